@@ -1,0 +1,77 @@
+// What the passage adds to a call. The floor does by hand what every kernel that checks and identifies has to do at least:
+// validation, canonical JSON, a hash, the handler, and two events.
+import { createHash } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { createExecutor, tool } from 'toolwright'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import { compare, printTable } from './_runner.ts'
+
+const args = {
+  query: 'quarterly revenue by region, net of returns',
+  filters: { region: ['north', 'south'], since: '2026-01-01', minimum: 12.5, includeDrafts: false },
+  limit: 25,
+  fields: ['id', 'region', 'amount', 'currency', 'updatedAt'],
+  note: 'He said: "compare with last year", then left.\nNothing else.',
+  sort: [{ field: 'amount', descending: true }],
+}
+const inputSchema = z.object({
+  query: z.string(),
+  filters: z.object({
+    region: z.array(z.string()),
+    since: z.string(),
+    minimum: z.number(),
+    includeDrafts: z.boolean(),
+  }),
+  limit: z.number().int().max(100),
+  fields: z.array(z.string()),
+  note: z.string(),
+  sort: z.array(z.object({ field: z.string(), descending: z.boolean() })),
+})
+const definition = { name: 'search', description: 'Searches', inputSchema }
+const handlers = {
+  'a handler that returns at once': () => 'done',
+  'an async handler': async () => 'done',
+  'a handler that returns an object': () => ({ rows: 3, cursor: null, took: 12.5 }),
+}
+
+for (const [title, handler] of Object.entries(handlers)) {
+  const emitter = new EventEmitter()
+  const validated = async (): Promise<unknown> => {
+    const result = await inputSchema['~standard'].validate(args)
+    if (result.issues) throw new Error('invalid')
+    return handler()
+  }
+  const floor = async (): Promise<unknown> => {
+    const result = inputSchema['~standard'].validate(args)
+    if (result instanceof Promise || result.issues) throw new Error('invalid')
+    const callId = createHash('sha256')
+      .update(canonicalize({ tool: 'search', args }) ?? '')
+      .digest('hex')
+    emitter.emit('start', { callId })
+    const value = await handler()
+    emitter.emit('end', { callId })
+    return value
+  }
+  const search = tool({ ...definition, handler })
+  const bare = createExecutor({ tools: [search] })
+  const watched = createExecutor({ tools: [search], use: [{ observers: [() => {}] }] })
+  const decided = createExecutor({
+    tools: [search],
+    use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }],
+  })
+  const call = { id: 'call_1', name: 'search', args }
+  const text = { id: 'call_1', name: 'search', args: JSON.stringify(args) }
+  printTable(
+    await compare(title, {
+      floor,
+      'bare handler': async () => handler(),
+      'validated handler': validated,
+      'direct call': () => search(args),
+      'whole passage': () => bare.execute(call),
+      '… args as text': () => bare.execute(text),
+      '… one observer': () => watched.execute(call),
+      '… one policy, one observer': () => decided.execute(call),
+    }),
+  )
+}

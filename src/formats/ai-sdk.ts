@@ -1,0 +1,146 @@
+/**
+ * The AI SDK's messages and tools. This leaf translates and does nothing else: no network, no state, no knowledge of what
+ * runs the calls, and no import of the SDK.
+ *
+ * @module
+ */
+import type { Format, ToolCall } from '../index.ts'
+import { definitionsOf, examplesOf } from './_definitions.ts'
+import { list, read, toolCall, typeOf } from './_read.ts'
+import {
+  answerId,
+  answerName,
+  answers,
+  render,
+  renderText,
+  soleJson,
+  type FormatOptions,
+  type Media,
+} from './_render.ts'
+
+/** What the format can be told. */
+export interface AiSdkOptions extends FormatOptions {
+  /** The SDK's major version, which decides how pictures and files are written. Default: `7`. */
+  readonly version?: 5 | 6 | 7
+}
+
+// `text` is everybody's; these are in no other assistant's messages.
+const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-file)?|file|source|custom)$/
+
+/**
+ * Translates to and from the AI SDK (versions 5 to 7; the calls of version 4 are read too).
+ *
+ * Takes an assistant `ModelMessage`, `response.messages` or another conversation, a `generateText` result, or its
+ * `toolCalls`. Calls that the provider executed, and those that have their result already, are passed over. Definitions
+ * are those of a language model's `tools` (`{ type: 'function', name, description, inputSchema }`); for `generateText`, make
+ * each into `tool({ description, inputSchema: jsonSchema(inputSchema) })` under its name, without `execute`.
+ * `libraryOptions['ai-sdk']` joins the definition (`strict`, `providerOptions`); of a tool of type `provider` it is the
+ * definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`).
+ *
+ * @param options `pending`, `envelope` and `version`.
+ * @example
+ * ```ts
+ * import { aiSdk } from 'toolwright/formats/ai-sdk'
+ *
+ * const format = aiSdk()
+ * const calls = format.calls({
+ *   role: 'assistant',
+ *   content: [{ type: 'tool-call', toolCallId: 'call_1', toolName: 'now', input: {} }],
+ * })
+ * ```
+ * @see https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message
+ */
+export function aiSdk(options: AiSdkOptions = {}): Format {
+  const carry = (media: Media): object => filePart(media, options.version ?? 7)
+  return {
+    name: 'ai-sdk',
+
+    detect(message) {
+      if (typeof read(message, 'finishReason') === 'string' && Array.isArray(read(message, 'toolCalls'))) return true
+      const items = Array.isArray(message) ? message : [message]
+      return items.some(
+        (item) =>
+          typeOf(item) === 'tool-call' ||
+          (read(item, 'role') === 'assistant' && contentOf(item).some((part) => ownPart.test(typeOf(part)))),
+      )
+    },
+
+    definitions(tools) {
+      return definitionsOf(
+        tools,
+        (tool) => tool.libraryOptions['ai-sdk'],
+        ({ name, description, inputSchema }, given, tool) => {
+          const inputExamples = examplesOf(tool).map((input) => ({ input }))
+          return {
+            type: 'function',
+            name,
+            description,
+            inputSchema,
+            ...(inputExamples.length === 0 ? undefined : { inputExamples }),
+            ...given,
+          }
+        },
+      )
+    },
+
+    calls: callsOf,
+
+    results(results, message) {
+      const content = answers(results, options, callsOf(message)).map((answer) => {
+        const { result } = answer
+        return {
+          type: 'tool-result',
+          toolCallId: answerId(result),
+          toolName: answerName(answer),
+          output: output(),
+        }
+
+        function output(): object {
+          const sole = soleJson(result, options)
+          if (sole !== undefined) return { type: result.isError ? 'error-json' : 'json', value: sole.data ?? null }
+          if (result.isError) return { type: 'error-text', value: renderText(result, options) }
+          const pieces = render(result, options, carry)
+          if (pieces.every((piece) => typeof piece === 'string')) return { type: 'text', value: pieces.join('\n') }
+          const value = pieces.map((piece) => (typeof piece === 'string' ? { type: 'text', text: piece } : piece))
+          return { type: 'content', value }
+        }
+      })
+      return { role: 'tool', content }
+    },
+  }
+}
+
+function callsOf(message: unknown): ToolCall[] {
+  const parts = partsOf(message)
+  const answered = new Set(
+    parts.filter((part) => /^tool-(?:result|error)$/.test(typeOf(part))).map((part) => read(part, 'toolCallId')),
+  )
+  return parts
+    .filter((part) => typeOf(part) === 'tool-call' && read(part, 'providerExecuted') !== true)
+    .filter((part) => !answered.has(read(part, 'toolCallId') ?? part))
+    .map((part) =>
+      toolCall(read(part, 'toolCallId'), read(part, 'toolName'), read(part, 'input') ?? read(part, 'args')),
+    )
+}
+
+function partsOf(message: unknown): readonly unknown[] {
+  if (Array.isArray(message)) {
+    return message.flatMap((item) => (read(item, 'role') === undefined ? [item] : contentOf(item)))
+  }
+  const parts = contentOf(message)
+  // A result of `generateText`: its `content`, from version 5 on, has the results of executed tools too.
+  if (parts.length === 0) return [...list(read(message, 'toolCalls')), ...list(read(message, 'toolResults'))]
+  return parts
+}
+
+function contentOf(message: unknown): readonly unknown[] {
+  return list(read(message, 'content'))
+}
+
+function filePart({ mimeType, data, uri }: Media, version: 5 | 6 | 7): object {
+  if (version === 5) return { type: 'media', mediaType: mimeType, data }
+  const filename = uri === undefined ? undefined : { filename: uri.split('/').at(-1) || uri }
+  if (version === 7) return { type: 'file', mediaType: mimeType, data: { type: 'data', data }, ...filename }
+  if (mimeType.startsWith('image/')) return { type: 'image-data', mediaType: mimeType, data }
+  return { type: 'file-data', mediaType: mimeType, data, ...filename }
+}

@@ -1,0 +1,113 @@
+/**
+ * Anthropic's Messages API. This leaf translates and does nothing else: no network, no state, no knowledge of what runs
+ * the calls.
+ *
+ * @module
+ */
+import type { Format } from '../index.ts'
+import { definitionsOf, examplesOf } from './_definitions.ts'
+import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
+import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
+
+export type { FormatOptions } from './_render.ts'
+
+// `text` is everybody's; these are in no other provider's messages.
+const ownBlock =
+  /^(?:\w+_)?(?:tool_use|tool_result)$|^(?:redacted_)?thinking$|^(?:compaction|fallback|container_upload)$/
+const imageType = /^image\/(?:jpeg|png|gif|webp)$/
+
+/**
+ * Translates to and from Anthropic's Messages API.
+ *
+ * Takes a response, an assistant message, the `content` of either, or a conversation, of which the last message counts. An
+ * assistant message that is nothing but text blocks counts as Anthropic's. Calls that the provider runs itself
+ * (`server_tool_use`, `mcp_tool_use`) are passed over. `providerOptions.anthropic` joins the definition (`strict`,
+ * `cache_control`, …); with a `type` of Anthropic's own (`bash_20250124`), it takes the place of description and schema.
+ * A failed result is text only, as the API demands; so are pictures of other types than JPEG, PNG, GIF and WebP.
+ *
+ * @param options `pending` and `envelope`.
+ * @example
+ * ```ts
+ * import { anthropic } from 'toolwright/formats/anthropic'
+ *
+ * const format = anthropic()
+ * const calls = format.calls({ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_01', name: 'now', input: {} }] })
+ * ```
+ * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
+ */
+export function anthropic(options: FormatOptions = {}): Format {
+  return {
+    name: 'anthropic',
+
+    detect(message) {
+      const assistant = assistantOf(message)
+      if (read(assistant, 'role') !== 'assistant' || Array.isArray(read(assistant, 'tool_calls'))) return false
+      const content = read(assistant, 'content')
+      if (!Array.isArray(content)) return false
+      if (content.length === 0) return read(assistant, 'type') === 'message'
+      return content.some((block) => ownBlock.test(typeOf(block))) || content.every((block) => typeOf(block) === 'text')
+    },
+
+    definitions(tools) {
+      return definitionsOf(
+        tools,
+        (tool) => tool.providerOptions['anthropic'],
+        ({ name, description, inputSchema }, given, tool) => {
+          if (given['type'] !== undefined && given['type'] !== 'custom') return { name, ...given }
+          const examples = examplesOf(tool)
+          return {
+            name,
+            description,
+            input_schema: inputSchema,
+            ...(examples.length === 0 ? undefined : { input_examples: examples }),
+            ...given,
+          }
+        },
+      )
+    },
+
+    calls(message) {
+      return toolUses(message).map((block) => toolCall(read(block, 'id'), read(block, 'name'), read(block, 'input')))
+    },
+
+    results(results, message) {
+      const uses = toolUses(message)
+      const content = answers(results, options).map(({ result }) => {
+        const pieces = render(result, options, result.isError ? undefined : carry)
+        const [first] = pieces
+        const toolset = read(
+          uses.find((block) => read(block, 'id') === result.id),
+          'toolset_name',
+        )
+        return {
+          type: 'tool_result',
+          tool_use_id: answerId(result),
+          content:
+            pieces.length === 1 && typeof first === 'string'
+              ? first
+              : pieces.map((piece) => (typeof piece === 'string' ? { type: 'text', text: piece } : piece)),
+          ...(result.isError ? { is_error: true } : undefined),
+          ...(typeof toolset === 'string' ? { toolset_name: toolset } : undefined),
+        }
+      })
+      return { role: 'user', content }
+    },
+  }
+}
+
+function assistantOf(message: unknown): unknown {
+  if (!Array.isArray(message)) return message
+  const isContent = message.some((block) => typeOf(block) === 'tool_use')
+  return isContent ? { role: 'assistant', content: message } : message.at(-1)
+}
+
+function toolUses(message: unknown): readonly unknown[] {
+  return list(read(assistantOf(message), 'content')).filter((block) => isObject(block) && typeOf(block) === 'tool_use')
+}
+
+const carry: Carry<object> = ({ mimeType, data, uri }) => {
+  const source = { type: 'base64', media_type: mimeType, data }
+  if (imageType.test(mimeType)) return { type: 'image', source }
+  if (mimeType !== 'application/pdf') return undefined
+  return { type: 'document', source, ...(text(uri) === '' ? undefined : { title: text(uri).slice(-255) }) }
+}

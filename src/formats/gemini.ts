@@ -1,0 +1,121 @@
+/**
+ * Google's Gemini API, directly or through Vertex AI. This leaf translates and does nothing else: no network, no state, no
+ * knowledge of what runs the calls.
+ *
+ * @module
+ */
+import type { Format, ToolCall } from '../index.ts'
+import { definitionsOf } from './_definitions.ts'
+import { isObject, list, read, toolCall, type Fields } from './_read.ts'
+import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
+
+/** What the format can be told. */
+export interface GeminiOptions extends FormatOptions {
+  /** Whether results carry pictures and PDF documents; models before Gemini 3 refuse them. Default: `true`. */
+  readonly media?: boolean
+}
+
+const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
+
+/**
+ * Translates to and from Google's Gemini API.
+ *
+ * Takes a `GenerateContentResponse` or the array of them that streaming gives, a `Content`, its `parts`, or a
+ * conversation, of which the last content counts; field names in camel case or snake case. Calls may have no id: results
+ * are then matched by order and name, so give `results` the message. The schema goes out as it is, as
+ * `parametersJsonSchema`. `providerOptions.google` (or `gemini`) joins the declaration; of a tool of type `provider` it is
+ * the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a failed one `{ error }`.
+ *
+ * @param options `pending`, `envelope` and `media`.
+ * @example
+ * ```ts
+ * import { gemini } from 'toolwright/formats/gemini'
+ *
+ * const format = gemini()
+ * const calls = format.calls({ role: 'model', parts: [{ functionCall: { name: 'now', args: {} } }] })
+ * ```
+ * @see https://ai.google.dev/gemini-api/docs/function-calling
+ */
+export function gemini(options: GeminiOptions = {}): Format {
+  return {
+    name: 'gemini',
+
+    detect(message) {
+      const isContent = read(message, 'role') === 'model' && Array.isArray(read(message, 'parts'))
+      return isContent || Array.isArray(read(message, 'candidates')) || partsOf(message).some(callIn)
+    },
+
+    definitions(tools) {
+      const functionDeclarations: unknown[] = []
+      const others: unknown[] = []
+      for (const tool of tools) {
+        const made = definitionsOf(
+          [tool],
+          ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
+          ({ name, description, inputSchema }, given) => ({
+            name,
+            description,
+            parametersJsonSchema: inputSchema,
+            ...given,
+          }),
+        )
+        const entries = tool.type === 'provider' ? others : functionDeclarations
+        entries.push(...made)
+      }
+      return functionDeclarations.length === 0 ? others : [{ functionDeclarations }, ...others]
+    },
+
+    calls: callsOf,
+
+    results(results, message) {
+      const parts = answers(results, options, callsOf(message)).map((answer) => {
+        const { result } = answer
+        const pieces = render(result, options, options.media === false ? undefined : carry)
+        const media = pieces.filter((piece) => typeof piece !== 'string')
+        const words = pieces.filter((piece) => typeof piece === 'string').join('\n')
+        const sole = soleJson(result, options)
+        const output = sole === undefined ? words || '(attached)' : sole.data
+        return {
+          functionResponse: {
+            ...(result.id === undefined ? undefined : { id: String(result.id) }),
+            name: answerName(answer),
+            response: result.isError ? { error: output } : { output },
+            ...(media.length === 0 ? undefined : { parts: media }),
+          },
+        }
+      })
+      return { role: 'user', parts }
+    },
+  }
+}
+
+function callsOf(message: unknown): ToolCall[] {
+  return partsOf(message).flatMap((part) => {
+    const call = callIn(part)
+    return call === undefined ? [] : [toolCall(read(call, 'id'), read(call, 'name'), read(call, 'args'))]
+  })
+}
+
+function partsOf(message: unknown): readonly unknown[] {
+  if (!Array.isArray(message)) {
+    if (read(message, 'role') === 'user') return []
+    return list(read(message, 'candidates', 0, 'content', 'parts') ?? read(message, 'parts'))
+  }
+  if (message.some((item) => callIn(item) !== undefined)) return message
+  return message.some((item) => Array.isArray(read(item, 'candidates')))
+    ? message.flatMap((item) => list(read(item, 'candidates', 0, 'content', 'parts')))
+    : partsOfContent(message.at(-1))
+}
+
+function partsOfContent(content: unknown): readonly unknown[] {
+  return read(content, 'role') === 'model' ? list(read(content, 'parts')) : []
+}
+
+function callIn(part: unknown): Fields | undefined {
+  const call = read(part, 'functionCall') ?? read(part, 'function_call')
+  // In a chat completion, a message may have a field of that name too.
+  return isObject(call) && read(part, 'role') === undefined ? call : undefined
+}
+
+const carry: Carry<object> = ({ mimeType, data }) =>
+  mediaType.test(mimeType) ? { inlineData: { mimeType, data } } : undefined

@@ -1,0 +1,133 @@
+/**
+ * The Model Context Protocol, as a server speaks it. This leaf translates and does nothing else: no transport, no state, no
+ * knowledge of what runs the calls.
+ *
+ * @module
+ */
+import type { ContentBlock, Format, ToolResult } from '../index.ts'
+import { definitionsOf } from './_definitions.ts'
+import { isObject, read, toolCall } from './_read.ts'
+import { answers, jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
+
+export type { FormatOptions } from './_render.ts'
+
+const invalidParams = -32602
+
+/**
+ * Translates to and from the Model Context Protocol's `tools/call` requests.
+ *
+ * Takes a JSON-RPC request, a batch of them, or the bare `{ method, params }` that a server's handler gets, which is
+ * answered with the bare result. Other requests in a batch, and notifications, are passed over. A name that no tool has is
+ * a JSON-RPC error, as the protocol says; everything else that goes wrong is a result with `isError`, which the model
+ * reads. One JSON object goes out as `structuredContent`, and as text for clients that do not read that; `envelope` wraps
+ * text only. `providerOptions.mcp` joins the definition (`icons`, `execution`, …), its `annotations` and `_meta` field by
+ * field.
+ *
+ * @param options `pending` and `envelope`.
+ * @example
+ * ```ts
+ * import { mcp } from 'toolwright/formats/mcp'
+ *
+ * const format = mcp()
+ * const calls = format.calls({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'now', arguments: {} } })
+ * ```
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
+ */
+export function mcp(options: FormatOptions = {}): Format {
+  return {
+    name: 'mcp',
+
+    detect(message) {
+      return requestsOf(message).some((request) => read(request, 'method') === 'tools/call')
+    },
+
+    definitions(tools) {
+      return definitionsOf(
+        tools,
+        (tool) => tool.providerOptions['mcp'],
+        ({ name, title, description, inputSchema, outputSchema, ui }, given, { traits }) => {
+          const meta = { ...(ui === undefined ? undefined : { ui }), ...fields(given['_meta']) }
+          return {
+            name,
+            ...(title === undefined ? undefined : { title }),
+            description,
+            inputSchema,
+            ...(outputSchema === undefined ? undefined : { outputSchema }),
+            ...given,
+            annotations: {
+              readOnlyHint: traits.readonly,
+              destructiveHint: traits.destructive,
+              idempotentHint: traits.idempotent,
+              openWorldHint: traits.openWorld,
+              ...fields(given['annotations']),
+            },
+            ...(Object.keys(meta).length === 0 ? undefined : { _meta: meta }),
+          }
+        },
+      )
+    },
+
+    calls(message) {
+      return requestsOf(message)
+        .filter((request) => read(request, 'method') === 'tools/call' && !isNotification(request))
+        .map((request) =>
+          toolCall(read(request, 'id'), read(request, 'params', 'name'), read(request, 'params', 'arguments')),
+        )
+    },
+
+    results(results, message) {
+      const given = answers(results, options).map(({ result }) => result)
+      const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
+      const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))
+      return Array.isArray(message) || replies.length !== 1 ? replies : replies[0]
+    },
+  }
+
+  function response(result: ToolResult): object {
+    const head = { jsonrpc: '2.0', id: result.id ?? null }
+    if (result.error?.code !== 'E_TOOL_NOT_FOUND') return { ...head, result: toolResult(result) }
+    return { ...head, error: { code: invalidParams, message: result.content.map(wordsOf).join('\n') } }
+  }
+
+  function toolResult(result: ToolResult): object {
+    const sole = soleJson(result, {})
+    return {
+      content: result.content.map((block) => blockOf(block, result)),
+      ...(isObject(sole?.data) && !result.isError ? { structuredContent: sole.data } : undefined),
+      ...(result.isError ? { isError: true } : undefined),
+    }
+  }
+
+  function blockOf(block: ContentBlock, result: ToolResult): object {
+    switch (block.type) {
+      case 'image':
+      case 'audio':
+      case 'resource_link':
+        return block
+      case 'resource': {
+        const { resource } = block
+        if (resource.text === undefined) return block
+        return { ...block, resource: { ...resource, text: wrap(resource.text, result, options) } }
+      }
+      case 'text':
+        return { ...block, text: wrap(block.text, result, options) }
+      case 'json':
+        return { type: 'text', text: wrap(jsonText(block), result, options) }
+      default:
+        return { type: 'text', text: wrap(wordsOf(block), result, options) }
+    }
+  }
+}
+
+function requestsOf(message: unknown): readonly unknown[] {
+  return Array.isArray(message) ? message : [message]
+}
+
+/** JSON-RPC answers no notification: a request is one only by its id. */
+function isNotification(request: unknown): boolean {
+  return read(request, 'jsonrpc') !== undefined && read(request, 'id') === undefined
+}
+
+function fields(value: unknown): object | undefined {
+  return isObject(value) ? value : undefined
+}

@@ -1,0 +1,114 @@
+/**
+ * OpenAI's Responses API. This leaf translates and does nothing else: no network, no state, no knowledge of what runs the
+ * calls.
+ *
+ * @module
+ */
+import type { Format } from '../index.ts'
+import { definitionsOf } from './_definitions.ts'
+import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
+import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
+
+export type { FormatOptions } from './_render.ts'
+
+const ownItem = /^\w+_call(?:_output)?$|^mcp_\w+$|^tool_search_\w+$/
+const imageType = /^image\/(?:jpeg|png|gif|webp)$/
+
+/**
+ * Translates to and from OpenAI's Responses API.
+ *
+ * Takes a response, its `output`, one item, or the items of a whole conversation, in which answered calls do not count.
+ * Arguments stay the text that the model wrote; the text of a `custom_tool_call` becomes `{ input: text }`. Only functions
+ * and custom tools are ours: calls of OpenAI's own tools are passed over, also of those that a host answers itself
+ * (`shell_call`, `computer_call`, …). `providerOptions.openai` joins the definition. `strict` is `false` unless the options
+ * say otherwise, for the API would else rewrite the schema and require every property. Give `results` the message: then
+ * custom calls are answered in their own way, and those that a program made reach it.
+ *
+ * @param options `pending` and `envelope`.
+ * @example
+ * ```ts
+ * import { openaiResponses } from 'toolwright/formats/openai-responses'
+ *
+ * const format = openaiResponses()
+ * const calls = format.calls([{ type: 'function_call', call_id: 'call_1', name: 'now', arguments: '{}' }])
+ * ```
+ * @see https://platform.openai.com/docs/guides/function-calling?api-mode=responses
+ */
+export function openaiResponses(options: FormatOptions = {}): Format {
+  return {
+    name: 'openai-responses',
+
+    detect(message) {
+      return read(message, 'object') === 'response' || itemsOf(message).some(isOwn)
+    },
+
+    definitions(tools) {
+      return definitionsOf(
+        tools,
+        (tool) => tool.providerOptions['openai'],
+        ({ name, description, inputSchema }, given) => {
+          const { type = 'function' } = given
+          if (type === 'custom') return { name, description, ...given }
+          return type === 'function'
+            ? { type, name, description, parameters: inputSchema, strict: false, ...given }
+            : given
+        },
+      )
+    },
+
+    calls(message) {
+      return openCalls(message).map((item) => {
+        const args = typeOf(item) === 'function_call' ? read(item, 'arguments') : { input: read(item, 'input') }
+        return toolCall(read(item, 'call_id'), read(item, 'name'), args)
+      })
+    },
+
+    results(results, message) {
+      const asked = openCalls(message)
+      return answers(results, options).map(({ result }) => {
+        const item = asked.find((call) => read(call, 'call_id') === result.id)
+        const caller = read(item, 'caller')
+        const pieces = flagged(render(result, options, carry), result)
+        return {
+          type: typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output',
+          call_id: answerId(result),
+          output: pieces.every((piece) => typeof piece === 'string')
+            ? pieces.join('\n')
+            : pieces.map((piece) => (typeof piece === 'string' ? { type: 'input_text', text: piece } : piece)),
+          ...(isObject(caller) ? { caller: { ...caller } } : undefined),
+        }
+      })
+    },
+  }
+}
+
+function itemsOf(message: unknown): readonly unknown[] {
+  if (Array.isArray(message)) return message
+  const output = read(message, 'output')
+  return Array.isArray(output) ? output : [message]
+}
+
+function isOwn(item: unknown): boolean {
+  const type = typeOf(item)
+  if (type !== 'message') return ownItem.test(type)
+  return list(read(item, 'content')).some((part) => /^(?:output_text|refusal)$/.test(typeOf(part)))
+}
+
+function openCalls(message: unknown): readonly unknown[] {
+  const items = itemsOf(message)
+  const answered = new Set(
+    items
+      .filter((item) => /^(?:function|custom_tool)_call_output$/.test(typeOf(item)))
+      .map((item) => read(item, 'call_id')),
+  )
+  return items.filter(
+    (item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)) && !answered.has(read(item, 'call_id') ?? item),
+  )
+}
+
+const carry: Carry<object> = ({ mimeType, data, uri }) => {
+  const url = `data:${mimeType};base64,${data}`
+  if (imageType.test(mimeType)) return { type: 'input_image', image_url: url }
+  if (mimeType !== 'application/pdf') return undefined
+  return { type: 'input_file', filename: text(uri).split('/').at(-1) || 'document.pdf', file_data: url }
+}

@@ -1,0 +1,108 @@
+/**
+ * OpenAI's Chat Completions API, and the many that speak it. This leaf translates and does nothing else: no network, no
+ * state, no knowledge of what runs the calls.
+ *
+ * @module
+ */
+import type { Format, ToolCall } from '../index.ts'
+import { definitionsOf } from './_definitions.ts'
+import { isObject, list, read, toolCall, typeOf } from './_read.ts'
+import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
+
+export type { FormatOptions } from './_render.ts'
+
+/**
+ * Translates to and from OpenAI's Chat Completions API.
+ *
+ * Takes a completion, an assistant message, its `tool_calls`, or a conversation, of which the last message counts. An
+ * assistant message whose content is a string counts as OpenAI's. Arguments stay the text that the model wrote; the text
+ * of a `custom` call becomes `{ input: text }`. The former `function_call` is read and answered too, where `results` gets
+ * the message. `providerOptions.openai` joins the function (`strict`, …); the schema is never rewritten for it. With
+ * `type: 'custom'` the tool is offered as one that takes free text. Results are text; what is not is named in words.
+ *
+ * @param options `pending` and `envelope`.
+ * @example
+ * ```ts
+ * import { openai } from 'toolwright/formats/openai'
+ *
+ * const format = openai()
+ * const calls = format.calls({
+ *   role: 'assistant',
+ *   content: null,
+ *   tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+ * })
+ * ```
+ * @see https://platform.openai.com/docs/guides/function-calling?api-mode=chat
+ */
+export function openai(options: FormatOptions = {}): Format {
+  return {
+    name: 'openai',
+
+    detect(message) {
+      if (isObject(read(message, 'choices', 0, 'message'))) return true
+      const assistant = assistantOf(message)
+      if (read(assistant, 'role') !== 'assistant') return false
+      const content = read(assistant, 'content')
+      return (
+        Array.isArray(read(assistant, 'tool_calls')) ||
+        isObject(read(assistant, 'function_call')) ||
+        typeof content === 'string' ||
+        content === null
+      )
+    },
+
+    definitions(tools) {
+      return definitionsOf(
+        tools,
+        (tool) => tool.providerOptions['openai'],
+        ({ name, description, inputSchema }, given) => {
+          const { type = 'function', ...rest } = given
+          if (type === 'custom') return { type, custom: { name, description, ...rest } }
+          return type === 'function'
+            ? { type, function: { name, description, parameters: inputSchema, ...rest } }
+            : given
+        },
+      )
+    },
+
+    calls: callsOf,
+
+    results(results, message) {
+      const isFormer = read(assistantOf(message), 'tool_calls') === undefined && isObject(formerCall(message))
+      return answers(results, options, callsOf(message)).map((answer) => {
+        const content = flagged([renderText(answer.result, options)], answer.result).join('\n')
+        if (isFormer) return { role: 'function', name: answerName(answer), content }
+        return { role: 'tool', tool_call_id: answerId(answer.result), content }
+      })
+    },
+  }
+}
+
+function assistantOf(message: unknown): unknown {
+  if (Array.isArray(message)) {
+    const isCalls = message.some((item) => isObject(read(item, 'function')) || isObject(read(item, 'custom')))
+    return isCalls ? { role: 'assistant', tool_calls: message } : message.at(-1)
+  }
+  return read(message, 'choices', 0, 'message') ?? message
+}
+
+function formerCall(message: unknown): unknown {
+  return read(assistantOf(message), 'function_call')
+}
+
+function callsOf(message: unknown): ToolCall[] {
+  const assistant = assistantOf(message)
+  // A conversation that does not end with the assistant has been answered.
+  if (read(assistant, 'role') !== 'assistant') return []
+  const calls = list(read(assistant, 'tool_calls')).map(callOf)
+  const former = formerCall(message)
+  if (calls.length > 0 || !isObject(former)) return calls
+  return [toolCall(undefined, read(former, 'name'), read(former, 'arguments'))]
+}
+
+function callOf(item: unknown): ToolCall {
+  const id = read(item, 'id')
+  if (typeOf(item) !== 'custom')
+    return toolCall(id, read(item, 'function', 'name'), read(item, 'function', 'arguments'))
+  return toolCall(id, read(item, 'custom', 'name'), { input: read(item, 'custom', 'input') })
+}

@@ -1,0 +1,143 @@
+// Making tools
+export { clientTool, Tool, tool } from './kernel/tool.ts'
+export type {
+  BoundOptions,
+  CheckedResult,
+  ClientToolDescription,
+  EmptyInput,
+  HandlerField,
+  HandlerResult,
+  ToolConfig,
+  ToolHandler,
+} from './kernel/tool.ts'
+export type { DirectContext } from './kernel/direct.ts'
+export { ToolExecutionType, ToolIntent } from './kernel/tool-options.ts'
+export type {
+  ErasedConfig,
+  ErasedHandler,
+  LibraryToolOptions,
+  McpConfig,
+  PostDecision,
+  ProviderToolOptions,
+  ToolHooks,
+  ToolOptions,
+  ToolTraits,
+  ToolType,
+  ToolTypes,
+  ToolUi,
+} from './kernel/tool-options.ts'
+export type { ToolDefinition, ToolDescription, ToolLike } from './kernel/definition.ts'
+export type { FromJson, InputOf, OutputOf, Schema } from './kernel/infer.ts'
+export type {
+  Issue,
+  JsonSchema,
+  JsonSchemaObject,
+  JsonType,
+  StandardJSONSchemaV1,
+  StandardSchemaV1,
+} from './kernel/standard.ts'
+
+// Running calls
+export { createExecutor } from './kernel/executor.ts'
+export type { ToolExecutor, TurnOptions } from './kernel/executor.ts'
+export type { ExecutorOptions } from './kernel/assemble.ts'
+export type { DecideOptions } from './kernel/resume.ts'
+export { ToolRegistry } from './kernel/registry.ts'
+export type { OnCollision } from './kernel/registry.ts'
+export type { Caller, CallOptions, CallStatus, SideEffect, ToolCall, ToolResult, ToolValues } from './kernel/call.ts'
+export type {
+  Approval,
+  Authorized,
+  Confirmed,
+  Deadline,
+  Identified,
+  Identity,
+  Received,
+  Resolved,
+  Resumption,
+  Slots,
+  Validated,
+  Verdict,
+} from './kernel/parcel.ts'
+export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/events.ts'
+
+// Identity
+export { canonicalize, computeCallId } from './kernel/canonical.ts'
+export { parseJson } from './kernel/parse.ts'
+
+// Results
+export { content, json } from './kernel/content.ts'
+export type {
+  AudioBlock,
+  ContentBlock,
+  ImageBlock,
+  JsonBlock,
+  MarkedContent,
+  MarkedJson,
+  ResourceBlock,
+  ResourceLinkBlock,
+  TextBlock,
+} from './kernel/content.ts'
+export { BinaryArtifact, JsonArtifact, SpooledArtifact, TextArtifact } from './kernel/artifact.ts'
+export type { ArtifactClass, ArtifactOption, ArtifactSource } from './kernel/artifact.ts'
+export { memoryStore } from './kernel/memory-store.ts'
+
+// Extending
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approver,
+  ArtifactStore,
+  Decision,
+  Extension,
+  Fence,
+  Format,
+  Journal,
+  Middleware,
+  Observer,
+  Policy,
+  Runner,
+  Spooling,
+  SpoolReader,
+  SpoolSource,
+  ToolContext,
+} from './kernel/ports.ts'
+export type {
+  RecordEntry,
+  ToolCallApproval,
+  ToolCallAuditEntry,
+  ToolCallRecord,
+  ToolCallState,
+} from './kernel/record.ts'
+
+// Errors
+export {
+  ApprovalExpiredError,
+  ApprovalInvalidError,
+  ArtifactError,
+  ClientToolError,
+  DuplicateInvocationError,
+  IllegalTransitionError,
+  InternalError,
+  InvalidConfigurationError,
+  InvalidExecutionTypeError,
+  InvalidInitialToolValueError,
+  InvalidToolArgsError,
+  InvalidToolResultError,
+  isToolError,
+  JournalError,
+  SchemaConversionError,
+  SealedError,
+  ToolAlreadyRegisteredError,
+  ToolCancelledError,
+  ToolDeniedError,
+  ToolDownstreamError,
+  ToolError,
+  ToolFailure,
+  ToolNoHandlerError,
+  ToolNotFoundError,
+  ToolTimeoutError,
+  UncanonicalArgsError,
+  ValidatorFailedError,
+} from './kernel/errors.ts'
+export type { ErrorCategory, ErrorCode, ToolErrorDetails } from './kernel/errors.ts'

@@ -1,0 +1,112 @@
+import type { ToolLike } from './definition.ts'
+import { InvalidConfigurationError } from './errors.ts'
+import { memoryStore } from './memory-store.ts'
+import type { Extension, Kernel, Observer, Runner } from './ports.ts'
+import { registryOf, ToolRegistry } from './registry.ts'
+import type { Holding } from './resume.ts'
+
+export interface ExecutorOptions {
+  /** The tools, or a registry of them, which may still grow. */
+  readonly tools?: ToolRegistry | Iterable<ToolLike>
+  /** What extends the executor, the first outermost and asked first. */
+  readonly use?: readonly Extension[]
+  /** How many calls of one turn run at a time. Default: 3. */
+  readonly concurrency?: number
+  /** What a call may take, in milliseconds; `0` or `Infinity` for no limit. Default: 30,000. */
+  readonly timeout?: number
+  /** Bytes of text and JSON up to which a result stays in the result object. Default: 16,384. */
+  readonly inlineLimit?: number
+  /** Bytes of UTF-8 that the args of a call may have. Default: 262,144. */
+  readonly argsLimit?: number
+  /** Whether models may read the words of errors. Default: `true`. */
+  readonly exposeErrors?: boolean
+  /** Where faults go that belong to no call's result. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+}
+
+/**
+ * Puts the doors of all extensions together.
+ *
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong, or two extensions bring what there can be only one of.
+ */
+export function assemble(options: ExecutorOptions, holding: Holding): Kernel {
+  const extensions = options.use ?? []
+  extensions.forEach(requireExtension)
+  const registry = registryOf(options.tools ?? [])
+  const forSession = extensions.filter((extension) => extension.tools !== undefined)
+  const policies = extensions.flatMap((extension) => extension.policies ?? [])
+  const approver = onlyOne(extensions, 'approver')
+  if (onlyOne(extensions, 'journal') !== undefined) {
+    throw new InvalidConfigurationError('Journals are not supported by this version: leave `journal` out of `use`.')
+  }
+  const report = options.report ?? ((error: unknown) => console.error(error)) // oxlint-disable-line eslint/no-console -- the documented default
+  return {
+    registryFor: (session) =>
+      forSession.length === 0
+        ? registry
+        : new ToolRegistry(
+            forSession.flatMap((extension) => [...(extension.tools?.(session) ?? [])]),
+            { parent: registry },
+          ),
+    policies,
+    approver,
+    middleware: extensions.flatMap((extension) => extension.middleware ?? []),
+    runners: runnersOf(extensions),
+    store: onlyOne(extensions, 'store') ?? memoryStore(),
+    watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
+    decides: (tool) =>
+      policies.length > 0 || approver !== undefined || tool.requiresConfirmation !== false || tool.hooks !== undefined,
+    timeout: amount(options, 'timeout', 30_000),
+    inlineLimit: amount(options, 'inlineLimit', 16_384),
+    argsLimit: amount(options, 'argsLimit', 262_144),
+    exposeErrors: options.exposeErrors ?? true,
+    hold: (received, pause) => holding.hold(received, pause),
+    report(error) {
+      try {
+        report(error)
+      } catch {
+        // a report that fails has nobody left to be told of
+      }
+    },
+  }
+}
+
+/** A number of an option, in the unit of the option. */
+export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, otherwise: number, least = 0): number {
+  const value: unknown = options[name] ?? otherwise
+  if (typeof value === 'number' && value >= least) return value
+  throw new InvalidConfigurationError(
+    `\`${name}\` must be a number of at least ${least}, got ${JSON.stringify(value) ?? typeof value}.`,
+  )
+}
+
+function onlyOne<Door extends 'approver' | 'store' | 'journal'>(
+  extensions: readonly Extension[],
+  door: Door,
+): Extension[Door] | undefined {
+  const bringing = extensions.filter((extension) => extension[door] !== undefined)
+  if (bringing.length > 1) {
+    throw new InvalidConfigurationError(
+      `Two extensions bring a \`${door}\`, and there can be only one. Leave one out of \`use\`.`,
+    )
+  }
+  return bringing[0]?.[door]
+}
+
+function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner> {
+  const runners = new Map<string, Runner>()
+  for (const runner of extensions.flatMap((extension) => extension.runners ?? [])) {
+    if (runners.has(runner.type)) {
+      throw new InvalidConfigurationError(`Two extensions bring a runner for tools of type "${runner.type}".`)
+    }
+    runners.set(runner.type, runner)
+  }
+  return runners
+}
+
+function requireExtension(extension: unknown, index: number): void {
+  if (typeof extension === 'object' && extension !== null && !Array.isArray(extension)) return
+  throw new InvalidConfigurationError(
+    `\`use[${index}]\` is not an extension but ${typeof extension}. Call the leaf's factory, as in \`use: [fileStore(directory)]\`.`,
+  )
+}

@@ -1,0 +1,62 @@
+import type { Confirmed } from './parcel.ts'
+import type { ToolDefinition } from './definition.ts'
+import { InvalidConfigurationError } from './errors.ts'
+import type { Kernel, Middleware, ToolContext } from './ports.ts'
+import type { ToolHooks } from './tool-options.ts'
+
+const none: readonly Middleware[] = []
+
+/** What wraps the runs of a tool, the outermost first: the executor's, the tool's own, and its `postToolUse`. */
+export function layersOf(tool: ToolDefinition, kernel: Kernel): readonly Middleware[] {
+  const hook = tool.hooks?.postToolUse
+  if (hook === undefined && tool.middleware.length === 0) return kernel.middleware
+  return [...kernel.middleware, ...tool.middleware, ...(hook === undefined ? none : [afterwards(hook)])]
+}
+
+/** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
+export function compose(
+  layers: readonly Middleware[],
+  call: Confirmed,
+  context: ToolContext,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  return enter(0)
+
+  async function enter(depth: number): Promise<unknown> {
+    const layer = layers[depth]
+    if (layer === undefined) return run()
+    let mayCall = true
+    return layer(call, context, async () => {
+      call.deadline.check()
+      if (!mayCall) {
+        throw new InvalidConfigurationError(
+          'A middleware called `next` again although the former call was not over or had succeeded. Call it again only after it rejected.',
+        )
+      }
+      mayCall = false
+      try {
+        return await enter(depth + 1)
+      } catch (error) {
+        mayCall = true
+        throw error
+      }
+    })
+  }
+}
+
+function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
+  return async (call, context, next) => {
+    const result = await next()
+    const said = await hook(call, result, context)
+    if (said === undefined) return result
+    if ('replace' in said) return said.replace.content
+    const { result: update } = said.update
+    return isPlain(result) && isPlain(update) ? { ...result, ...update } : update
+  }
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,54 @@
+import type { Caller, ToolValues } from './call.ts'
+import { progressOf, type Received } from './parcel.ts'
+import { announce, isWatched } from './events.ts'
+import type { Kernel, ToolContext } from './ports.ts'
+
+/** The context of a call in the passage: everything is read from the call when it is asked for. */
+export class CallContext implements ToolContext {
+  readonly values: ToolValues
+  readonly #parcel: Received
+  readonly #kernel: Kernel
+
+  constructor(parcel: Received, kernel: Kernel, values: ToolValues) {
+    this.#parcel = parcel
+    this.#kernel = kernel
+    this.values = values
+  }
+
+  get callId(): string {
+    return this.#parcel.callId ?? ''
+  }
+  get invocationId(): string {
+    return this.#parcel.invocationId
+  }
+  get attempt(): number {
+    return this.#parcel.attempts
+  }
+  get toolName(): string {
+    return this.#parcel.name
+  }
+  get session(): string {
+    return this.#parcel.session
+  }
+  get caller(): Caller {
+    return this.#parcel.caller
+  }
+  get signal(): AbortSignal {
+    return this.#parcel.deadline.signal
+  }
+  get invocationState(): ToolValues {
+    return this.values
+  }
+  get toolUse(): ToolContext['toolUse'] {
+    const { name, id } = this.#parcel
+    return { name, toolUseId: id, input: progressOf(this.#parcel).input }
+  }
+  /** A getter, so that it may be taken out of the context and costs nothing until then. */
+  get emit(): ToolContext['emit'] {
+    return (type, data) => {
+      const { deadline } = this.#parcel
+      if (!deadline.isOver && isWatched(this.#parcel, this.#kernel))
+        announce(this.#parcel, this.#kernel, 'tool:progress', { type, data })
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { Deadline } from './parcel.ts'
+import { ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.ts'
+
+const longestTimer = 2 ** 31 - 1
+
+/** The clock of one call: it is armed by the first wait, and a call that never waits never makes a timer. */
+export class CallDeadline implements Deadline {
+  #timeout = 0
+  readonly #callerSignal: AbortSignal | undefined
+  #remaining = Infinity
+  #runningSince = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #controller: AbortController | undefined
+  #listening = false
+  #ended = false
+  #reason: ToolError | undefined
+  #release: ((reason: ToolError) => void) | undefined
+
+  /**
+   * @param timeout Milliseconds; `0` or `Infinity` for none.
+   * @param callerSignal Gives the call up.
+   */
+  constructor(timeout: number, callerSignal: AbortSignal | undefined) {
+    this.limit(timeout)
+    this.#callerSignal = callerSignal
+  }
+
+  limit(timeout: number): void {
+    this.#timeout = timeout
+    this.#remaining = timeout === 0 ? Infinity : timeout
+  }
+
+  cancel(message: string): void {
+    this.#fail(new ToolCancelledError(message))
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+      else this.#listen()
+    }
+    return this.#controller.signal
+  }
+
+  get isOver(): boolean {
+    return this.#ended
+  }
+
+  check(): void {
+    if (this.#callerSignal?.aborted === true) this.#giveUp()
+    if (this.#reason !== undefined) throw this.#reason
+    if (this.#ended) throw new ToolCancelledError('The call is over.')
+  }
+
+  within<Value>(work: PromiseLike<Value>): Promise<Value> {
+    this.#startClock()
+    return this.#race(work)
+  }
+
+  async outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
+    this.#stopClock()
+    return this.#race(wait)
+  }
+
+  end(): void {
+    this.#stopClock()
+    if (this.#listening) this.#callerSignal?.removeEventListener('abort', this.#giveUp)
+    this.#listening = false
+    this.#release = undefined
+    this.#ended = true
+  }
+
+  #race<Value>(work: PromiseLike<Value>): Promise<Value> {
+    this.#listen()
+    return new Promise((resolve, reject) => {
+      const outer = this.#release // a wait within a wait: middleware around its handler
+      this.#release = (reason) => {
+        reject(reason)
+        outer?.(reason)
+      }
+      // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
+      work.then(
+        (value) => {
+          this.#release = outer
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#release = outer
+          reject(error)
+        },
+      )
+      if (this.#reason !== undefined) reject(this.#reason)
+    })
+  }
+
+  #listen(): void {
+    if (this.#listening || this.#callerSignal === undefined) return
+    if (this.#callerSignal.aborted) this.#giveUp()
+    else {
+      this.#listening = true
+      this.#callerSignal.addEventListener('abort', this.#giveUp, { once: true })
+    }
+  }
+
+  #startClock(): void {
+    if (this.#timer !== undefined || this.#remaining === Infinity) return
+    this.#runningSince = performance.now()
+    this.#timer = setTimeout(this.#expire, Math.min(Math.max(0, this.#remaining), longestTimer))
+  }
+
+  #stopClock(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#remaining -= performance.now() - this.#runningSince
+  }
+
+  readonly #expire = (): void => {
+    this.#fail(new ToolTimeoutError(`The call was not done within ${this.#timeout.toLocaleString('en')} ms.`))
+  }
+
+  readonly #giveUp = (): void => {
+    const cause: unknown = this.#callerSignal?.reason
+    this.#fail(new ToolCancelledError('The call was cancelled by its caller.', { cause }))
+  }
+
+  #fail(reason: ToolError): void {
+    if (this.#reason !== undefined) return
+    this.#reason = reason
+    this.#release?.(reason)
+    this.#controller?.abort(reason)
+  }
+}

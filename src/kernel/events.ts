@@ -1,0 +1,104 @@
+import type { CallStatus, SideEffect } from './call.ts'
+import type { Received } from './parcel.ts'
+import type { ToolError } from './errors.ts'
+import type { Kernel, Observer } from './ports.ts'
+import { isThenable } from './thenable.ts'
+
+/** What an event of each type says beside the envelope. */
+interface Bodies {
+  /** A call came in. */
+  'call:received': { readonly args: unknown }
+  /** Somebody has to answer before the call can go on. */
+  'call:paused': {
+    readonly reason: 'approval' | 'client'
+    readonly token?: string
+    readonly prompt: string
+    readonly meta?: Readonly<Record<string, unknown>>
+    readonly expiresAt: number
+  }
+  /** Somebody answered. */
+  'call:resumed': {
+    readonly decision: 'allow' | 'deny'
+    readonly decidedBy?: string | undefined
+    readonly note?: string | undefined
+    readonly always?: boolean | undefined
+    /** The callId of the call whose args were edited. */
+    readonly editedFrom?: string
+  }
+  /** The onion of middleware and handler begins. */
+  'tool:start': { readonly input: unknown }
+  /** What a generator yields and `context.emit` says. */
+  'tool:progress': { readonly type: string; readonly data: unknown }
+  /** The onion is done, whatever came of it. */
+  'tool:end': { readonly isError: boolean; readonly durationMs: number }
+  /** The outcome. */
+  'call:settled': {
+    readonly status: CallStatus
+    readonly effect: SideEffect
+    readonly error?: ToolError
+    readonly result?: { readonly mediaType: string; readonly byteLength: number; readonly handle?: string }
+    readonly digest?: string
+    readonly durationMs: number
+  }
+}
+
+export type ToolEventName = keyof Bodies
+
+/** What every event carries. */
+export interface EventEnvelope {
+  /** `null` where the args have no canonical form or the tool is not known. */
+  readonly callId: string | null
+  readonly invocationId: string
+  /** The provider's id of the call. */
+  readonly id?: string | number
+  readonly toolName: string
+  readonly session: string
+  /** Counts the events of one invocation from 0, without gaps. */
+  readonly seq: number
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/** An event of one type. */
+export type ToolEventOf<Name extends ToolEventName> = Name extends ToolEventName
+  ? EventEnvelope & { readonly event: Name } & Bodies[Name]
+  : never
+
+/** Everything that can be observed of a call: one closed union, of which records, telemetry and views are folds. */
+export type ToolEvent = ToolEventOf<ToolEventName>
+
+/** Whether anybody would see an event: makers of events ask first, so that an event nobody listens to costs nothing. */
+export function isWatched(parcel: Received, kernel: Kernel): boolean {
+  return kernel.watchers.size > 0 || parcel.watcher !== undefined
+}
+
+/** Gives an event to everybody who watches. */
+export function announce<Name extends ToolEventName>(
+  parcel: Received,
+  kernel: Kernel,
+  name: Name,
+  body: Bodies[Name],
+): void {
+  const event = {
+    event: name,
+    callId: parcel.callId,
+    invocationId: parcel.invocationId,
+    ...(parcel.id === undefined ? undefined : { id: parcel.id }),
+    toolName: parcel.name,
+    session: parcel.session,
+    seq: parcel.seq++,
+    timestamp: Date.now(),
+    ...body,
+  } as unknown as ToolEvent
+  for (const watcher of kernel.watchers) tell(watcher, event, kernel)
+  if (parcel.watcher !== undefined) tell(parcel.watcher, event, kernel)
+}
+
+function tell(watcher: Observer, event: ToolEvent, kernel: Kernel): void {
+  try {
+    const done: unknown = watcher(event)
+    if (isThenable(done)) done.then(undefined, (error: unknown) => kernel.report(error))
+  } catch (error) {
+    kernel.report(error)
+  }
+}

@@ -1,0 +1,256 @@
+import { amount, assemble, type ExecutorOptions } from './assemble.ts'
+import { TurnSlots } from './batch.ts'
+import type { Caller, CallOptions, ToolCall, ToolResult } from './call.ts'
+import { receive, type Received, type Resumption, type Slots } from './parcel.ts'
+import { CallContext } from './context.ts'
+import { CallDeadline } from './deadline.ts'
+import type { ToolDefinition } from './definition.ts'
+import { DuplicateInvocationError, InvalidConfigurationError } from './errors.ts'
+import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
+import type { Extension, Kernel, Observer } from './ports.ts'
+import { pump } from './pump.ts'
+import { Holding, type DecideOptions, type Redeemed } from './resume.ts'
+import { authorize } from './stages/authorize.ts'
+import { check } from './stages/check.ts'
+import { confirm } from './stages/confirm.ts'
+import { identify } from './stages/identify.ts'
+import { resolve } from './stages/resolve.ts'
+import { run } from './stages/run.ts'
+import { settle } from './stages/settle.ts'
+import { spool } from './stages/spool.ts'
+import { validate } from './stages/validate.ts'
+
+/** The passage: what happens to every call, in this order. */
+function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
+  return settle(received, kernel, async () => {
+    const resolved = resolve(received, kernel)
+    const identified = identify(resolved, kernel)
+    const validated = await validate(identified, kernel)
+    const authorized = await authorize(validated, kernel)
+    const confirmed = await confirm(authorized, kernel)
+    const ran = await run(confirmed, kernel)
+    const checked = await check(ran, kernel)
+    return spool(checked, kernel)
+  })
+}
+
+/** What the host says of a whole turn. */
+export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
+  /** The identity of each occurrence, where the host wants at-most-once execution. */
+  readonly invocationId?: (call: ToolCall, index: number) => string
+}
+
+/** What the executor itself says of a call. */
+interface Walk {
+  readonly slots?: Slots | undefined
+  readonly watcher?: Observer | undefined
+  readonly resumption?: Resumption | undefined
+  readonly seq?: number
+}
+
+const noWalk: Walk = {}
+const noValues = {}
+
+/** Runs the calls of models, people and apps. Made by `createExecutor`. */
+export class ToolExecutor {
+  readonly #kernel: Kernel
+  readonly #holding = new Holding()
+  readonly #extensions: readonly Extension[]
+  readonly #concurrency: number
+  readonly #inFlight = new Map<string, Received>()
+  #session: string | undefined
+  #prefix: string | undefined
+  #count = 0
+  #closed = false
+  #drained: (() => void) | undefined
+
+  constructor(options: ExecutorOptions) {
+    this.#kernel = assemble(options, this.#holding)
+    this.#extensions = options.use ?? []
+    this.#concurrency = amount(options, 'concurrency', 3, 1)
+  }
+
+  /**
+   * Runs one call. Never rejects for anything that a model, a handler, a validator or a store can do: what went wrong is in
+   * the result's `status`, `error` and `content`.
+   *
+   * @param call As the provider's message says it; `args` is a value, or JSON text.
+   * @param options Who asks, in which session, with which values, and how the call is given up.
+   * @example
+   * ```ts
+   * import { createExecutor, tool } from 'toolwright'
+   *
+   * const executor = createExecutor({ tools: [tool('add', ({ a, b }: { a: number; b: number }) => a + b)] })
+   * const result = await executor.execute({ id: 'call_1', name: 'add', args: '{"a":1,"b":2}' })
+   * // result.status is 'ok', result.content is [{ type: 'text', text: '3' }]
+   * ```
+   */
+  execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#walk(callOf(call), options, noWalk)
+  }
+
+  /**
+   * Runs the calls of one model turn, some at a time, and gives their results in the order of the calls. One bad call never
+   * touches the others.
+   */
+  executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
+    const slots = new TurnSlots(this.#concurrency)
+    const { invocationId, ...rest } = options
+    const walks = calls.map((call, index) => {
+      const id = invocationId?.(call, index)
+      return this.#walk(callOf(call), id === undefined ? rest : { ...rest, invocationId: id }, { slots })
+    })
+    return Promise.all(walks)
+  }
+
+  /** Runs one call, yields its events as they happen, and returns its result; leaving early gives the call up. */
+  stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
+    return pump((watcher, signal) => this.#walk(callOf(call), { ...options, signal }, { watcher }), options.signal)
+  }
+
+  /** Hears the events of one name; gives the undo. */
+  on<Name extends ToolEventName>(name: Name, listener: (event: ToolEventOf<Name>) => void): () => void {
+    const watcher: Observer = (event) => {
+      if (event.event === name) return listener(event as ToolEventOf<Name>)
+    }
+    this.#kernel.watchers.add(watcher)
+    return () => void this.#kernel.watchers.delete(watcher)
+  }
+
+  /**
+   * Answers a call that waits for approval, and runs it where the answer is `allow`.
+   *
+   * @param token The `token` of the `pending` result; of use once.
+   * @throws `E_APPROVAL_INVALID` where the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
+   */
+  async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
+    return this.#resume(this.#holding.decided(token, decision, options, this.#kernel.registryFor))
+  }
+
+  /**
+   * Gives the client's answer to a call that waits for it.
+   *
+   * @param token The `token` of the `pending` result; of use once.
+   * @param value What the client answers; checked against the tool's `outputSchema`.
+   * @throws `E_APPROVAL_INVALID`, `E_APPROVAL_EXPIRED` as `decide` does.
+   */
+  async respond(token: string, value: unknown): Promise<ToolResult> {
+    return this.#resume(this.#holding.answered(token, value, this.#kernel.registryFor))
+  }
+
+  /** The tools that a caller may be shown; one whose schema cannot be said is set aside and reported. */
+  list(caller: Caller = 'model', session: string = this.session): ToolDefinition[] {
+    return this.#kernel
+      .registryFor(session)
+      .list(caller)
+      .filter((tool) => {
+        try {
+          return tool.describe() !== undefined
+        } catch (error) {
+          this.#kernel.report(error)
+          return false
+        }
+      })
+  }
+
+  /** The session of calls that name none. */
+  get session(): string {
+    this.#session ??= crypto.randomUUID()
+    return this.#session
+  }
+
+  /**
+   * Takes no more calls, waits for those in flight, and lets go of what the extensions hold.
+   *
+   * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
+   */
+  async close(options: { readonly drain?: number } = {}): Promise<void> {
+    this.#closed = true
+    if (this.#inFlight.size > 0) {
+      const drained = new Promise<void>((resolveDrain) => (this.#drained = resolveDrain))
+      const timer = setTimeout(() => {
+        for (const { deadline } of this.#inFlight.values()) deadline.cancel('The executor was closed.')
+      }, options.drain ?? 0)
+      await drained
+      clearTimeout(timer)
+    }
+    for (const extension of this.#extensions) await extension.close?.()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #resume({ call, received, resumption }: Redeemed): Promise<ToolResult> {
+    const { session, caller, invocationId, seq } = received
+    const { values } = received.context
+    return this.#walk(call, { session, caller, invocationId, values }, { resumption, seq })
+  }
+
+  async #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+    const kernel = this.#kernel
+    const { signal, values = noValues } = options
+    const invocationId = options.invocationId ?? this.#nextId()
+    const reception = {
+      call,
+      invocationId,
+      session: options.session ?? this.session,
+      caller: options.caller ?? ('model' as const),
+      deadline: new CallDeadline(kernel.timeout, signal),
+      slots: walk.slots,
+      watcher: walk.watcher,
+      resumption: walk.resumption,
+      receivedAt: performance.now(),
+      seq: walk.seq ?? 0,
+    }
+    const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
+    if (this.#closed) received.deadline.cancel('The executor is closed.')
+    if (this.#inFlight.has(invocationId)) return settle(received, kernel, () => Promise.reject(running(invocationId)))
+    this.#inFlight.set(invocationId, received)
+    const result = await execute(received, kernel)
+    this.#inFlight.delete(invocationId)
+    if (this.#inFlight.size === 0) this.#drained?.()
+    return result
+  }
+
+  /** Ids of one executor differ by a number, those of different executors by 122 random bits. */
+  #nextId(): string {
+    this.#prefix ??= crypto.randomUUID()
+    return `${this.#prefix}-${this.#count++}`
+  }
+}
+
+/** A call of any shape, as one that the passage can answer. */
+function callOf(given: ToolCall): ToolCall {
+  const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
+  return {
+    id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
+    name: typeof name === 'string' ? name : '',
+    args,
+    result,
+  }
+}
+
+function running(invocationId: string): DuplicateInvocationError {
+  return new DuplicateInvocationError(`Invocation ${invocationId} is running already: wait for it, or give another id.`)
+}
+
+/**
+ * Makes an executor: the passage that every call walks.
+ *
+ * @param options The tools, what extends the executor, and its limits.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong; `E_TOOL_ALREADY_REGISTERED` and `E_SCHEMA_CONVERSION` as `ToolRegistry.add`.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => new Date().toISOString())], timeout: 5_000 })
+ * executor.on('call:settled', ({ callId, status, durationMs }) => console.log(callId, status, durationMs))
+ * ```
+ */
+export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
+  }
+  return new ToolExecutor(options)
+}

@@ -1,0 +1,45 @@
+import { SchemaConversionError } from './errors.ts'
+import type { Outcome, Validator } from './schema.ts'
+import type { JsonSchemaObject } from './standard.ts'
+
+const noFields: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false }
+
+/** The input of a tool that takes no arguments. */
+export const noInput: Validator = {
+  describable: true,
+  validate(value): Outcome {
+    if (!isObject(value)) return notAnObject(value)
+    const issues = Object.keys(value).map((key) => ({
+      message: 'unknown property; the tool takes no arguments',
+      path: [key],
+    }))
+    return issues.length === 0 ? { value } : { issues }
+  },
+  jsonSchema: () => noFields,
+}
+
+/** The input of a tool that takes any object. */
+export const anyObject: Validator = {
+  describable: true,
+  validate: (value): Outcome => (isObject(value) ? { value } : notAnObject(value)),
+  jsonSchema: () => ({ type: 'object' }),
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function notAnObject(value: unknown): Outcome {
+  const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+  return { issues: [{ message: `must be an object, got ${what}`, path: [] }] }
+}
+
+/** Makes an input schema's root an object, as every provider asks: a union of objects says so, a wider type is narrowed. */
+export function rootObject(schema: JsonSchemaObject): JsonSchemaObject {
+  const { type } = schema
+  if (type === 'object') return schema
+  if (type === undefined || (Array.isArray(type) && type.includes('object'))) return { ...schema, type: 'object' }
+  throw new SchemaConversionError(
+    `The args of a tool are an object, but its input schema is of type ${JSON.stringify(type)}. Put the value into a field of an object.`,
+  )
+}

@@ -1,0 +1,80 @@
+import type { CallStatus, SideEffect, ToolResult } from './call.ts'
+import { progressOf, type Received, type Spooled } from './parcel.ts'
+import type { ContentBlock } from './content.ts'
+import { ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
+import { modelLine } from './failure.ts'
+import type { Pause } from './pause.ts'
+import type { Kernel } from './ports.ts'
+import { productOf } from './product.ts'
+
+type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
+
+const statuses = new Map<ErrorCode, CallStatus>([
+  ['E_TOOL_DENIED', 'denied'],
+  ['E_APPROVAL_EXPIRED', 'denied'],
+  ['E_TOOL_TIMEOUT', 'timed_out'],
+  ['E_CLIENT_TOOL', 'timed_out'],
+  ['E_TOOL_CANCELLED', 'cancelled'],
+])
+
+/** The result of a call that walked the whole passage. */
+export function success(spooled: Spooled): ToolResult {
+  const { receipt, verdict } = spooled
+  const result = outcome(spooled, 'ok', spooled.effect, receipt.content)
+  result.artifact = receipt.artifact
+  if (receipt.handle !== undefined) result.handle = receipt.handle
+  if (verdict !== null && verdict.result !== null) result.skipped = true
+  return result
+}
+
+/** The result of a call that left the passage early. */
+export function failure(received: Received, kernel: Kernel, error: ToolError): ToolResult {
+  const result = outcome(
+    received,
+    statuses.get(error.code) ?? 'error',
+    received.effect,
+    wordsFor(received, kernel, error),
+  )
+  result.error = error
+  const { name: toolName, callId, invocationId } = received
+  if (Object.isExtensible(error)) Object.assign(error, { toolName, callId, invocationId })
+  return result
+}
+
+/** The result of a call that waits for somebody. */
+export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
+  const words =
+    pause.reason === 'approval'
+      ? `${received.name} has not run yet: it waits for approval by a person.`
+      : `${received.name} waits for the answer of the client.`
+  const result = outcome(received, 'pending', received.effect, [{ type: 'text', text: words }])
+  result.token = token
+  result.expiresAt = expiresAt
+  return result
+}
+
+function outcome(
+  received: Received,
+  status: CallStatus,
+  effect: SideEffect,
+  content: readonly ContentBlock[],
+): Open<ToolResult> {
+  const { id, invocationId, callId, name: toolName, receivedAt } = received
+  const isError = status !== 'ok' && status !== 'pending'
+  const durationMs = performance.now() - receivedAt
+  const result = { invocationId, callId, toolName, status, effect, isError, content, durationMs } as Open<ToolResult>
+  if (id !== undefined) result.id = id
+  return result
+}
+
+function wordsFor(received: Received, kernel: Kernel, error: ToolError): readonly ContentBlock[] {
+  if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
+    try {
+      return productOf(error.toolResult).blocks
+    } catch {
+      // what the policy gave cannot be shown: its words can
+    }
+  }
+  const isExposed = progressOf(received).tool?.exposeErrors ?? kernel.exposeErrors
+  return [{ type: 'text', text: modelLine(error, isExposed) }]
+}

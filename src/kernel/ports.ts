@@ -1,0 +1,181 @@
+import type { Caller, ToolCall, ToolResult, ToolValues } from './call.ts'
+import type { Confirmed, Received, Validated } from './parcel.ts'
+import type { ToolDefinition, ToolLike } from './definition.ts'
+import type { ToolEvent } from './events.ts'
+import type { Pause } from './pause.ts'
+import type { ToolCallRecord, RecordEntry } from './record.ts'
+import type { ToolRegistry } from './registry.ts'
+
+/** What a handler, a policy and a middleware know of the call that they serve. */
+export interface ToolContext {
+  readonly callId: string
+  /** This occurrence of the call: the idempotency key to hand to other systems. */
+  readonly invocationId: string
+  readonly toolName: string
+  readonly session: string
+  readonly caller: Caller
+  /** Aborts at the deadline and when the caller gives the call up. */
+  readonly signal: AbortSignal
+  /** 1 for the first run, one more for each retry. */
+  readonly attempt: number
+  readonly values: ToolValues
+  /** The same object as `values`, under the name that Strands handlers read. */
+  readonly invocationState: ToolValues
+  /** The call as Strands handlers read it. */
+  readonly toolUse: { readonly name: string; readonly toolUseId: string | number | undefined; readonly input: unknown }
+  /** Tells whoever watches of progress, as a `tool:progress` event. */
+  readonly emit: (type: string, data?: unknown) => void
+}
+
+/** A policy's whole vocabulary: nothing (no objection), ask somebody, refuse, or stand in for the run. */
+export type Decision =
+  | void
+  | undefined
+  | { readonly decision: 'ask'; readonly reason?: string; readonly meta?: Readonly<Record<string, unknown>> }
+  | { readonly decision: 'deny'; readonly reason?: string; readonly toolResult?: unknown }
+  | { readonly result: unknown }
+
+/** Decides whether a validated call may run. One that throws denies. */
+export interface Policy {
+  readonly name: string
+  decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
+}
+
+/** What a person is asked. */
+export interface ApprovalRequest {
+  readonly invocationId: string
+  readonly callId: string
+  readonly toolName: string
+  readonly session: string
+  /** The question, in words: the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
+  readonly prompt: string
+  /** The args after validation. */
+  readonly input: unknown
+  readonly reason?: string | undefined
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface ApprovalAnswer {
+  readonly decision: 'allow' | 'deny'
+  readonly decidedBy?: string | undefined
+  /** A word to the model. */
+  readonly note?: string | undefined
+  /** The person does not want to be asked again; remembering it is the host's policy. */
+  readonly always?: boolean | undefined
+}
+
+/** Asks a person, in process. */
+export interface Approver {
+  /** How long to wait for the answer, in milliseconds. Default: 300,000. */
+  readonly timeout?: number
+  ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>
+}
+
+/** Wraps the run. `next` takes no argument: what was approved is what runs. It may be called again only after it rejected. */
+export type Middleware = (call: Confirmed, context: ToolContext, next: () => Promise<unknown>) => Promise<unknown>
+
+/** Runs the tools of one execution type. */
+export interface Runner {
+  readonly type: string
+  run(call: Confirmed, context: ToolContext): unknown
+}
+
+/** What a store takes in: everything at once, or in pieces. */
+export type SpoolSource = string | Uint8Array | AsyncIterable<Uint8Array>
+
+/** Reads ranges of bytes; the kernel makes lines of them. */
+export interface SpoolReader {
+  readonly byteLength: number
+  /** The bytes from `start` up to and without `end`; both lie within the length. */
+  read(start: number, end: number): Uint8Array | Promise<Uint8Array>
+}
+
+export interface Spooling {
+  readonly session: string
+  readonly mediaType: string
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Keeps what is too large for a result object. Handles are random, and open in the session alone that wrote them. */
+export interface ArtifactStore {
+  write(
+    source: SpoolSource,
+    spooling: Spooling,
+  ): Promise<{ readonly handle: string; readonly sha256: string; readonly byteLength: number }>
+  open(handle: string, access: { readonly session: string }): SpoolReader | Promise<SpoolReader>
+  delete(handle: string): Promise<void>
+}
+
+/** Proves that its holder is the one that may write to a record. */
+export interface Fence {
+  readonly owner: string
+  readonly number: number
+}
+
+/** Keeps the records of calls, so that they outlive the process. */
+export interface Journal {
+  /** The first durable write of a call; nothing where the invocation has been claimed already. */
+  claim(record: ToolCallRecord): Promise<Fence | null>
+  /** Adds to a record; `false` where somebody else holds it now. */
+  append(invocationId: string, entry: RecordEntry, fence: Fence): Promise<boolean>
+  read(invocationId: string): Promise<ToolCallRecord | null>
+  takeOver(invocationId: string, fence: Fence): Promise<Fence | null>
+  unfinished(): AsyncIterable<ToolCallRecord>
+  beat(owner: string): Promise<void>
+}
+
+/** Watches every event, and cannot steer: what it throws is reported, and the call goes on. */
+export type Observer = (event: ToolEvent) => void
+
+/** Translates between this package and one provider's messages, in pure functions. */
+export interface Format {
+  readonly name: string
+  /** Whether a message, or a provider's whole response, is of this format. */
+  detect(message: unknown): boolean
+  /** The tools, in the shape that the provider's request takes. */
+  definitions(tools: readonly ToolDefinition[]): unknown[]
+  /** The calls that a message asks of us, in its order; those that the provider ran itself are not among them. */
+  calls(message: unknown): ToolCall[]
+  /** The reply to the message, in the shape that the provider takes. */
+  results(results: readonly ToolResult[], message?: unknown): unknown
+}
+
+/** Extends an executor through any of its doors; what a leaf's factory returns. */
+export interface Extension {
+  readonly policies?: readonly Policy[]
+  readonly approver?: Approver
+  readonly middleware?: readonly Middleware[]
+  readonly runners?: readonly Runner[]
+  readonly store?: ArtifactStore
+  readonly journal?: Journal
+  readonly observers?: readonly Observer[]
+  /** Tools that belong to a session rather than to the executor. */
+  tools?(session: string): readonly ToolLike[]
+  /** Lets go of what the extension holds, when the executor closes. */
+  close?(): void | Promise<void>
+}
+
+/** The doors, put together: what every stage is handed beside the call. */
+export interface Kernel {
+  /** The tools of a session: those of the executor, and what extensions add for the session. */
+  readonly registryFor: (session: string) => ToolRegistry
+  readonly policies: readonly Policy[]
+  readonly approver: Approver | undefined
+  readonly middleware: readonly Middleware[]
+  readonly runners: ReadonlyMap<string, Runner>
+  readonly store: ArtifactStore
+  readonly watchers: Set<Observer>
+  /** Whether somebody decides about the calls of a tool: then nobody outside may hold what was decided on. */
+  decides(tool: ToolDefinition): boolean
+  /** Milliseconds; `Infinity` for none. */
+  readonly timeout: number
+  /** Bytes of text and JSON up to which a result stays in the result object. */
+  readonly inlineLimit: number
+  /** Bytes of UTF-8 that args may have. */
+  readonly argsLimit: number
+  readonly exposeErrors: boolean
+  /** Keeps a call that waits for somebody until its token is redeemed. */
+  hold(received: Received, pause: Pause): { readonly token: string; readonly expiresAt: number }
+  /** Where faults go that belong to no call's result. */
+  report(error: unknown): void
+}

@@ -1,0 +1,146 @@
+import type { Caller } from './call.ts'
+import { definitionOf, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
+import { InvalidConfigurationError, ToolAlreadyRegisteredError } from './errors.ts'
+import { isRaw, loadEngine } from './schema.ts'
+
+export type OnCollision = 'replace' | 'keep' | 'throw'
+
+/** Names and the tools that they mean; a registry with a parent falls back to it. */
+export class ToolRegistry {
+  readonly parent: ToolRegistry | undefined
+  readonly #tools = new Map<string, ToolDefinition>()
+  /** Aliases, and the one spelling under which names that differ by `-`, `_` and case are the same. */
+  readonly #aliases = new Map<string, string>()
+  readonly #spellings = new Map<string, string>()
+
+  /**
+   * @param tools What it holds from the start.
+   * @param options `parent`: asked for what is not here.
+   * @throws `E_TOOL_ALREADY_REGISTERED`, `E_SCHEMA_CONVERSION` as `add` does.
+   */
+  constructor(tools: Iterable<ToolLike> = [], options: { readonly parent?: ToolRegistry } = {}) {
+    this.parent = options.parent
+    for (const tool of tools) this.add(tool)
+  }
+
+  /**
+   * Adds a tool.
+   *
+   * @param options `onCollision`: what to do where the name is taken. Default: `'throw'`.
+   * @returns The undo: takes the tool out again, and puts back what it replaced.
+   * @throws `E_TOOL_ALREADY_REGISTERED` where the name, an alias or a spelling is taken; `E_SCHEMA_CONVERSION` where a model
+   * could not be shown the tool.
+   */
+  add(tool: ToolLike, options: { readonly onCollision?: OnCollision } = {}): () => void {
+    const definition = definitionOf(tool)
+    const { name } = definition
+    const former = this.#tools.get(name)
+    if (former !== undefined && options.onCollision === 'keep') return () => {}
+    if (former !== undefined && options.onCollision !== 'replace') throw taken(name, `a tool of this name`)
+    requireDescribable(definition)
+    if (isRaw(definition.inputSchema) || isRaw(definition.outputSchema)) loadEngine().catch(() => {}) // validation will tell
+    if (former !== undefined) this.#remove(former)
+    try {
+      this.#insert(definition)
+    } catch (error) {
+      if (former !== undefined) this.#insert(former)
+      throw error
+    }
+    return () => {
+      if (this.#tools.get(name) !== definition) return
+      this.#remove(definition)
+      if (former !== undefined) this.#insert(former)
+    }
+  }
+
+  /** Takes a tool out; `false` where there is none of this name. */
+  remove(name: string): boolean {
+    const definition = this.#tools.get(name)
+    if (definition !== undefined) this.#remove(definition)
+    return definition !== undefined
+  }
+
+  /** The tool of exactly this name. */
+  get(name: string): ToolDefinition | undefined {
+    return this.#tools.get(name) ?? this.parent?.get(name)
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined
+  }
+
+  /** The tool that a call means: by its name, else by an alias. */
+  resolve(name: string): ToolDefinition | undefined {
+    const alias = this.#aliases.get(name)
+    return this.#tools.get(name) ?? (alias === undefined ? this.parent?.resolve(name) : this.#tools.get(alias))
+  }
+
+  /** All tools, the parent's first, in the order in which they came; those of one caller where one is given. */
+  list(caller?: Caller): ToolDefinition[] {
+    const all = new Map(this.parent?.list().map((tool) => [tool.name, tool]))
+    for (const [name, tool] of this.#tools) all.set(name, tool)
+    const tools = [...all.values()]
+    return caller === undefined ? tools : tools.filter((tool) => isVisible(tool, caller))
+  }
+
+  /**
+   * A new registry with the tools of this and of others, from left to right; none of them is changed.
+   *
+   * @param options `onCollision`: what to do where a name is taken and the incoming tool's own `onCollision` is `'throw'`. Default: `'throw'`.
+   */
+  merge(others: Iterable<ToolRegistry>, options: { readonly onCollision?: OnCollision } = {}): ToolRegistry {
+    const merged = new ToolRegistry(this.list())
+    for (const other of others) {
+      for (const tool of other.list()) {
+        const onCollision = tool.onCollision === 'throw' ? options.onCollision : tool.onCollision
+        merged.add(tool, onCollision === undefined ? {} : { onCollision })
+      }
+    }
+    return merged
+  }
+
+  #insert(definition: ToolDefinition): void {
+    const { name, aliases } = definition
+    for (const word of [name, ...aliases]) {
+      const other = this.#spellings.get(spelling(word))
+      if (other !== undefined && other !== name)
+        throw taken(word, `the tool "${other}", whose name or alias is too like it`)
+    }
+    this.#tools.set(name, definition)
+    for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
+    for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
+  }
+
+  #remove(definition: ToolDefinition): void {
+    this.#tools.delete(definition.name)
+    for (const word of [definition.name, ...definition.aliases]) this.#spellings.delete(spelling(word))
+    for (const alias of definition.aliases) this.#aliases.delete(alias)
+  }
+}
+
+/** Whether a caller is shown a tool, and may call it. */
+export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
+  if (caller === 'user') return true
+  if (caller === 'model') return tool.audience !== 'user' && (tool.ui?.visibility?.includes('model') ?? true)
+  const visibility = tool.ui?.visibility ?? ['model', 'app']
+  return tool.mcpConfig?.serverName === caller.app && visibility.includes('app')
+}
+
+function spelling(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_')
+}
+
+function taken(name: string, by: string): ToolAlreadyRegisteredError {
+  return new ToolAlreadyRegisteredError(
+    `The name ${JSON.stringify(name)} is taken: the registry holds ${by}. Rename the tool, or add it with { onCollision: 'replace' }.`,
+  )
+}
+
+/** Brings whatever an executor is given into one registry. */
+export function registryOf(tools: ToolRegistry | Iterable<ToolLike>): ToolRegistry {
+  if (tools instanceof ToolRegistry) return tools
+  if (typeof tools !== 'object' || tools === null || !(Symbol.iterator in tools)) {
+    throw new InvalidConfigurationError('`tools` must be an array of tools, or a ToolRegistry.')
+  }
+  return new ToolRegistry(tools)
+}

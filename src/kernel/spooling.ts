@@ -1,0 +1,128 @@
+import { artifactClass, MemoryReader, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import type { Checked, Deadline, Receipt } from './parcel.ts'
+import type { ContentBlock } from './content.ts'
+import { bytesOfStream, close, type Seen, type Stream } from './drain.ts'
+import { ArtifactError } from './errors.ts'
+import { wordsOf } from './failure.ts'
+import type { Kernel, SpoolSource } from './ports.ts'
+import { isShownAsMedia, isSmall, productOf, type Product } from './product.ts'
+
+const previewLength = 2_048
+
+/** Keeps a result that is all there: in the result object where it is small, else in the store. */
+export function keep(product: Product, checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
+  const { source, blocks, mediaType } = product
+  const { artifact: option, trusted } = checked.tool
+  const Class = option === undefined ? product.Class : artifactClass(option)
+  if (!isSmall(product, kernel.inlineLimit)) {
+    return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
+  }
+  return {
+    content: blocks,
+    artifact: new Class({ reader: new MemoryReader(source), mediaType, trusted }),
+    handle: undefined,
+  }
+}
+
+/** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
+export async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const seen: Seen = { isText: false }
+  const pieces = bytesOfStream(stream, seen)
+  const start: Uint8Array[] = []
+  let length = 0
+  try {
+    while (length <= kernel.inlineLimit) {
+      const piece = await checked.deadline.within(pieces.next())
+      if (piece.done === true) return await keep(productOf(joined(start, length, seen.isText)), checked, kernel)
+      start.push(piece.value)
+      length += piece.value.byteLength
+    }
+    const { Class } = productOf(seen.isText ? '' : new Uint8Array())
+    const option = checked.tool.artifact
+    const all = guarded(start, pieces, checked.deadline)
+    return await store(all, { Class: option === undefined ? Class : artifactClass(option) }, checked, kernel)
+  } catch (cause) {
+    close(pieces)
+    checked.deadline.check()
+    throw cause instanceof ArtifactError ? cause : unkept(cause)
+  }
+}
+
+/** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
+export async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { handle, mediaType } = artifact
+  if (handle === undefined && artifact.byteLength() > kernel.inlineLimit) {
+    const Class = artifact.constructor as ArtifactClass
+    return store(artifact.chunks(), { Class, mediaType }, checked, kernel)
+  }
+  const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= kernel.inlineLimit
+  const text = isShown ? await artifact.asString() : await previewOf(artifact)
+  return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+}
+
+interface Kept {
+  readonly Class: ArtifactClass
+  readonly mediaType?: string | undefined
+  /** Pictures and sounds that are small enough to be shown beside the preview. */
+  readonly media?: readonly ContentBlock[]
+}
+
+async function store(source: SpoolSource, kept: Kept, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { session, deadline, tool } = checked
+  const { Class, media = [] } = kept
+  const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType
+  try {
+    const { handle } = await deadline.within(
+      kernel.store.write(source, { session, mediaType, signal: deadline.signal }),
+    )
+    const reader = await deadline.within(Promise.resolve(kernel.store.open(handle, { session })))
+    const artifact = new Class({ reader, mediaType, handle, trusted: tool.trusted })
+    return { content: [{ type: 'text', text: await previewOf(artifact) }, ...media], artifact, handle }
+  } catch (cause) {
+    deadline.check()
+    throw unkept(cause)
+  }
+}
+
+function unkept(cause: unknown): ArtifactError {
+  if (cause instanceof ArtifactError) return cause
+  return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}`, { cause })
+}
+
+/** The beginning of an artifact, ended at a line, and what there is to know of the rest. */
+async function previewOf(artifact: SpooledArtifact): Promise<string> {
+  const { handle, mediaType, kind } = artifact
+  const size = artifact.byteLength().toLocaleString('en')
+  const where = handle === undefined ? '' : ` All of it is kept as ${handle}.`
+  if (kind === 'binary') return `(${size} bytes of ${mediaType}, not shown.${where})`
+  const text = new TextDecoder().decode(await artifact.bytes(0, previewLength), { stream: true })
+  const end = text.lastIndexOf('\n')
+  return `${end > 0 ? text.slice(0, end) : text}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
+}
+
+async function* guarded(
+  start: readonly Uint8Array[],
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* start
+    for (;;) {
+      const piece = await deadline.within(pieces.next())
+      if (piece.done === true) return
+      yield piece.value
+    }
+  } finally {
+    close(pieces)
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number, isText: boolean): string | Uint8Array {
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const piece of pieces) {
+    bytes.set(piece, offset)
+    offset += piece.byteLength
+  }
+  return isText ? new TextDecoder().decode(bytes) : bytes
+}

@@ -1,0 +1,45 @@
+import { stamp, type Checked, type Ran } from '../parcel.ts'
+import { isMarkedJson, json, markedBlocks, markedValue } from '../content.ts'
+import { partsOf } from '../definition.ts'
+import { InvalidToolResultError } from '../errors.ts'
+import type { Kernel } from '../ports.ts'
+import { invalid, type Outcome } from '../schema.ts'
+import { isThenable } from '../thenable.ts'
+
+/** Asks `outputSchema` whether the result is what the tool promised: what leaves is what was checked. */
+export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
+  const { output } = partsOf(ran.tool)
+  if (output === undefined) return stamp(ran, 'output', ran.returned)
+  const outcome = output.validate(valueOf(ran))
+  return isThenable(outcome)
+    ? ran.deadline.within(outcome).then((settled) => accept(ran, settled))
+    : accept(ran, outcome)
+}
+
+/** The value behind the marks; content is checked by its one json block. */
+function valueOf({ returned, name }: Ran): unknown {
+  if (typeof returned !== 'object' || returned === null) return returned
+  if (isMarkedJson(returned)) return markedValue(returned)
+  const blocks = markedBlocks(returned)
+  if (blocks === undefined) return returned
+  const data = blocks.filter((block) => block.type === 'json')
+  if (data.length === 1 && data[0] !== undefined) return data[0].data
+  throw new InvalidToolResultError(
+    `Tool "${name}" has an outputSchema and returned content with ${data.length} json blocks: it takes exactly one to check.`,
+  )
+}
+
+function accept(ran: Ran, outcome: Outcome): Checked {
+  const { returned, name } = ran
+  if (outcome.issues !== undefined) {
+    throw new InvalidToolResultError(
+      `The result of tool "${name}" does not fit its outputSchema: ${invalid(outcome.issues, 'result')}.`,
+      {
+        issues: outcome.issues,
+      },
+    )
+  }
+  const isMarked = typeof returned === 'object' && returned !== null
+  if (isMarked && markedBlocks(returned) !== undefined) return stamp(ran, 'output', returned)
+  return stamp(ran, 'output', isMarked && isMarkedJson(returned) ? json(outcome.value) : outcome.value)
+}

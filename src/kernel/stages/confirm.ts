@@ -1,0 +1,26 @@
+import { askApprover, promptFor, refused, wantsConfirmation } from '../approval.ts'
+import { stamp, type Authorized, type Confirmed, type Verdict } from '../parcel.ts'
+import { Pause } from '../pause.ts'
+import type { Kernel } from '../ports.ts'
+
+const tokenLife = 86_400_000
+
+/** Waits for a person's word where a policy or the tool itself asks for one. */
+export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
+  const { tool, verdict } = authorized
+  const grant = authorized.resumption?.approval
+  if (grant !== undefined && grant.decision !== 'allow') throw refused(grant)
+  const ask = verdict === null ? null : verdict.ask
+  const isSkipped = verdict !== null && verdict.result !== null
+  if (ask === null && (tool.requiresConfirmation === false || isSkipped)) return stamp(authorized, 'approval', null)
+  return approved(authorized, kernel, ask)
+}
+
+async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
+  if (ask === null && !(await wantsConfirmation(authorized))) return stamp(authorized, 'approval', null)
+  if (authorized.resumption !== undefined) return stamp(authorized, 'approval', authorized.resumption.approval)
+  if (kernel.approver === undefined) throw new Pause('approval', promptFor(authorized), tokenLife, ask?.meta)
+  const approval = await askApprover(authorized, kernel, kernel.approver, ask)
+  if (approval.decision !== 'allow') throw refused(approval)
+  return stamp(authorized, 'approval', approval)
+}

@@ -1,0 +1,27 @@
+import { stamp, type Received, type Resolved } from '../parcel.ts'
+import { ToolNotFoundError } from '../errors.ts'
+import { oneLine } from '../failure.ts'
+import type { Kernel } from '../ports.ts'
+import { isVisible, type ToolRegistry } from '../registry.ts'
+
+const listed = 20
+
+/** Finds the tool that the call names; one that the caller may not see is not there. */
+export function resolve(received: Received, kernel: Kernel): Resolved {
+  received.deadline.check()
+  const registry = kernel.registryFor(received.session)
+  const tool = registry.resolve(received.call.name)
+  if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry)
+  // A client's time is its own: it begins when the client is asked.
+  if (tool.timeout !== undefined && tool.type !== 'client') received.deadline.limit(tool.timeout)
+  return stamp(received, 'tool', tool)
+}
+
+function notFound({ call, caller }: Received, registry: ToolRegistry): ToolNotFoundError {
+  const names = registry.list(caller).map((tool) => tool.name)
+  const rest = names.length > listed ? ` and ${names.length - listed} more` : ''
+  const available = names.length === 0 ? 'no tools' : names.slice(0, listed).join(', ') + rest
+  return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
+    recommendations: ['Call one of the tools that are available, by its exact name.'],
+  })
+}

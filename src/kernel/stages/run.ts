@@ -1,0 +1,52 @@
+import { stamp, type Confirmed, type Ran } from '../parcel.ts'
+import { compose, layersOf } from '../compose.ts'
+import { isToolError } from '../errors.ts'
+import { announce, isWatched } from '../events.ts'
+import { downstream } from '../failure.ts'
+import { masked } from '../mask.ts'
+import { perform, resultWithoutRun } from '../perform.ts'
+import type { Kernel } from '../ports.ts'
+
+/** Runs the tool within its middleware, once there is a slot for it. */
+export async function run(confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
+  const ready = resultWithoutRun(confirmed, kernel)
+  if (ready !== null) return stamp(confirmed, 'returned', ready.value)
+  const { slots, deadline } = confirmed
+  const slot = slots?.enter()
+  try {
+    if (slot !== undefined) await deadline.outside(slot)
+    return stamp(confirmed, 'returned', await announced(confirmed, kernel))
+  } finally {
+    slots?.leave(slot)
+  }
+}
+
+/** One start and one end around the onion, however often it tries and whatever comes of it. */
+async function announced(confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
+  const isHeard = isWatched(confirmed, kernel)
+  const { input, tool, deadline } = confirmed
+  deadline.check()
+  if (!isHeard) return onion(confirmed, input, kernel)
+  announce(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
+  const startedAt = performance.now()
+  let isError = true
+  try {
+    const value = await onion(confirmed, input, kernel)
+    isError = false
+    return value
+  } finally {
+    announce(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
+  }
+}
+
+async function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): Promise<unknown> {
+  const { tool, context, deadline } = confirmed
+  const layers = layersOf(tool, kernel)
+  if (layers.length === 0) return perform(confirmed, input, kernel)
+  try {
+    return await deadline.within(compose(layers, confirmed, context, () => perform(confirmed, input, kernel)))
+  } catch (thrown) {
+    deadline.check()
+    throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
+  }
+}

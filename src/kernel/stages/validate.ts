@@ -1,0 +1,22 @@
+import { stamp, type Identified, type Validated } from '../parcel.ts'
+import { partsOf } from '../definition.ts'
+import { parseJson } from '../parse.ts'
+import type { Kernel } from '../ports.ts'
+import { invalidArgs, type Outcome } from '../schema.ts'
+import { isThenable } from '../thenable.ts'
+
+/** Asks the tool's schema whether the args are what the handler expects, and goes on with what the schema gives back. */
+export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
+  const { tool, identity } = identified
+  // Where somebody decides about the call, nobody outside may hold the value that was decided on.
+  const args: unknown = kernel.decides(tool) ? parseJson(identity.text, { limit: Infinity }) : identity.args
+  const outcome = partsOf(tool).input.validate(args)
+  return isThenable(outcome)
+    ? identified.deadline.within(outcome).then((settled) => accept(identified, settled))
+    : accept(identified, outcome)
+}
+
+function accept(identified: Identified, outcome: Outcome): Validated {
+  if (outcome.issues === undefined) return stamp(identified, 'input', outcome.value)
+  throw invalidArgs(identified.name, outcome.issues)
+}

@@ -1,0 +1,141 @@
+import type { ArtifactOption } from './artifact.ts'
+import type { ContentBlock } from './content.ts'
+import type { Validated } from './parcel.ts'
+import type { Schema } from './infer.ts'
+import type { Decision, Middleware, ToolContext } from './ports.ts'
+import type { JsonSchemaObject } from './standard.ts'
+
+/** Who runs a tool: `server` and `mcp` run the handler, the others somebody else. Hosts add theirs by declaration merging. */
+export interface ToolTypes {
+  client: true
+  provider: true
+  mcp: true
+}
+
+export type ToolType = 'server' | keyof ToolTypes
+
+/** The execution types, for those who prefer names to literals. */
+export const ToolExecutionType: {
+  readonly SERVER: 'server'
+  readonly CLIENT: 'client'
+  readonly PROVIDER: 'provider'
+  readonly MCP: 'mcp'
+} = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp' }
+
+/** The intents, for those who prefer names to literals. */
+export const ToolIntent: { readonly COMPUTE: 'compute'; readonly ACTION: 'action'; readonly RENDER: 'render' } = {
+  COMPUTE: 'compute',
+  ACTION: 'action',
+  RENDER: 'render',
+}
+
+/** What a tool is like; policies, caches and retries go by it. Default of each: `false`, of `concurrent`: `true`. */
+export interface ToolTraits {
+  readonly readonly?: boolean
+  readonly destructive?: boolean
+  readonly idempotent?: boolean
+  readonly openWorld?: boolean
+  /** Whether others may run beside it in the same session. */
+  readonly concurrent?: boolean
+}
+
+/** Options of one provider each; adapters add their key by declaration merging. */
+export interface ProviderToolOptions {
+  readonly [provider: string]: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Options of one library each; adapters add their key by declaration merging. */
+export interface LibraryToolOptions {
+  readonly [library: string]: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Where a tool of type `mcp` comes from. */
+export interface McpConfig {
+  readonly [key: string]: unknown
+  readonly serverName?: string
+  readonly serverUrl?: string
+  readonly transport?: 'websocket' | 'sse' | 'stdio' | 'in-process'
+}
+
+/** The view that a host may show beside the call. */
+export interface ToolUi {
+  readonly resourceUri?: string
+  /** Who may call the tool. Default: both. */
+  readonly visibility?: readonly ('model' | 'app')[]
+}
+
+/** What `postToolUse` says: nothing keeps the result, `update` merges into it, `replace` stands in for it. */
+export type PostDecision =
+  | void
+  | undefined
+  | { readonly update: { readonly result: unknown } }
+  | { readonly replace: { readonly content: unknown } }
+
+/** A tool's own last policy, and its own innermost middleware. */
+export interface ToolHooks {
+  readonly preToolUse?: (call: Validated, context: ToolContext) => Decision | Promise<Decision>
+  readonly postToolUse?: (
+    call: Validated,
+    result: unknown,
+    context: ToolContext,
+  ) => PostDecision | Promise<PostDecision>
+}
+
+/** Everything that can be said of a tool but its schemas and its handler. `Input` is the args after validation. */
+export interface ToolOptions<Input = never> {
+  /** How models call it: `^[a-zA-Z0-9_-]{1,64}$`. */
+  readonly name: string
+  /** How people read it. */
+  readonly title?: string
+  /** What it does and when to use it, for the model; never empty. */
+  readonly description: string
+  /** What a model is shown in place of the input schema's own conversion. */
+  readonly jsonSchema?: JsonSchemaObject
+  readonly intent?: 'compute' | 'action' | 'render'
+  /** Who is shown the tool and may call it. Default: `'model'`. */
+  readonly audience?: 'model' | 'user' | 'all'
+  readonly traits?: ToolTraits
+  /** Milliseconds; `0` or `Infinity` for none. Default: the executor's, or 30,000 for an answer of a client. */
+  readonly timeout?: number
+  readonly requiresConfirmation?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
+  readonly confirmationMessage?: string | ((input: Input) => string)
+  /** For type `client`: whether to wait for the client's answer. Default: `false`. */
+  readonly requiresResponse?: boolean
+  /** For type `client` without `requiresResponse`: the result at once. Default: `[<name> rendered on client]`. */
+  readonly defaultResult?: readonly ContentBlock[]
+  readonly middleware?: readonly Middleware[]
+  readonly hooks?: ToolHooks
+  /** Ends with the context that it was bound to. */
+  readonly ephemeral?: boolean
+  /** Whether what it returns is as trustworthy as the host's own words. Default: `false`. */
+  readonly trusted?: boolean
+  /** What becomes of it where a merge finds its name taken. Default: `'throw'`. */
+  readonly onCollision?: 'replace' | 'keep' | 'throw'
+  /** Data of the host's own, for no model. */
+  readonly meta?: Readonly<Record<string, unknown>>
+  readonly metadata?: { readonly version?: string; readonly tags?: readonly string[] }
+  /** Other names by which it may be called. */
+  readonly aliases?: readonly string[]
+  readonly providerOptions?: ProviderToolOptions
+  readonly libraryOptions?: LibraryToolOptions
+  readonly mcpConfig?: McpConfig
+  readonly ui?: ToolUi
+  /** Inputs that show how it is called. */
+  readonly examples?: readonly unknown[]
+  /** JSON Pointers into args and result whose values are masked wherever they would be written down. */
+  readonly secrets?: readonly string[]
+  /** Whether the model may read the words of an error. Default: the executor's. */
+  readonly exposeErrors?: boolean
+}
+
+/** What runs the tool. */
+export type ErasedHandler = (input: unknown, context: ToolContext) => unknown
+
+/** A tool's options as `define` takes them, whatever their types were. */
+export interface ErasedConfig extends ToolOptions<unknown> {
+  readonly type?: string
+  readonly inputSchema?: Schema | undefined
+  readonly outputSchema?: Schema | undefined
+  readonly artifact?: ArtifactOption | undefined
+  readonly handler?: ErasedHandler | undefined
+}

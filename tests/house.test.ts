@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
+import { describe, expect, it } from 'vitest'
+import * as door from 'toolwright'
+
+const floors = [
+  'canonical content errors failure infer json-text mask parse standard thenable',
+  'artifact call definition events fingerprint memory-store object-schema parcel pause ports record registry schema tool-fields tool-options',
+  'approval compose context deadline drain outcome perform product pump spooling stages/*',
+  'assemble batch direct executor resume tool',
+].map((names) => names.split(' '))
+
+const kernel = globSync('src/kernel/**/*.ts')
+const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
+  ignore: ['src/kernel/**', 'src/platform/**', 'src/cli/**'],
+})
+const sources = globSync(['src/**/*.ts', 'validators/**/*.ts'])
+const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'run', 'check', 'spool', 'settle']
+
+function read(file: string): string {
+  return readFileSync(file, 'utf8')
+}
+
+/** A file without its comments, as far as they stand on lines of their own. */
+function codeOf(file: string): string {
+  const lines = read(file)
+    .replace(/^\s*\/\*[^]*?\*\/\s*$/gm, '')
+    .split('\n')
+  return lines.filter((line) => !/^\s*($|\/\/)/.test(line)).join('\n')
+}
+
+function codeLines(file: string): number {
+  return codeOf(file).split('\n').length
+}
+
+/** What a file imports, values and types alike. */
+function importsOf(file: string): string[] {
+  return [...codeOf(file).matchAll(/(?:^import |^\}? ?from |^(?:import|export) .* from |import\()'([^']+)'/gm)].map(
+    (match) => match[1] ?? '',
+  )
+}
+
+function kernelName(file: string): string {
+  return file.replace('src/kernel/', '').replace('.ts', '')
+}
+
+function floorOf(name: string): number {
+  return floors.findIndex((names) => names.includes(name) || (name.startsWith('stages/') && names.includes('stages/*')))
+}
+
+/** The kernel file that a relative import means. */
+function target(file: string, specifier: string): string {
+  return kernelName(new URL(specifier, `file:///${file}`).pathname.slice(1))
+}
+
+describe('the kernel', () => {
+  it.each(kernel)('%s has a floor, and imports nothing from above it', (file) => {
+    const floor = floorOf(kernelName(file))
+    expect(floor).toBeGreaterThanOrEqual(0)
+    for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+      expect(floorOf(target(file, specifier)), `${file} imports ${specifier}`).toBeLessThanOrEqual(floor)
+    }
+  })
+
+  it.each(kernel)('%s imports no package and nothing of a platform', (file) => {
+    const foreign = importsOf(file).filter(
+      (name) => !name.startsWith('.') && name !== '#sha256' && name !== '#json-schema',
+    )
+    expect(foreign).toEqual(file === 'src/kernel/standard.ts' ? ['@standard-schema/spec'] : [])
+  })
+
+  it.each(kernel.filter((file) => file.includes('/stages/')))('%s imports no other stage', (file) => {
+    expect(importsOf(file).filter((name) => name.startsWith('./'))).toEqual([])
+  })
+
+  it('has its stages in the order in which a call walks them', () => {
+    const passage = /^function execute\([^]*?^}/m.exec(read('src/kernel/executor.ts'))?.[0] ?? ''
+    const calls = [...passage.matchAll(/(?:return|=) (?:await )?(\w+)\(\w+, kernel/g)]
+    const order = calls.map((match) => match[1])
+    expect([...order.slice(1), order[0]]).toEqual(stages)
+    const diagram = [...read('README.md').matchAll(/^ToolCall ─▶.*$/gm)].map((match) => match[0])[0] ?? ''
+    const drawn = diagram.split('─▶').map((part) => part.replace(/[[\]]|middleware|▸/g, '').trim())
+    expect(drawn.slice(1, -1)).toEqual(stages)
+  })
+})
+
+describe('the walls', () => {
+  it.each(kernel)('%s is within its wall', (file) => {
+    if (file === 'src/kernel/infer.ts') return
+    expect(codeLines(file)).toBeLessThanOrEqual(file.includes('/stages/') ? 60 : 200)
+  })
+
+  it('hold the kernel to 2,000 lines', () => {
+    const lines = kernel.filter((file) => file !== 'src/kernel/infer.ts').map(codeLines)
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2_000)
+  })
+
+  it.each(sources)('%s has at most 300 lines, a leaf 250', (file) => {
+    expect(codeLines(file)).toBeLessThanOrEqual(leaves.includes(file) && !file.includes('/_') ? 250 : 300)
+  })
+})
+
+describe('the sources', () => {
+  it.each(sources)('%s exports name by name', (file) => {
+    expect(read(file)).not.toMatch(/^export \*/m)
+  })
+
+  it.each(sources)('%s makes no controller, timer or random value while it loads', (file) => {
+    // Workers refuse these at module scope; inside functions every line is indented.
+    expect(read(file)).not.toMatch(
+      /^(?:export )?(?:const|let) .*(?:new AbortController|setTimeout|setInterval|randomUUID|getRandomValues)\(/m,
+    )
+  })
+
+  it.each(leaves)('%s enters by the door, and imports its own family alone', (file) => {
+    const family = file
+      .split('/')
+      .slice(0, file.startsWith('src/') ? 2 : 1)
+      .join('/')
+    for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+      const path = new URL(specifier, `file:///${file}`).pathname.slice(1)
+      const isTypeOfTheFloor = path === 'src/kernel/standard.ts' && file.includes('/_')
+      expect(
+        path === 'src/index.ts' || path.startsWith(`${family}/`) || isTypeOfTheFloor,
+        `${file} imports ${specifier}`,
+      ).toBe(true)
+    }
+  })
+})
+
+describe('the door', () => {
+  it('exports these names and no other', () => {
+    expect(Object.keys(door).toSorted()).toMatchSnapshot()
+  })
+})

@@ -1,0 +1,50 @@
+/**
+ * Raw JSON Schema validated by an Ajv instance of yours: how another engine is plugged in.
+ *
+ * This file must not create an Ajv instance, must not load formats, and must not change the value. Give it an instance
+ * without `useDefaults`, `coerceTypes` and `removeAdditional`: those write into the caller's value.
+ */
+import type { Ajv, ErrorObject } from 'ajv'
+import { SchemaConversionError } from '../src/kernel/errors.ts'
+import type { Issue, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/kernel/standard.ts'
+
+/**
+ * Gives a function that makes a Standard Schema of a raw JSON Schema, compiled by your Ajv instance at once.
+ *
+ * @param instance `new Ajv()` of any draft; what it throws for a bad schema comes through.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) for a schema with `$async`.
+ * @example
+ * ```ts
+ * const fromJson = ajv(new Ajv({ allErrors: true }))
+ * const place = fromJson<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } })
+ * ```
+ * @see https://ajv.js.org
+ */
+export function ajv(
+  instance: Pick<Ajv, 'compile'>,
+): <Input = Record<string, unknown>, Output = Input>(
+  schema: JsonSchemaObject,
+) => StandardSchemaV1<Input, Output> & StandardJSONSchemaV1<Input, Output> {
+  return <Input, Output>(schema: JsonSchemaObject) => {
+    const check = instance.compile<unknown>(schema)
+    // Its answer would be a promise, which is true whatever it comes to.
+    if ('$async' in check) throw new SchemaConversionError('Ajv schemas with $async are not supported.')
+    const show = (): Record<string, unknown> => structuredClone(schema) as Record<string, unknown>
+    const validate = (value: unknown): StandardSchemaV1.Result<Output> =>
+      check(value) ? { value: value as Output } : { issues: (check.errors ?? []).map((error) => issueOf(error, value)) }
+    return { '~standard': { version: 1, vendor: 'ajv', validate, jsonSchema: { input: show, output: show } } }
+  }
+}
+
+/** A missing or unknown property is told at the object, and named in the message. */
+function issueOf({ instancePath, keyword, params, message = keyword }: ErrorObject, value: unknown): Issue {
+  const { additionalProperty } = params as { additionalProperty?: string }
+  const path: PropertyKey[] = []
+  let part = value
+  for (const text of instancePath.split('/').slice(1)) {
+    const key = text.replaceAll('~1', '/').replaceAll('~0', '~')
+    path.push(Array.isArray(part) ? Number(key) : key)
+    part = (part as Record<string, unknown>)[key]
+  }
+  return { message: additionalProperty === undefined ? message : `${message}: "${additionalProperty}"`, path }
+}

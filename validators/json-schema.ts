@@ -1,0 +1,158 @@
+/**
+ * Raw JSON Schema as a Standard Schema, validated by our own engine.
+ *
+ * This file must not fetch anything, must not change the value that it validates, and must not fill in defaults.
+ */
+import { SchemaConversionError } from '../src/kernel/errors.ts'
+import type { FromJson } from '../src/kernel/infer.ts'
+import type { JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/kernel/standard.ts'
+import { type Draft, dialectOf } from './json-schema/_dialect.ts'
+import { type Check, compile, type CompileOptions, type Pattern, SchemaError } from './json-schema/_engine.ts'
+import { linearPattern } from './json-schema/_linear-pattern.ts'
+import { firstDifference } from './json-schema/_portable.ts'
+import { newAllowance, snapshot } from './json-schema/_snapshot.ts'
+
+/** What a raw schema may use beside itself. */
+export interface JsonSchemaOptions {
+  /** Schemas that `$ref` may lead to, by absolute URI. Nothing is ever fetched. Default: none. */
+  readonly documents?: Readonly<Record<string, JsonSchema>>
+  /** Tests for `format`, by its name; formats without one only annotate. Default: none. */
+  readonly formats?: Readonly<Record<string, (value: string) => boolean>>
+  /** The draft of a schema that has no `$schema`. Default: `'2020-12'`. */
+  readonly draft?: '2020-12' | '2019-09' | '07'
+  /**
+   * Who wrote the schema. `'wire'` is for schemas of strangers: their patterns run on a linear-time engine, the
+   * optional peer dependency `re2js`, and what it cannot express is refused. Default: `'own'`.
+   */
+  readonly origin?: 'own' | 'wire'
+}
+
+/** Stands for types that are read from the schema. */
+declare const inferred: unique symbol
+type Inferred = typeof inferred
+
+/** A schema that is no literal describes some object. */
+type InputOf<Input, Schema> = [Input] extends [Inferred]
+  ? JsonSchemaObject extends Schema
+    ? Record<string, unknown>
+    : FromJson<Schema>
+  : Input
+
+/**
+ * Makes a Standard Schema of a raw JSON Schema of draft 07, 2019-09 or 2020-12. The types are those that the literal
+ * describes, or those that are given. A valid value comes back as it is: `default` is an annotation.
+ *
+ * Its `jsonSchema` converters give the schema itself, for its own draft and for every other that reads all of it alike.
+ *
+ * @param schema Copied at once; later changes to it have no effect.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) at once if the schema cannot be used, with the JSON pointer of the
+ *   place; the converters throw it for a draft that would read the schema differently.
+ * @example
+ * ```ts
+ * const place = jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
+ * const loaded = jsonSchema<{ city: string }>(JSON.parse(text))
+ * ```
+ * @see https://json-schema.org/specification
+ */
+export function jsonSchema<Input = Inferred, Output = Input, const Schema extends JsonSchema = JsonSchema>(
+  schema: Schema,
+  options: JsonSchemaOptions = {},
+): StandardSchemaV1<InputOf<Input, Schema>, InputOf<Output, Schema>> &
+  StandardJSONSchemaV1<InputOf<Input, Schema>, InputOf<Output, Schema>> {
+  const { origin = 'own', ...compileOptions } = options
+  const patterns = origin === 'wire' ? linearPatterns() : undefined
+  const check = compileOrThrow(schema, { ...compileOptions, regex: patterns?.regex })
+  const convert = converter(schema, options)
+
+  function answer(value: unknown): StandardSchemaV1.Result<InputOf<Output, Schema>> {
+    const issues = check(value)
+    return issues === undefined ? { value: value as InputOf<Output, Schema> } : { issues }
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'json-schema',
+      validate: (value) => (patterns?.isWaiting() ? loadEngine().then(() => answer(value)) : answer(value)),
+      jsonSchema: { input: convert, output: convert },
+    },
+  }
+}
+
+function compileOrThrow(schema: JsonSchema, options: CompileOptions): Check {
+  try {
+    return compile(schema, options)
+  } catch (cause) {
+    throw cause instanceof SchemaError ? unusable(cause.message, cause) : cause
+  }
+}
+
+function unusable(reason: string, cause?: unknown): SchemaConversionError {
+  return new SchemaConversionError(`The JSON Schema cannot be used: ${reason}.`, { cause })
+}
+
+// ---- patterns of strangers
+
+/** What is used of `re2js`. */
+interface LinearEngine {
+  compile(pattern: string): { test(text: string): boolean }
+}
+
+let engine: LinearEngine | undefined
+
+async function loadEngine(): Promise<void> {
+  try {
+    engine = (await import('re2js')).RE2JS
+  } catch (cause) {
+    throw unusable("patterns of origin 'wire' need the package re2js (npm install re2js)", cause)
+  }
+}
+
+/** Reads patterns at once, and compiles them when they are first needed, because the engine is loaded on demand. */
+function linearPatterns(): { regex: (pattern: string) => Pattern; isWaiting: () => boolean } {
+  let isUsed = false
+  return {
+    isWaiting: () => isUsed && engine === undefined,
+    regex(pattern) {
+      const { source, size } = linearPattern(pattern)
+      let compiled: { test(text: string): boolean } | undefined
+      isUsed = true
+      // Measured on the worst patterns: at least 1.7 µs for a character, and growing with the square of the size.
+      return {
+        cost: Math.max(4, (size * size) / 3_000),
+        test: (text) => (compiled ??= engine!.compile(source)).test(text),
+      }
+    },
+  }
+}
+
+// ---- showing the schema
+
+const targets: Readonly<Record<string, readonly [Draft, uri: string]>> = {
+  'draft-2020-12': [2020, 'https://json-schema.org/draft/2020-12/schema'],
+  'draft-2019-09': [2019, 'https://json-schema.org/draft/2019-09/schema'],
+  'draft-07': [7, 'http://json-schema.org/draft-07/schema#'],
+}
+
+function converter(
+  schema: JsonSchema,
+  { draft: name = '2020-12', documents = {} }: JsonSchemaOptions,
+): StandardJSONSchemaV1.Converter['input'] {
+  const copy = snapshot(schema, '#', newAllowance())
+  const [draft] = targets[`draft-${name}`]!
+  const own = dialectOf(copy, { draft, asserts: true }, '#', (uri) => documents[uri]).draft
+  // A text is a copy that every caller can be given a copy of.
+  const text = JSON.stringify(copy)
+  return ({ target }) => {
+    const known = Object.hasOwn(targets, target) ? targets[target] : undefined
+    if (!known) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}; ask for draft-2020-12.`)
+    if (typeof copy === 'boolean') return copy ? {} : { not: {} }
+    const [wanted, uri] = known
+    const difference = firstDifference(copy, own, wanted)
+    if (difference !== undefined) {
+      throw new SchemaConversionError(`${target} would read the JSON Schema differently (at ${difference}).`)
+    }
+    const shown = JSON.parse(text) as Record<string, unknown>
+    if (own !== wanted && shown['$schema'] !== undefined) shown['$schema'] = uri
+    return shown
+  }
+}

@@ -1,0 +1,67 @@
+import type { Issue, JsonSchema } from '../../src/kernel/standard.ts'
+import { compileSchemas } from './_compile.ts'
+import type { Draft } from './_dialect.ts'
+import { SchemaError, type SchemaErrorCode } from './_error.ts'
+import { decisionSteps, depthLimit, explanationSteps } from './_limits.ts'
+import { createIndex } from './_resolve.ts'
+import { type Finding, LimitReached, type Run, type Scope } from './_run.ts'
+import type { Pattern } from './_site.ts'
+
+export { SchemaError, type SchemaErrorCode, type Pattern }
+
+/** What a compilation may use beside the schema. */
+export interface CompileOptions {
+  /** Schemas that references may lead to, by absolute URI. Nothing is ever fetched. Default: none. */
+  readonly documents?: Readonly<Record<string, JsonSchema>> | undefined
+  /** Tests for `format`, by its name; formats without one only annotate. Default: none. */
+  readonly formats?: Readonly<Record<string, (value: string) => boolean>> | undefined
+  /** The draft of a schema that has no `$schema`. Default: `'2020-12'`. */
+  readonly draft?: '2020-12' | '2019-09' | '07' | undefined
+  /** Compiles a pattern, or throws. Default: the platform's `RegExp` with the flag `u`. */
+  readonly regex?: ((pattern: string) => Pattern) | undefined
+  /** Steps that one value may take, about one for each schema applied to a part of it. Default: 2,000,000. */
+  readonly steps?: number | undefined
+}
+
+/** Says what is wrong with a value; `undefined` means that it fits. */
+export type Check = (value: unknown) => readonly Issue[] | undefined
+
+/**
+ * Compiles a JSON Schema of draft 07, 2019-09 or 2020-12 to a function, without generating code.
+ * A value that cannot be decided within the limits of work and depth does not fit, and the issue names the limit.
+ *
+ * @param schema Copied at once; later changes to it have no effect.
+ * @throws SchemaError if the schema cannot be used; its `at` points at the place.
+ */
+export function compile(schema: JsonSchema, options: CompileOptions = {}): Check {
+  const { documents = {}, formats = {}, draft = '2020-12', regex = nativePattern, steps = decisionSteps } = options
+  const index = createIndex(schema, documents, { draft: Number(draft.slice(0, 4)) as Draft, asserts: true })
+  const top = compileSchemas(index, formats, regex)
+  const scope: Scope = { resource: index.resource, outer: null }
+
+  function pass(value: unknown, findings: Finding[] | null, limit: number): boolean | string {
+    const run: Run = { limit, steps: limit, depth: 0, scope, path: [], findings }
+    try {
+      return top.test(value, run, null)
+    } catch (error) {
+      if (error instanceof LimitReached) return error.message
+      // The stack may end first, if little of it was left.
+      if (error instanceof RangeError) return depthLimit
+      throw error
+    }
+  }
+
+  return (value) => {
+    const answer = pass(value, null, steps)
+    if (answer === true) return undefined
+    if (typeof answer === 'string') return [{ message: `cannot be checked: that takes more than ${answer}`, path: [] }]
+    const findings: Finding[] = []
+    pass(value, findings, Math.min(steps, explanationSteps))
+    if (findings.length === 0) return [{ message: 'does not fit the schema', path: [] }]
+    return findings.map(({ message, path }) => ({ message, path }))
+  }
+}
+
+function nativePattern(pattern: string): Pattern {
+  return new RegExp(pattern, 'u')
+}

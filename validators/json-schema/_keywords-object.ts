@@ -1,0 +1,131 @@
+import { misfitUnknown, show } from './_messages.ts'
+import { matches } from './_keywords-string.ts'
+import { type Cell, type Finding, isEnough, misfit, type Run, spend, testPart } from './_run.ts'
+import { entries, type Pattern, type Site } from './_site.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What the schema says of one name. */
+interface Member {
+  readonly cell: Cell | undefined
+  readonly required: boolean
+}
+
+/** Everything that looks at the members of an object, but their number. */
+export function objectKeywords(site: Site): void {
+  memberKeywords(site)
+  if (site.schema['propertyNames'] !== undefined) namesKeyword(site)
+  dependencyKeywords(site)
+}
+
+/** `required`, `properties`, `patternProperties` and `additionalProperties`, in one walk over the members. */
+function memberKeywords(site: Site): void {
+  const { schema } = site
+  const { additionalProperties } = schema
+  const required = new Set(site.asserts ? (schema['required'] as string[] | undefined) : [])
+  const members = new Map<string, Member>()
+  for (const [name, member] of entries(schema['properties'])) {
+    members.set(name, { cell: site.part(member), required: required.has(name) })
+  }
+  const known = [...members.keys()]
+  for (const name of required) if (!members.has(name)) members.set(name, { cell: undefined, required: true })
+  const patterns = entries(schema['patternProperties']).map(([source, member]): [Pattern, Cell] => [
+    site.pattern(source, 'patternProperties'),
+    site.part(member),
+  ])
+  const closed = additionalProperties === false
+  const others = additionalProperties === undefined ? undefined : site.part(additionalProperties)
+  if (members.size === 0 && patterns.length === 0 && !others) return
+
+  site.objects.push((value, run, seen) => {
+    let fits = true
+    let found = 0
+    let steps = 0
+    if (run.findings !== null) fits = reportMissing(required, value, run)
+    for (const name in value) {
+      steps++
+      if (!Object.hasOwn(value, name)) continue
+      const member = members.get(name)
+      let isKnown = false
+      let isRight = true
+      if (member !== undefined) {
+        if (member.required) found++
+        if (member.cell !== undefined) {
+          isKnown = true
+          isRight = testPart(member.cell, name, value[name], run)
+        }
+      }
+      for (const [pattern, cell] of patterns) {
+        if (!matches(pattern, name, run)) continue
+        isKnown = true
+        isRight = testPart(cell, name, value[name], run) && isRight
+      }
+      if (!isKnown && others !== undefined) {
+        isKnown = true
+        isRight = closed ? misfitUnknown(run, name, known, value) : testPart(others, name, value[name], run)
+      }
+      if (isKnown && seen !== null) seen.keys.add(name)
+      if (!isRight) {
+        fits = false
+        if (isEnough(run)) return false
+      }
+    }
+    spend(run, steps)
+    // Counting is enough as long as only the answer is asked: a name is found once.
+    return fits && found === required.size
+  })
+}
+
+function reportMissing(required: ReadonlySet<string>, value: Members, run: Run): boolean {
+  spend(run, required.size)
+  let fits = true
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) fits = misfit(run, () => `missing required property ${show(name)}`)
+  }
+  return fits
+}
+
+function namesKeyword(site: Site): void {
+  const cell = site.part(site.schema['propertyNames'])
+  site.objects.push((value, run) => {
+    const { findings } = run
+    const names = Object.keys(value)
+    spend(run, names.length)
+    for (const name of names) {
+      const reasons: Finding[] | null = findings && []
+      run.findings = reasons
+      const fits = cell.test(name, run, null)
+      run.findings = findings
+      if (fits) continue
+      return misfit(run, () => `property name ${show(name)}: ${reasons![0]!.message}`)
+    }
+    return true
+  })
+}
+
+/** `dependentRequired`, `dependentSchemas`, and `dependencies`, which was both. */
+function dependencyKeywords(site: Site): void {
+  const { schema, draft, objects } = site
+  const modern = draft >= 2019
+  const all = [
+    ...entries(schema['dependencies']),
+    ...(modern ? [...entries(schema['dependentRequired']), ...entries(schema['dependentSchemas'])] : []),
+  ]
+  for (const [trigger, needed] of all) {
+    if (!Array.isArray(needed)) {
+      const test = site.beside(needed)
+      objects.push((value, run, seen) => !Object.hasOwn(value, trigger) || test(value, run, seen))
+    } else if (site.asserts) {
+      objects.push((value, run) => {
+        if (!Object.hasOwn(value, trigger)) return true
+        spend(run, needed.length)
+        let fits = true
+        for (const name of needed as string[]) {
+          if (Object.hasOwn(value, name)) continue
+          fits = misfit(run, () => `missing property ${show(name)}, required when ${show(trigger)} is there`)
+        }
+        return fits
+      })
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { listLength, shownLength } from './_limits.ts'
+import { type Finding, isEnough, misfit, type Run, spend } from './_run.ts'
+
+/** The JSON type of a value, or what else it is. */
+export function typeName(value: unknown): string {
+  const type = typeof value
+  if (type === 'number' && !Number.isFinite(value)) return String(value)
+  if (type !== 'object') return type
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : type
+}
+
+// What JSON leaves as it is, though a terminal or a reader of bidirectional text would act on it.
+const invisible = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/** A JSON value as a short piece of one line. */
+export function show(value: unknown): string {
+  const short = typeof value === 'string' ? value.slice(0, shownLength) : value
+  const text = (JSON.stringify(short) ?? String(value)).replace(
+    invisible,
+    (character) => '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0'),
+  )
+  return text.length > shownLength || short !== value ? text.slice(0, shownLength - 1) + '…' : text
+}
+
+/** What came instead: the type, and the value where it is short by nature. */
+function got(value: unknown): string {
+  const type = typeName(value)
+  return type === 'string' || type === 'number' || type === 'boolean' ? `${type} ${show(value)}` : type
+}
+
+function list(items: readonly string[]): string {
+  return items.slice(0, listLength).join(', ') + (items.length > listLength ? ', …' : '')
+}
+
+function mustBe(allowed: readonly string[], came: string): string {
+  return `must be ${allowed.length > 1 ? 'one of ' : ''}${list(allowed)}, got ${came}`
+}
+
+/** Notes that the value is of another type, or not among the values allowed. */
+export function misfitChoice(run: Run, kind: 'type' | 'value', allowed: readonly string[], value: unknown): false {
+  if (isEnough(run)) return false
+  const came = got(value)
+  run.findings!.push({ message: mustBe(allowed, came), path: [...run.path], kind, allowed, got: came })
+  return false
+}
+
+/** The finding that shows best that a branch was never meant: a wrong type here, or a wrong constant here or one level down. */
+function deciding(branch: readonly Finding[], depth: number): Finding | undefined {
+  return (
+    branch.find(({ kind, path }) => kind === 'type' && path.length === depth) ??
+    branch.find(({ kind, path }) => kind === 'value' && path.length <= depth + 1)
+  )
+}
+
+/** What to tell when no alternative fits: the closest one's findings, or one list of what all of them ask at one place. */
+export function explainAlternatives(branches: readonly (readonly Finding[])[], run: Run): void {
+  const depth = run.path.length
+  const rated = branches.map((findings, index) => {
+    const decisive = deciding(findings, depth)
+    return { findings, index, decisive, distance: ['value', 'type'].indexOf(decisive?.kind ?? '') }
+  })
+  const least = Math.min(...rated.map(({ distance }) => distance))
+  const nearest = rated.filter(({ distance }) => distance === least)
+  const { kind, path, got: came } = nearest[0]!.decisive ?? {}
+  if (kind && path && nearest.every(({ decisive }) => String(decisive!.path) === String(path))) {
+    const allowed = [...new Set(nearest.flatMap(({ decisive }) => decisive!.allowed!))]
+    add(run, { message: mustBe(allowed, came!), path, kind, allowed, got: came })
+    return
+  }
+  const closest = nearest.reduce((best, other) => (other.findings.length < best.findings.length ? other : best))
+  const head = `fits none of the ${branches.length} alternatives; number ${closest.index + 1} is the closest`
+  add(run, { message: head, path: [...run.path] })
+  for (const finding of closest.findings) add(run, finding)
+}
+
+function add(run: Run, finding: Finding): void {
+  if (!isEnough(run)) run.findings!.push(finding)
+}
+
+/** Notes a name that the schema does not allow. */
+export function misfitUnknown(run: Run, name: string, known: readonly string[], value: object): false {
+  return misfit(run, () => {
+    spend(run, known.length)
+    const meant = nearestName(name, known)
+    const hint = meant === undefined || Object.hasOwn(value, meant) ? '' : ` did you mean ${show(meant)}?`
+    return `unknown property ${show(name)};${hint} allowed: ${list(known.map((each) => show(each).slice(1, -1))) || 'none'}`
+  })
+}
+
+/** The name that was probably meant: all but two neighbouring letters are the same. */
+function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  const given = name.toLowerCase()
+  return candidates.find((candidate) => {
+    const meant = candidate.toLowerCase()
+    const shorter = Math.min(given.length, meant.length)
+    let before = 0
+    while (before < shorter && given[before] === meant[before]) before++
+    let after = 0
+    while (after < shorter - before && given.at(-1 - after) === meant.at(-1 - after)) after++
+    return before + after > 0 && Math.max(given.length, meant.length) - before - after < 3
+  })
+}

@@ -1,0 +1,174 @@
+import { type Dialect, dialectOf, type Draft, withoutFragment } from './_dialect.ts'
+import { SchemaError } from './_error.ts'
+import { walkKeywords } from './_forms.ts'
+import { idLength } from './_limits.ts'
+import { show } from './_messages.ts'
+import type { Resource } from './_run.ts'
+import { isSchemaObject, newAllowance, type Schema, snapshot } from './_snapshot.ts'
+
+/** Where a schema object stands: in which resource, and at which pointer for messages. */
+export interface Place {
+  readonly resource: Resource
+  readonly at: string
+}
+
+/** What a reference leads to; `anchor` is the name that it used, if it used one. */
+export interface Target {
+  readonly schema: Schema | boolean
+  readonly resource: Resource
+  readonly anchor: string
+}
+
+/** The schemas of one compilation, found by reference. */
+export interface Index {
+  readonly root: Schema | boolean
+  readonly resource: Resource
+  place(schema: Schema): Place
+  resolve(reference: string, from: Place): Target
+  /** Who answers to a name in a dynamic reference, in order of discovery; the list grows while references are resolved. */
+  dynamicAnchors(name: string): readonly (readonly [Resource, Schema])[]
+}
+
+/** The name under which `$recursiveAnchor` is kept among the dynamic anchors; no anchor can have it. */
+export const recursiveAnchor = ''
+
+const rootUri = 'schema:///'
+
+/** Takes snapshots of a schema and of the documents that it refers to, and knows every id and anchor in them. */
+export function createIndex(input: unknown, documents: Readonly<Record<string, unknown>>, dialect: Dialect): Index {
+  const allowance = newAllowance()
+  const loaded = new Map<string, Schema | boolean | undefined>()
+  const resources = new Map<string, Resource>()
+  const places = new Map<Schema, Place>()
+  const dynamic = new Map<string, [Resource, Schema][]>()
+
+  function documentAt(uri: string): Schema | boolean | undefined {
+    if (!loaded.has(uri)) {
+      const found = Object.hasOwn(documents, uri)
+      loaded.set(uri, found ? snapshot(documents[uri], `${uri}#`, allowance) : undefined)
+    }
+    return loaded.get(uri)
+  }
+
+  /** Begins a resource at a document, or at a schema with an id of its own. */
+  function begin(root: Schema | boolean, uri: string, around: Dialect, at: string): Resource {
+    const own = dialectOf(root, around, at, documentAt)
+    const id = ownId(root, own.draft, at)
+    const ownUri = id === undefined ? uri : withoutFragment(absolute(id, uri, at))
+    const resource: Resource = { uri: ownUri, root, dialect: own, anchors: new Map() }
+    give(resources, ownUri, resource, at)
+    if (isSchemaObject(root)) register(root, resource, at)
+    return resource
+  }
+
+  function register(node: Schema, resource: Resource, at: string): void {
+    const { draft } = resource.dialect
+    places.set(node, { resource, at })
+    walkKeywords(node, draft, at, (child, childAt) => discover(child, resource, childAt))
+    const { $id, $anchor, $dynamicAnchor, $recursiveAnchor } = node as Record<string, string | undefined>
+    if (draft === 7 && $id?.startsWith('#')) give(resource.anchors, $id.slice(1), node, at)
+    if (draft >= 2019 && $anchor !== undefined) give(resource.anchors, $anchor, node, at)
+    if (draft === 2020 && $dynamicAnchor !== undefined) {
+      give(resource.anchors, $dynamicAnchor, node, at)
+      addDynamic($dynamicAnchor, node, resource)
+    }
+    if (draft === 2019 && $recursiveAnchor && node === resource.root) addDynamic(recursiveAnchor, node, resource)
+  }
+
+  /** Enters a schema that was met in another one. */
+  function discover(node: Schema, around: Resource, at: string): void {
+    if (places.has(node)) return
+    if (ownId(node, around.dialect.draft, at) === undefined) register(node, around, at)
+    else begin(node, around.uri, around.dialect, at)
+  }
+
+  function addDynamic(name: string, node: Schema, resource: Resource): void {
+    const known = dynamic.get(name)
+    if (known) known.push([resource, node])
+    else dynamic.set(name, [[resource, node]])
+  }
+
+  function resolve(reference: string, from: Place): Target {
+    const hash = reference.indexOf('#')
+    const uri = hash === 0 ? from.resource.uri : withoutFragment(absolute(reference, from.resource.uri, from.at))
+    let resource = resources.get(uri)
+    if (!resource) {
+      const document = documentAt(uri)
+      if (document === undefined) {
+        throw new SchemaError('remote', from.at, `$ref ${show(reference)} leads out of the schema and its documents`)
+      }
+      resource = begin(document, uri, { ...from.resource.dialect, asserts: true }, `${uri}#`)
+      resources.set(uri, resource)
+    }
+    const fragment = hash < 0 ? '' : attempt(decodeURIComponent, reference.slice(hash + 1), from.at)
+    if (fragment === '') return { schema: resource.root, resource, anchor: '' }
+    if (fragment.startsWith('/')) return { ...followPointer(fragment, resource, reference, from), anchor: '' }
+    const schema = resource.anchors.get(fragment)
+    if (!schema) throw unresolved(reference, from)
+    return { schema, resource: place(schema).resource, anchor: fragment }
+  }
+
+  function followPointer(
+    pointer: string,
+    start: Resource,
+    reference: string,
+    from: Place,
+  ): { schema: Schema | boolean; resource: Resource } {
+    let value: unknown = start.root
+    let resource = start
+    for (const part of pointer.slice(1).split('/')) {
+      const key = part.replace(/~1/g, '/').replace(/~0/g, '~')
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) throw unresolved(reference, from)
+      value = (value as Schema)[key]
+      resource = places.get(value as Schema)?.resource ?? resource
+    }
+    if (typeof value === 'boolean') return { schema: value, resource }
+    if (!isSchemaObject(value)) throw unresolved(reference, from)
+    // Schemas are often kept under a keyword that is none, such as `components`.
+    discover(value, resource, `${start.uri === rootUri ? '' : start.uri}#${pointer}`)
+    return { schema: value, resource: place(value).resource }
+  }
+
+  function place(node: Schema): Place {
+    return places.get(node)!
+  }
+
+  const root = snapshot(input, '#', allowance)
+  const resource = begin(root, rootUri, dialect, '#')
+  return { root, resource, place, resolve, dynamicAnchors: (name) => dynamic.get(name) ?? [] }
+}
+
+/** The id with which a schema begins a resource of its own; in draft 07 one that starts with `#` is only an anchor. */
+function ownId(schema: unknown, draft: Draft, at: string): string | undefined {
+  if (!isSchemaObject(schema)) return undefined
+  const { $id, $ref } = schema
+  if (typeof $id !== 'string' || (draft === 7 && ($ref !== undefined || $id.startsWith('#')))) return undefined
+  if ($id.length > idLength || (draft >= 2019 && /#./.test($id))) {
+    throw new SchemaError('uri', at, `$id has a fragment, or more than ${idLength} characters`)
+  }
+  return $id
+}
+
+/** Gives a name that only one may have. */
+function give<Named>(names: Map<string, Named>, name: string, named: Named, at: string): void {
+  if (names.has(name) && names.get(name) !== named) {
+    throw new SchemaError('duplicate', at, `another schema is called ${show(name)} too`)
+  }
+  names.set(name, named)
+}
+
+function absolute(reference: string, against: string, at: string): string {
+  return attempt((text) => new URL(text, against).href, reference, at)
+}
+
+function attempt(read: (text: string) => string, text: string, at: string): string {
+  try {
+    return read(text)
+  } catch {
+    throw new SchemaError('uri', at, `${show(text)} is no reference that can be resolved`)
+  }
+}
+
+function unresolved(reference: string, from: Place): SchemaError {
+  return new SchemaError('unresolved', from.at, `$ref ${show(reference)} leads to no schema`)
+}

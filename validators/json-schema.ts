@@ -10,7 +10,7 @@ import { type Draft, dialectOf } from './json-schema/_dialect.ts'
 import { type Check, compile, type CompileOptions, type Pattern, SchemaError } from './json-schema/_engine.ts'
 import { linearPattern } from './json-schema/_linear-pattern.ts'
 import { firstDifference } from './json-schema/_portable.ts'
-import { newAllowance, snapshot } from './json-schema/_snapshot.ts'
+import { snapshot } from './json-schema/_snapshot.ts'
 
 /** What a raw schema may use beside itself. */
 export interface JsonSchemaOptions {
@@ -137,7 +137,7 @@ function converter(
   schema: JsonSchema,
   { draft: name = '2020-12', documents = {} }: JsonSchemaOptions,
 ): StandardJSONSchemaV1.Converter['input'] {
-  const copy = snapshot(schema, '#', newAllowance())
+  const copy = snapshot(schema, '#')
   const [draft] = targets[`draft-${name}`]!
   const own = dialectOf(copy, { draft, asserts: true }, '#', (uri) => documents[uri]).draft
   // A text is a copy that every caller can be given a copy of.

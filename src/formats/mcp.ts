@@ -56,9 +56,10 @@ export function mcp(options: FormatOptions = {}): Format {
             ...given,
             annotations: {
               readOnlyHint: traits.readonly,
-              destructiveHint: traits.destructive,
               idempotentHint: traits.idempotent,
-              openWorldHint: traits.openWorld,
+              // The protocol takes these two for true where nothing is said, and an author who says nothing denies nothing.
+              ...(traits.destructive ? { destructiveHint: true } : undefined),
+              ...(traits.openWorld ? { openWorldHint: true } : undefined),
               ...fields(given['annotations']),
             },
             ...(Object.keys(meta).length === 0 ? undefined : { _meta: meta }),

@@ -87,14 +87,13 @@ function assistantOf(message: unknown): unknown {
 }
 
 function formerCall(message: unknown): unknown {
-  return read(assistantOf(message), 'function_call')
+  const assistant = assistantOf(message)
+  // The parts of Gemini's messages have a field of that name too, and no role.
+  return read(assistant, 'role') === 'assistant' ? read(assistant, 'function_call') : undefined
 }
 
 function callsOf(message: unknown): ToolCall[] {
-  const assistant = assistantOf(message)
-  // A conversation that does not end with the assistant has been answered.
-  if (read(assistant, 'role') !== 'assistant') return []
-  const calls = list(read(assistant, 'tool_calls')).map(callOf)
+  const calls = list(read(assistantOf(message), 'tool_calls')).map(callOf)
   const former = formerCall(message)
   if (calls.length > 0 || !isObject(former)) return calls
   return [toolCall(undefined, read(former, 'name'), read(former, 'arguments'))]

@@ -2,6 +2,7 @@ import type { Approval, Authorized, Verdict } from './parcel.ts'
 import { ApprovalExpiredError, ToolDeniedError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { masked } from './mask.ts'
+import { timerLength } from './deadline.ts'
 import type { Approver, Kernel } from './ports.ts'
 import { isThenable } from './thenable.ts'
 
@@ -60,7 +61,8 @@ export async function askApprover(
     expiry.clear()
   }
   // Anything but a plain yes is a no.
-  if (approval?.decision !== 'allow') approval = { ...approval, decision: 'deny' }
+  const { decidedBy, note, always } = approval ?? {}
+  approval = { decision: approval?.decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
   if (isHeard) announce(authorized, kernel, 'call:resumed', { ...approval })
   return approval
 }
@@ -70,7 +72,7 @@ function timer(timeout: number): { readonly passed: Promise<never>; clear(): voi
   const passed = new Promise<never>((_, reject) => {
     id = setTimeout(() => {
       reject(new ApprovalExpiredError(`Nobody answered the request for approval within ${timeout} ms.`))
-    }, timeout)
+    }, timerLength(timeout))
   })
   return { passed, clear: () => clearTimeout(id) }
 }

@@ -238,9 +238,23 @@ export function isArtifact(value: unknown): value is SpooledArtifact {
 export function artifactClass<Artifact extends SpooledArtifact>(
   option: ArtifactOption<Artifact>,
 ): ArtifactClass<Artifact> {
-  const prototype: unknown = option.prototype
-  const isClass = typeof prototype === 'object' && prototype !== null && artifactBrand in prototype
-  return isClass ? (option as ArtifactClass<Artifact>) : (option as () => ArtifactClass<Artifact>)()
+  if (isArtifactClass(option)) return option as ArtifactClass<Artifact>
+  let given: unknown
+  try {
+    given = (option as () => unknown)()
+  } catch (cause) {
+    throw new ArtifactError("The tool's `artifact` function threw instead of giving a class.", { cause })
+  }
+  if (isArtifactClass(given)) return given as ArtifactClass<Artifact>
+  throw new ArtifactError(
+    "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
+  )
+}
+
+/** Whether a value is `SpooledArtifact` or a subclass of it, of whichever copy of the package. */
+export function isArtifactClass(value: unknown): boolean {
+  const prototype: unknown = typeof value === 'function' ? value.prototype : undefined
+  return typeof prototype === 'object' && prototype !== null && artifactBrand in prototype
 }
 
 /** Reads what is held in memory: bytes, or text that becomes bytes when it is first read. */

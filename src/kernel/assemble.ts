@@ -40,12 +40,12 @@ export function assemble(options: ExecutorOptions, holding: Holding): Kernel {
     throw new InvalidConfigurationError('Journals are not supported by this version: leave `journal` out of `use`.')
   }
   const report = options.report ?? ((error: unknown) => console.error(error)) // oxlint-disable-line eslint/no-console -- the documented default
-  return {
+  const kernel: Kernel = {
     registryFor: (session) =>
       forSession.length === 0
         ? registry
         : new ToolRegistry(
-            forSession.flatMap((extension) => [...(extension.tools?.(session) ?? [])]),
+            forSession.flatMap((extension) => toolsOf(extension, session, kernel)),
             { parent: registry },
           ),
     policies,
@@ -68,6 +68,17 @@ export function assemble(options: ExecutorOptions, holding: Holding): Kernel {
         // a report that fails has nobody left to be told of
       }
     },
+  }
+  return kernel
+}
+
+/** The tools of a session; where an extension cannot give them, the others stand. */
+function toolsOf(extension: Extension, session: string, kernel: Kernel): readonly ToolLike[] {
+  try {
+    return extension.tools?.(session) ?? []
+  } catch (error) {
+    kernel.report(error)
+    return []
   }
 }
 

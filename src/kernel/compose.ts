@@ -26,7 +26,7 @@ export function compose(
     const layer = layers[depth]
     if (layer === undefined) return run()
     let mayCall = true
-    return layer(call, context, async () => {
+    const next = async (): Promise<unknown> => {
       call.deadline.check()
       if (!mayCall) {
         throw new InvalidConfigurationError(
@@ -40,6 +40,11 @@ export function compose(
         mayCall = true
         throw error
       }
+    }
+    return layer(call, context, () => {
+      const attempt = next()
+      attempt.catch(() => {}) // also where the middleware does not wait for it
+      return attempt
     })
   }
 }

@@ -3,6 +3,11 @@ import { ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.t
 
 const longestTimer = 2 ** 31 - 1
 
+/** What a timer can wait for, of what was asked; a longer wait would be over at once. */
+export function timerLength(milliseconds: number): number {
+  return Math.min(Math.max(0, milliseconds), longestTimer)
+}
+
 /** The clock of one call: it is armed by the first wait, and a call that never waits never makes a timer. */
 export class CallDeadline implements Deadline {
   #timeout = 0
@@ -14,7 +19,8 @@ export class CallDeadline implements Deadline {
   #listening = false
   #ended = false
   #reason: ToolError | undefined
-  #release: ((reason: ToolError) => void) | undefined
+  #working = 0
+  readonly #releases = new Set<(reason: ToolError) => void>()
 
   /**
    * @param timeout Milliseconds; `0` or `Infinity` for none.
@@ -54,39 +60,42 @@ export class CallDeadline implements Deadline {
   }
 
   within<Value>(work: PromiseLike<Value>): Promise<Value> {
+    this.#working++
     this.#startClock()
-    return this.#race(work)
+    return this.#race(work, () => void this.#working--)
   }
 
-  async outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
+  outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
     this.#stopClock()
-    return this.#race(wait)
+    return this.#race(wait, () => {
+      if (this.#working > 0) this.#startClock() // the work around the wait goes on
+    })
   }
 
   end(): void {
     this.#stopClock()
     if (this.#listening) this.#callerSignal?.removeEventListener('abort', this.#giveUp)
     this.#listening = false
-    this.#release = undefined
+    this.#releases.clear()
     this.#ended = true
   }
 
-  #race<Value>(work: PromiseLike<Value>): Promise<Value> {
+  #race<Value>(work: PromiseLike<Value>, after: () => void): Promise<Value> {
     this.#listen()
     return new Promise((resolve, reject) => {
-      const outer = this.#release // a wait within a wait: middleware around its handler
-      this.#release = (reason) => {
-        reject(reason)
-        outer?.(reason)
+      this.#releases.add(reject)
+      const over = (): void => {
+        this.#releases.delete(reject)
+        after()
       }
       // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
       work.then(
         (value) => {
-          this.#release = outer
+          over()
           resolve(value)
         },
         (error: unknown) => {
-          this.#release = outer
+          over()
           reject(error)
         },
       )
@@ -95,7 +104,7 @@ export class CallDeadline implements Deadline {
   }
 
   #listen(): void {
-    if (this.#listening || this.#callerSignal === undefined) return
+    if (this.#ended || this.#listening || this.#callerSignal === undefined) return
     if (this.#callerSignal.aborted) this.#giveUp()
     else {
       this.#listening = true
@@ -104,9 +113,9 @@ export class CallDeadline implements Deadline {
   }
 
   #startClock(): void {
-    if (this.#timer !== undefined || this.#remaining === Infinity) return
+    if (this.#ended || this.#timer !== undefined || this.#remaining === Infinity) return
     this.#runningSince = performance.now()
-    this.#timer = setTimeout(this.#expire, Math.min(Math.max(0, this.#remaining), longestTimer))
+    this.#timer = setTimeout(this.#expire, timerLength(this.#remaining))
   }
 
   #stopClock(): void {
@@ -128,7 +137,7 @@ export class CallDeadline implements Deadline {
   #fail(reason: ToolError): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
-    this.#release?.(reason)
+    for (const release of this.#releases) release(reason)
     this.#controller?.abort(reason)
   }
 }

@@ -1,7 +1,7 @@
 import type { CallOptions } from './call.ts'
 import { receive, stamp, type Identity } from './parcel.ts'
 import { canonicalize, computeCallId } from './canonical.ts'
-import { isMarkedJson, markedValue } from './content.ts'
+import { isMarkedJson, markedBlocks, markedValue } from './content.ts'
 import { CallContext } from './context.ts'
 import { CallDeadline } from './deadline.ts'
 import type { ToolDefinition } from './definition.ts'
@@ -51,7 +51,8 @@ export async function callDirectly(
       stamp(confirmed, 'returned', await perform(confirmed, validated.input, kernel)),
       kernel,
     )
-    return typeof output === 'object' && output !== null && isMarkedJson(output) ? markedValue(output) : output
+    if (typeof output !== 'object' || output === null) return output
+    return isMarkedJson(output) ? markedValue(output) : (markedBlocks(output) ?? output)
   } finally {
     deadline.end()
   }

@@ -30,7 +30,7 @@ export async function drain(
 }
 
 /** Asks a generator to close, and does not wait for it. */
-export function close(generator: AsyncGenerator<unknown, unknown, undefined>): void {
+export function close(generator: AsyncIterator<unknown, unknown, undefined>): void {
   try {
     const closing: unknown = (generator as Partial<typeof generator>).return?.(undefined)
     if (isThenable(closing)) closing.then(undefined, () => {}) // it was over before, whatever it says now
@@ -48,45 +48,66 @@ export function isStream(value: unknown): value is Stream {
   return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === 'function'
 }
 
-/** What is learnt of a stream by reading it. */
-export interface Seen {
+/** A stream that is being read: closing it is heard at once, also while a piece is awaited. */
+export interface OpenStream {
+  /** Whether a piece was text. */
   isText: boolean
+  next(): Promise<IteratorResult<Uint8Array, unknown>>
+  close(): void
 }
 
-/** The pieces of a stream, as bytes; text is UTF-8, also where a pair of surrogates stands on a border. */
-export async function* bytesOfStream(stream: Stream, seen: Seen): AsyncGenerator<Uint8Array, void, undefined> {
+/** Opens a stream; its pieces come as bytes, of text in UTF-8, also where a pair of surrogates stands on a border. */
+export function openStream(stream: Stream): OpenStream {
+  const source = sourceOf(stream)
   const encoder = new TextEncoder()
   let half = ''
-  for await (const piece of piecesOf(stream)) {
+  const open: OpenStream = {
+    isText: false,
+    async next() {
+      for (;;) {
+        const step = await source.next()
+        if (step.done === true) {
+          if (half === '') return { done: true, value: undefined }
+          half = ''
+          return { done: false, value: encoder.encode('\ufffd') }
+        }
+        const piece = bytesOf(step.value)
+        if (piece.byteLength > 0) return { done: false, value: piece }
+      }
+    },
+    close: () => source.close(),
+  }
+  return open
+
+  function bytesOf(piece: unknown): Uint8Array {
     if (typeof piece === 'string') {
-      seen.isText = true
+      open.isText = true
       const text = half + piece
       half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
-      if (text.length > half.length) yield encoder.encode(half === '' ? text : text.slice(0, -1))
-    } else if (ArrayBuffer.isView(piece)) {
-      if (half !== '') yield encoder.encode(half)
-      half = ''
-      yield new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
-    } else {
-      throw new TypeError(`A stream of results gives text or bytes, not ${piece === null ? 'null' : typeof piece}.`)
+      return encoder.encode(half === '' ? text : text.slice(0, -1))
     }
+    if (ArrayBuffer.isView(piece)) return new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
+    throw new TypeError(`A stream of results gives text or bytes, not ${piece === null ? 'null' : typeof piece}.`)
   }
-  if (half !== '') yield encoder.encode(half)
 }
 
-async function* piecesOf(stream: Stream): AsyncGenerator<unknown, void, undefined> {
-  if (Symbol.asyncIterator in stream) {
-    yield* stream
-    return
+interface Source {
+  next(): Promise<IteratorResult<unknown, unknown>>
+  close(): void
+}
+
+function sourceOf(stream: Stream): Source {
+  if ('getReader' in stream) {
+    const reader = stream.getReader()
+    return { next: () => reader.read(), close: () => void reader.cancel().catch(() => {}) }
   }
-  const reader = (stream as ReadableStream<unknown>).getReader() // not every browser's streams can be iterated
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    reader.cancel().catch(() => {})
+  const iterator = stream[Symbol.asyncIterator]()
+  return {
+    next: () => iterator.next(),
+    close() {
+      close(iterator)
+      // A stream of Node's waits for the piece that is asked for before it hears that it is closed, but not here.
+      ;(stream as { destroy?: () => void }).destroy?.()
+    },
   }
 }

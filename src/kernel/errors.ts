@@ -73,7 +73,7 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     this.retryable = details.retryable ?? false
     this.exposed = details.exposed ?? true
     if (details.issues) this.issues = details.issues
-    if (details.recommendations) this.recommendations = details.recommendations
+    if (details.recommendations) this.recommendations = Array.from(details.recommendations, String)
   }
 
   /** What may leave the process: never the stack, never the cause. */
@@ -90,9 +90,18 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** Whether an object bears a brand; what was thrown may be a proxy, and asking it may throw in turn. */
+function isBranded(value: unknown, brand: symbol): boolean {
+  try {
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
+  } catch {
+    return false
+  }
+}
+
 /** Whether a value is an error of this package, whichever copy of it made the error. */
 export function isToolError(value: unknown): value is ToolError {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, errorBrand)
+  return isBranded(value, errorBrand)
 }
 
 /** A tool's definition is not one: the message and `issues` name every field that is wrong. */
@@ -237,12 +246,13 @@ export class ToolFailure extends Error {
     super(message)
     Object.defineProperty(this, 'name', { value: 'ToolFailure', configurable: true, writable: true })
     Object.defineProperty(this, failureBrand, { value: true })
-    this.recommendations = details.recommendations ?? []
+    const { recommendations } = details
+    this.recommendations = Array.isArray(recommendations) ? recommendations.map(String) : []
     this.retryable = details.retryable ?? false
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    if (this !== ToolFailure) return Object.prototype.isPrototypeOf.call(this.prototype, value as object)
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, failureBrand)
+    if (!isBranded(value, failureBrand)) return false
+    return this === ToolFailure || Object.prototype.isPrototypeOf.call(this.prototype, value as object)
   }
 }

@@ -3,11 +3,12 @@ import { TurnSlots } from './batch.ts'
 import type { Caller, CallOptions, ToolCall, ToolResult } from './call.ts'
 import { receive, type Received, type Resumption, type Slots } from './parcel.ts'
 import { CallContext } from './context.ts'
-import { CallDeadline } from './deadline.ts'
+import { CallDeadline, timerLength } from './deadline.ts'
 import type { ToolDefinition } from './definition.ts'
 import { DuplicateInvocationError, InvalidConfigurationError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
 import type { Extension, Kernel, Observer } from './ports.ts'
+import { failure } from './outcome.ts'
 import { pump } from './pump.ts'
 import { Holding, type DecideOptions, type Redeemed } from './resume.ts'
 import { authorize } from './stages/authorize.ts'
@@ -49,7 +50,6 @@ interface Walk {
 }
 
 const noWalk: Walk = {}
-const noValues = {}
 
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
 export class ToolExecutor {
@@ -61,8 +61,8 @@ export class ToolExecutor {
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
-  #closed = false
-  #drained: (() => void) | undefined
+  #closing: Promise<void> | undefined
+  readonly #waiting = new Map<string, (() => void)[]>()
 
   constructor(options: ExecutorOptions) {
     this.#kernel = assemble(options, this.#holding)
@@ -164,24 +164,27 @@ export class ToolExecutor {
    *
    * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
    */
-  async close(options: { readonly drain?: number } = {}): Promise<void> {
-    this.#closed = true
-    if (this.#inFlight.size > 0) {
-      const drained = new Promise<void>((resolveDrain) => (this.#drained = resolveDrain))
-      const timer = setTimeout(() => {
-        for (const { deadline } of this.#inFlight.values()) deadline.cancel('The executor was closed.')
-      }, options.drain ?? 0)
-      await drained
-      clearTimeout(timer)
-    }
-    for (const extension of this.#extensions) await extension.close?.()
+  close(options: { readonly drain?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(options.drain ?? 0)
+    return this.#closing
+  }
+
+  async #close(drain: number): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const { deadline } of this.#inFlight.values()) deadline.cancel('The executor was closed.')
+    }, timerLength(drain))
+    await Promise.all([...this.#inFlight.keys()].map((id) => this.#leaving(id)))
+    clearTimeout(timer)
+    const closed = await Promise.allSettled(this.#extensions.map(async (extension) => extension.close?.()))
+    for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  #resume({ call, received, resumption }: Redeemed): Promise<ToolResult> {
+  async #resume({ call, received, resumption }: Redeemed): Promise<ToolResult> {
+    await this.#leaving(received.invocationId) // an answer may come before the pause is told to the end
     const { session, caller, invocationId, seq } = received
     const { values } = received.context
     return this.#walk(call, { session, caller, invocationId, values }, { resumption, seq })
@@ -189,7 +192,7 @@ export class ToolExecutor {
 
   async #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
     const kernel = this.#kernel
-    const { signal, values = noValues } = options
+    const { signal, values = {} } = options
     const invocationId = options.invocationId ?? this.#nextId()
     const reception = {
       call,
@@ -204,13 +207,29 @@ export class ToolExecutor {
       seq: walk.seq ?? 0,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
-    if (this.#closed) received.deadline.cancel('The executor is closed.')
-    if (this.#inFlight.has(invocationId)) return settle(received, kernel, () => Promise.reject(running(invocationId)))
+    if (this.#closing !== undefined) received.deadline.cancel('The executor is closed.')
+    if (this.#inFlight.has(invocationId)) return failure(received, kernel, running(invocationId))
     this.#inFlight.set(invocationId, received)
-    const result = await execute(received, kernel)
-    this.#inFlight.delete(invocationId)
-    if (this.#inFlight.size === 0) this.#drained?.()
-    return result
+    try {
+      return await execute(received, kernel)
+    } finally {
+      this.#inFlight.delete(invocationId)
+      if (this.#waiting.size > 0) this.#left(invocationId)
+    }
+  }
+
+  /** Waits until a call is no longer in flight. */
+  async #leaving(invocationId: string): Promise<void> {
+    if (!this.#inFlight.has(invocationId)) return
+    await new Promise<void>((left) => {
+      this.#waiting.set(invocationId, [...(this.#waiting.get(invocationId) ?? []), left])
+    })
+  }
+
+  #left(invocationId: string): void {
+    const waiting = this.#waiting.get(invocationId) ?? []
+    this.#waiting.delete(invocationId)
+    for (const tell of waiting) tell()
   }
 
   /** Ids of one executor differ by a number, those of different executors by 122 random bits. */
@@ -222,12 +241,16 @@ export class ToolExecutor {
 
 /** A call of any shape, as one that the passage can answer. */
 function callOf(given: ToolCall): ToolCall {
-  const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
-  return {
-    id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
-    name: typeof name === 'string' ? name : '',
-    args,
-    result,
+  try {
+    const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
+    return {
+      id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
+      name: typeof name === 'string' ? name : '',
+      args,
+      result,
+    }
+  } catch {
+    return { name: '' } // whatever it is, it names no tool
   }
 }
 

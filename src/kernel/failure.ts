@@ -75,7 +75,7 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
 
 /** Text as one line that no terminal or log obeys: control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  const start = text.slice(0, longest)
+  const start = text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
   // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
   const escaped = start.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
   return escaped.length > longest || text.length > longest ? `${escaped.slice(0, longest - 1)}…` : escaped

@@ -1,5 +1,4 @@
 import { sha256 } from '#sha256'
-import { canonicalize } from './canonical.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
 
 /** The hash of what a tool promises now: an approval that was given to another definition is void. */
@@ -12,6 +11,12 @@ export function fingerprint(definition: ToolDefinition): string {
   } catch {
     // a tool that is for people alone need not say its schema
   }
-  const { version } = metadata
-  return sha256(canonicalize({ name, description, ...schemas, type, audience, traits, version }))
+  const promise = { name, description, type, audience, traits, version: String(metadata.version), ...schemas }
+  return sha256(JSON.stringify(promise, inOrder))
+}
+
+/** Writes the members of every object in the order of their names: two ways to write a definition down are one. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

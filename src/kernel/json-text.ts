@@ -71,19 +71,11 @@ function refuseLossesWithin(value: object, path: PropertyKey[]): void {
 
 /** Objects whose contents are not their own enumerable fields: as JSON they would be empty, or nonsense. */
 function isLossy(value: object): boolean {
-  return (
-    value instanceof Map ||
-    value instanceof Set ||
-    value instanceof WeakMap ||
-    value instanceof WeakSet ||
-    value instanceof Error ||
-    value instanceof RegExp ||
-    value instanceof Promise ||
-    value instanceof ArrayBuffer ||
-    ArrayBuffer.isView(value) ||
-    Symbol.asyncIterator in value ||
-    typeof (value as { getReader?: unknown }).getReader === 'function'
-  )
+  if (value instanceof Error || ArrayBuffer.isView(value)) return true
+  if (Symbol.iterator in value || Symbol.asyncIterator in value || 'getReader' in value) return true
+  if (Object.keys(value).length > 0) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance, of which nothing would be left
 }
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {

@@ -13,7 +13,7 @@ function maskedAt(value: unknown, steps: readonly string[], depth: number): unkn
   if (step === undefined) return mask
   if (typeof value !== 'object' || value === null) return value
   const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-  if (!Object.hasOwn(value, key)) return value
+  if (!Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return value
   const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>
   copy[key] = maskedAt(copy[key], steps, depth + 1)
   return copy

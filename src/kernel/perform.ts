@@ -1,4 +1,4 @@
-import type { Confirmed } from './parcel.ts'
+import { stamp, type Confirmed } from './parcel.ts'
 import { content } from './content.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
@@ -31,6 +31,7 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
 export async function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): Promise<unknown> {
   const { tool, deadline } = confirmed
   deadline.check()
+  stamp(confirmed, 'input', input) // whatever a middleware has put there
   const work = workOf(confirmed, input, kernel)
   const hasEffect = !(tool.traits.readonly && tool.type === 'server')
   if (hasEffect) confirmed.effect = 'unknown'
@@ -45,7 +46,8 @@ export async function perform(confirmed: Confirmed, input: unknown, kernel: Kern
     }
     const failure = returnedFailure(value)
     if (failure !== undefined) throw failure
-    if (hasEffect && tool.type !== 'client') confirmed.effect = 'completed'
+    const isPlaceholder = tool.type === 'client' && !tool.requiresResponse && !kernel.runners.has('client')
+    if (hasEffect && !isPlaceholder) confirmed.effect = 'completed'
     return value
   } catch (thrown) {
     deadline.check()

@@ -1,7 +1,7 @@
 import { BinaryArtifact, JsonArtifact, TextArtifact, type ArtifactClass } from './artifact.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
-import { InvalidToolResultError } from './errors.ts'
+import { InvalidToolResultError, isToolError } from './errors.ts'
 import { jsonText, readText } from './json-text.ts'
 
 /** The most that one picture or sound may have to be shown as it is, in bytes. */
@@ -21,6 +21,15 @@ export interface Product {
  * @throws `E_INVALID_TOOL_RESULT` where it cannot be kept without loss.
  */
 export function productOf(value: unknown): Product {
+  try {
+    return productOfAny(value)
+  } catch (cause) {
+    if (isToolError(cause)) throw cause
+    throw new InvalidToolResultError('The result cannot be read: it throws when it is looked at.', { cause })
+  }
+}
+
+function productOfAny(value: unknown): Product {
   switch (typeof value) {
     case 'undefined':
       return textProduct('')
@@ -69,6 +78,12 @@ function binaryProduct(bytes: Uint8Array): Product {
 }
 
 function blocksProduct(blocks: readonly ContentBlock[]): Product {
+  if (
+    !Array.isArray(blocks) ||
+    !blocks.every((block: unknown) => typeof (block as ContentBlock | null)?.type === 'string')
+  ) {
+    throw new InvalidToolResultError('`content` takes an array of blocks, each an object with a `type`.')
+  }
   const [only] = blocks
   if (blocks.length === 1 && only !== undefined) {
     if (only.type === 'json') return jsonProduct(only.data)

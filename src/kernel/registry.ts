@@ -12,6 +12,8 @@ export class ToolRegistry {
   /** Aliases, and the one spelling under which names that differ by `-`, `_` and case are the same. */
   readonly #aliases = new Map<string, string>()
   readonly #spellings = new Map<string, string>()
+  /** What was taken out by its undo, and so is not put back by the undo of what replaced it. */
+  readonly #undone = new WeakSet<ToolDefinition>()
 
   /**
    * @param tools What it holds from the start.
@@ -46,10 +48,12 @@ export class ToolRegistry {
       if (former !== undefined) this.#insert(former)
       throw error
     }
+    this.#undone.delete(definition)
     return () => {
+      this.#undone.add(definition)
       if (this.#tools.get(name) !== definition) return
       this.#remove(definition)
-      if (former !== undefined) this.#insert(former)
+      if (former !== undefined && !this.#undone.has(former)) this.#insert(former)
     }
   }
 
@@ -71,8 +75,7 @@ export class ToolRegistry {
 
   /** The tool that a call means: by its name, else by an alias. */
   resolve(name: string): ToolDefinition | undefined {
-    const alias = this.#aliases.get(name)
-    return this.#tools.get(name) ?? (alias === undefined ? this.parent?.resolve(name) : this.#tools.get(alias))
+    return this.get(name) ?? this.#byAlias(name)
   }
 
   /** All tools, the parent's first, in the order in which they came; those of one caller where one is given. */
@@ -99,6 +102,12 @@ export class ToolRegistry {
     return merged
   }
 
+  #byAlias(alias: string): ToolDefinition | undefined {
+    const name = this.#aliases.get(alias)
+    if (name !== undefined) return this.#tools.get(name)
+    return this.parent === undefined ? undefined : this.parent.#byAlias(alias)
+  }
+
   #insert(definition: ToolDefinition): void {
     const { name, aliases } = definition
     for (const word of [name, ...aliases]) {
@@ -122,8 +131,9 @@ export class ToolRegistry {
 export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
   if (caller === 'user') return true
   if (caller === 'model') return tool.audience !== 'user' && (tool.ui?.visibility?.includes('model') ?? true)
+  const app: unknown = caller.app
   const visibility = tool.ui?.visibility ?? ['model', 'app']
-  return tool.mcpConfig?.serverName === caller.app && visibility.includes('app')
+  return typeof app === 'string' && tool.mcpConfig?.serverName === app && visibility.includes('app')
 }
 
 function spelling(name: string): string {

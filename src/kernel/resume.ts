@@ -7,6 +7,8 @@ import type { Pause } from './pause.ts'
 import type { ToolRegistry } from './registry.ts'
 
 const mostHeld = 10_000
+/** The last millisecond that a `Date` can hold. */
+const endOfTime = 8.64e15
 
 /** What a person may say beside yes and no. */
 export interface DecideOptions {
@@ -41,7 +43,7 @@ export class Holding {
   hold(received: Received, pause: Pause): { readonly token: string; readonly expiresAt: number } {
     const secret = crypto.getRandomValues(new Uint8Array(32))
     const token = `${received.invocationId}.${Array.from(secret, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-    const expiresAt = Date.now() + pause.timeout
+    const expiresAt = Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime)
     const { tool } = progressOf(received)
     const promise = tool === undefined ? '' : fingerprint(tool)
     this.#held.set(sha256(token), { received, fingerprint: promise, reason: pause.reason, expiresAt })

@@ -52,7 +52,11 @@ export function isRaw(schema: Schema | undefined): boolean {
 
 /** Whether a value can be raw JSON Schema. */
 export function isJsonSchema(schema: unknown): schema is JsonSchema {
-  return typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+  if (typeof schema === 'boolean') return true
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '~standard' in schema) return false
+  // A plain object of any realm: the schema objects of other libraries are instances of their classes.
+  const prototype: unknown = Object.getPrototypeOf(schema)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** Brings a schema of any library into the one form. */
@@ -135,7 +139,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues)}.`, {
     issues,
-    recommendations: ['Correct these args and call the tool again.'],
+    recommendations: ['Check the args against the schema of the tool.', 'Correct them and call the tool again.'],
   })
 }
 

@@ -1,7 +1,7 @@
 import { artifactClass, MemoryReader, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
 import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { ContentBlock } from './content.ts'
-import { bytesOfStream, close, type Seen, type Stream } from './drain.ts'
+import { openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
 import { wordsOf } from './failure.ts'
 import type { Kernel, SpoolSource } from './ports.ts'
@@ -26,25 +26,24 @@ export function keep(product: Product, checked: Checked, kernel: Kernel): Receip
 
 /** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
 export async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  const seen: Seen = { isText: false }
-  const pieces = bytesOfStream(stream, seen)
+  const { deadline, tool } = checked
+  const open = openStream(stream)
   const start: Uint8Array[] = []
   let length = 0
   try {
     while (length <= kernel.inlineLimit) {
-      const piece = await checked.deadline.within(pieces.next())
-      if (piece.done === true) return await keep(productOf(joined(start, length, seen.isText)), checked, kernel)
-      start.push(piece.value)
+      const piece = await deadline.within(open.next())
+      if (piece.done === true) return await keep(productOf(joined(start, length, open.isText)), checked, kernel)
+      start.push(piece.value.slice()) // the maker of the stream may use its buffer again
       length += piece.value.byteLength
     }
-    const { Class } = productOf(seen.isText ? '' : new Uint8Array())
-    const option = checked.tool.artifact
-    const all = guarded(start, pieces, checked.deadline)
-    return await store(all, { Class: option === undefined ? Class : artifactClass(option) }, checked, kernel)
+    const { Class } = productOf(open.isText ? '' : new Uint8Array())
+    const kept = { Class: tool.artifact === undefined ? Class : artifactClass(tool.artifact) }
+    return await store(rest(start, open, deadline), kept, checked, kernel)
   } catch (cause) {
-    close(pieces)
-    checked.deadline.check()
-    throw cause instanceof ArtifactError ? cause : unkept(cause)
+    open.close()
+    deadline.check()
+    throw unkept(cause)
   }
 }
 
@@ -100,20 +99,21 @@ async function previewOf(artifact: SpooledArtifact): Promise<string> {
   return `${end > 0 ? text.slice(0, end) : text}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
-async function* guarded(
+/** The whole of a stream whose start was read already; the deadline ends it, whoever reads it. */
+async function* rest(
   start: readonly Uint8Array[],
-  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+  open: OpenStream,
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* start
     for (;;) {
-      const piece = await deadline.within(pieces.next())
+      const piece = await deadline.within(open.next())
       if (piece.done === true) return
       yield piece.value
     }
   } finally {
-    close(pieces)
+    open.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import { isArtifactClass } from './artifact.ts'
 import { InvalidInitialToolValueError } from './errors.ts'
 import { isJsonSchema, isStandardSchema } from './schema.ts'
 import type { Issue } from './standard.ts'
@@ -35,7 +36,10 @@ const fields: Record<keyof ErasedConfig, Check> = {
   outputSchema: schema,
   jsonSchema: object,
   handler,
-  artifact: ['a subclass of SpooledArtifact, or a function that gives one', isFunction],
+  artifact: [
+    'a subclass of SpooledArtifact, or an arrow function that gives one',
+    (value) => typeof value === 'function' && (value.prototype === undefined || isArtifactClass(value)),
+  ],
   intent: oneOf('compute', 'action', 'render'),
   audience: oneOf('model', 'user', 'all'),
   traits: [

@@ -140,6 +140,14 @@ export const openaiMessages: readonly Fixture[] = [
     message: { role: 'assistant', content: null, function_call: { name: 'now', arguments: '{}' } },
     calls: [{ name: 'now', args: '{}' }],
   },
+  {
+    title: 'a conversation that ends with the former function_call',
+    message: [
+      { role: 'user', content: 'What time is it?' },
+      { role: 'assistant', content: null, function_call: { name: 'now', arguments: '{}' } },
+    ],
+    calls: [{ name: 'now', args: '{}' }],
+  },
   { title: 'an assistant message that is a string', message: { role: 'assistant', content: 'It rains.' }, calls: [] },
 ]
 
@@ -253,6 +261,11 @@ export const geminiMessages: readonly Fixture[] = [
       { candidates: [{ content: { role: 'model', parts: geminiContent.parts.slice(3) }, finishReason: 'STOP' }] },
     ],
     calls: geminiCalls,
+  },
+  {
+    title: 'the parts of a content',
+    message: [{ text: 'One moment.' }, { function_call: { name: 'now', args: {} } }],
+    calls: [{ name: 'now', args: {} }],
   },
   {
     title: 'calls in snake case and without ids',

@@ -1,10 +1,8 @@
-import type { ContentBlock, ToolDefinition, ToolResult } from 'toolwright'
-import { MemoryReader, TextArtifact } from '../../src/kernel/artifact.ts'
-import { define } from '../../src/kernel/definition.ts'
+import { TextArtifact, tool, type ContentBlock, type ToolDefinition, type ToolResult } from 'toolwright'
 
 export const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-export const forecast: ToolDefinition = define({
+export const forecast: ToolDefinition = tool({
   name: 'get_forecast',
   title: 'Forecast',
   description: 'Weather forecast for a city',
@@ -24,12 +22,17 @@ export const forecast: ToolDefinition = define({
     mcp: { icons: [{ src: 'https://example.com/sun.png' }], annotations: { title: 'Sun' }, _meta: { owner: 'me' } },
   },
   libraryOptions: { 'ai-sdk': { strict: true } },
-  handler: () => null,
+  handler: () => ({ temperature: 21 }),
 })
 
-export const now: ToolDefinition = define({ name: 'now', description: 'The time', handler: () => null })
+export const now: ToolDefinition = tool({
+  name: 'now',
+  description: 'The time',
+  inputSchema: { type: 'object', properties: { zone: { type: 'string' } } },
+  handler: () => '12:00',
+})
 
-export const forPeople: ToolDefinition = define({
+export const forPeople: ToolDefinition = tool({
   name: 'reset',
   description: 'Starts anew',
   audience: 'user',
@@ -41,7 +44,7 @@ export function hosted(options: {
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly libraryOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }): ToolDefinition {
-  return define({ name: 'hosted', description: 'Runs elsewhere', type: 'provider', ...options })
+  return tool({ name: 'hosted', description: 'Runs elsewhere', type: 'provider', ...options })
 }
 
 /** A settled call, ok unless said otherwise. */
@@ -67,5 +70,8 @@ export function failure(id: string | number, text: string): ToolResult {
 }
 
 export function trustedArtifact(text: string): TextArtifact {
-  return new TextArtifact({ reader: new MemoryReader(text), trusted: true })
+  return new TextArtifact({
+    reader: { byteLength: text.length, read: (start, end) => new TextEncoder().encode(text).subarray(start, end) },
+    trusted: true,
+  })
 }

@@ -58,6 +58,14 @@ describe('the calls of ai-sdk', () => {
     expect(aiSdk().calls(new Result())).toEqual([{ id: 'call_1', name: 'now', args: {} }])
   })
 
+  test('a call that the provider executes is not ours before its result is there either', () => {
+    const content = [
+      { type: 'tool-call', toolCallId: 'ws_1', toolName: 'web_search', input: {}, providerExecuted: true },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'now', input: {}, providerExecuted: false },
+    ]
+    expect(aiSdk().calls({ role: 'assistant', content })).toEqual([{ id: 'a', name: 'now', args: {} }])
+  })
+
   test('the text that a language model gives as input stays text', () => {
     const content = [{ type: 'tool-call', toolCallId: 'a', toolName: 'now', input: '{"zone":"CET"}' }]
     expect(aiSdk().calls({ content, finishReason: { unified: 'tool-calls' } })).toEqual([

@@ -1,6 +1,6 @@
+import { tool } from 'toolwright'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { describe, expect, test } from 'vitest'
-import { define } from '../../src/kernel/definition.ts'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult, trustedArtifact } from './_tools.ts'
@@ -49,7 +49,7 @@ describe('the definitions of anthropic', () => {
   })
 
   test('of tools with a type of Anthropic’s own that we run have neither description nor schema', () => {
-    const bash = define({
+    const bash = tool({
       name: 'bash',
       description: 'Runs a command',
       providerOptions: { anthropic: { type: 'bash_20250124' } },

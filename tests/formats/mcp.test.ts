@@ -1,6 +1,6 @@
+import { InvalidToolArgsError, ToolNotFoundError } from 'toolwright'
 import { mcp } from 'toolwright/formats/mcp'
 import { describe, expect, test } from 'vitest'
-import { InvalidToolArgsError, ToolNotFoundError } from '../../src/kernel/errors.ts'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, now, pixel, resultOf, textResult } from './_tools.ts'
@@ -34,7 +34,6 @@ describe('the definitions of mcp', () => {
         annotations: {
           title: 'Sun',
           readOnlyHint: true,
-          destructiveHint: false,
           idempotentHint: false,
           openWorldHint: true,
         },

@@ -1,6 +1,6 @@
+import { tool } from 'toolwright'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
-import { define } from '../../src/kernel/definition.ts'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
@@ -32,7 +32,7 @@ describe('the definitions of openai-responses', () => {
   })
 
   test('of tools that take free text are custom', () => {
-    const run = define({
+    const run = tool({
       name: 'run_code',
       description: 'Runs code',
       providerOptions: { openai: { type: 'custom', format: { type: 'text' } } },

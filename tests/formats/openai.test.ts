@@ -1,6 +1,6 @@
+import { tool } from 'toolwright'
 import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
-import { define } from '../../src/kernel/definition.ts'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
@@ -35,7 +35,7 @@ describe('the definitions of openai', () => {
   })
 
   test('of tools that take free text are custom', () => {
-    const run = define({
+    const run = tool({
       name: 'run_code',
       description: 'Runs code',
       inputSchema: { type: 'object', properties: { input: { type: 'string' } } },
@@ -61,6 +61,11 @@ describe('the calls of openai', () => {
       tool_calls: [null, { id: 'call_1', type: 'function' }, { id: 7, function: {} }],
     }
     expect(openai().calls(message)).toEqual([{ name: '' }, { id: 'call_1', name: '' }, { id: 7, name: '' }])
+  })
+
+  test('a message that was put together from a stream without its role is read too', () => {
+    const message = { tool_calls: [{ id: 'a', type: 'function', function: { name: 'now', arguments: '{}' } }] }
+    expect(openai().calls(message)).toEqual([{ id: 'a', name: 'now', args: '{}' }])
   })
 
   test('arguments that a lenient server gives as a value stay a value', () => {

@@ -602,11 +602,7 @@ it('AIDK-48 a mounted tool comes before a configured one, and what neither has i
   const configured = new ToolRegistry([named('both', 'configured'), named('configured_only', 'configured')])
   const mounted = new ToolRegistry([named('both', 'mounted')], { parent: configured })
   const executor = createExecutor({ tools: mounted })
-  const answers = await executor.executeToolCalls([
-    { name: 'both' },
-    { name: 'configured_only' },
-    { name: 'neither' },
-  ])
+  const answers = await executor.executeToolCalls([{ name: 'both' }, { name: 'configured_only' }, { name: 'neither' }])
   expect(answers.slice(0, 2).map(wordsOf)).toEqual(['mounted', 'configured'])
   expect(answers[2]?.error).toBeInstanceOf(ToolNotFoundError)
   mounted.remove('both')

@@ -6,11 +6,11 @@ import { logicKeywords } from './_keywords-logic.ts'
 import { objectKeywords } from './_keywords-object.ts'
 import { stringKeywords } from './_keywords-string.ts'
 import { unevaluatedKeywords } from './_keywords-unevaluated.ts'
-import { applicationDepth, depthLimit } from './_limits.ts'
+import { applicationDepth } from './_limits.ts'
 import { show } from './_messages.ts'
 import { referenceKeywords, testIn } from './_references.ts'
 import type { Index } from './_resolve.ts'
-import { allOf, type Cell, Evaluated, LimitReached, misfit, type Resource, spend, type Test } from './_run.ts'
+import { allOf, type Cell, checkDepth, Evaluated, misfit, type Resource, spend, type Test } from './_run.ts'
 import type { Formats, Pattern, Site } from './_site.ts'
 import { isSchemaObject, pointerPart, type Schema } from './_snapshot.ts'
 
@@ -114,16 +114,21 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
     cell.test = isLeaf && site.weight === 1 ? test : guard(test, site.weight)
   }
 
-  const top = cellFrom(index.root, index.resource, index.resource)
-  for (let grew = true; grew;) {
+  function buildAll(): void {
     for (let cell = waiting.pop(); cell; cell = waiting.pop()) build(cell)
+  }
+
+  const top = cellFrom(index.root, index.resource, index.resource)
+  buildAll()
+  for (let grew = true; grew;) {
     grew = false
-    // Every schema that a dynamic reference may meet; compiling one may bring new names and new resources.
+    // Every schema that a dynamic reference may meet; compiling one may bring new names, which come last, and new resources.
     for (const [name, known] of dynamic) {
       for (const [resource, schema] of index.dynamicAnchors(name).slice(known.size)) {
         known.set(resource, cellOf(schema))
         grew = true
       }
+      buildAll()
     }
   }
   refuseCycles([...cells.values()], index, new Map())
@@ -168,7 +173,7 @@ function assemble(site: Site): Test {
 function guard(test: Test, weight: number): Test {
   return (value, run, seen) => {
     spend(run, weight)
-    if (++run.depth > applicationDepth) throw new LimitReached(depthLimit)
+    checkDepth(++run.depth)
     const fits = test(value, run, seen)
     run.depth--
     return fits

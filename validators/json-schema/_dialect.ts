@@ -43,10 +43,12 @@ export function dialectOf(
   const { draft } = dialectOf(metaschema, around, at, documentAt, hops + 1)
   const vocabularies = metaschema['$vocabulary']
   if (!isSchemaObject(vocabularies)) return { draft, asserts: true }
+  let asserts = false
   for (const [name, needed] of Object.entries(vocabularies)) {
     if (needed === true && !standardVocabulary.test(name)) {
       throw new SchemaError('dialect', at + '/$schema', `unknown vocabulary ${show(name)}`)
     }
+    asserts ||= name.endsWith('/vocab/validation')
   }
-  return { draft, asserts: Object.keys(vocabularies).some((name) => name.endsWith('/vocab/validation')) }
+  return { draft, asserts }
 }

@@ -2,9 +2,9 @@ import type { Issue, JsonSchema } from '../../src/kernel/standard.ts'
 import { compileSchemas } from './_compile.ts'
 import type { Draft } from './_dialect.ts'
 import { SchemaError, type SchemaErrorCode } from './_error.ts'
-import { decisionSteps, depthLimit, explanationSteps } from './_limits.ts'
+import { decisionSteps, explanationSteps } from './_limits.ts'
 import { createIndex } from './_resolve.ts'
-import { type Finding, LimitReached, type Run, type Scope } from './_run.ts'
+import type { Finding, Run, Scope } from './_run.ts'
 import type { Pattern } from './_site.ts'
 
 export { SchemaError, type SchemaErrorCode, type Pattern }
@@ -44,9 +44,8 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Check
     try {
       return top.test(value, run, null)
     } catch (error) {
-      if (error instanceof LimitReached) return error.message
-      // The stack may end first, if little of it was left.
-      if (error instanceof RangeError) return depthLimit
+      // A limit was reached, or the stack ended first because little of it was left.
+      if (error instanceof RangeError) return error.message
       throw error
     }
   }
@@ -54,7 +53,7 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Check
   return (value) => {
     const answer = pass(value, null, steps)
     if (answer === true) return undefined
-    if (typeof answer === 'string') return [{ message: `cannot be checked: that takes more than ${answer}`, path: [] }]
+    if (typeof answer === 'string') return [{ message: `cannot be checked: ${answer}`, path: [] }]
     const findings: Finding[] = []
     pass(value, findings, Math.min(steps, explanationSteps))
     if (findings.length === 0) return [{ message: 'does not fit the schema', path: [] }]

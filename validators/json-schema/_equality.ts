@@ -1,24 +1,16 @@
-import { applicationDepth, depthLimit } from './_limits.ts'
-import { LimitReached, type Run, spend } from './_run.ts'
+import { checkDepth, type Run, spend } from './_run.ts'
 
 /** Whether two JSON values are equal; the order of members does not count. */
 export function isEqual(one: unknown, other: unknown, run: Run): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  spend(run, 1)
+  if (Array.isArray(one) !== Array.isArray(other)) return false
   // The second value is the schema's, whose depth is bounded, so this ends before the stack does.
-  if (Array.isArray(one) || Array.isArray(other)) {
-    return (
-      Array.isArray(one) &&
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((item, index) => isEqual(item, other[index], run))
-    )
-  }
   const names = Object.keys(one)
-  spend(run, names.length)
+  const { length } = Object.keys(other)
+  spend(run, 1 + names.length + length)
   return (
-    names.length === Object.keys(other).length &&
+    names.length === length &&
     names.every(
       (name) =>
         Object.hasOwn(other, name) &&
@@ -33,7 +25,7 @@ export function textOf(value: unknown, run: Run, depth = 0): string {
   if (typeof value === 'string') return JSON.stringify(value)
   // Not every value here is JSON: the type keeps `1n` and 1 apart.
   if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
-  if (depth > applicationDepth) throw new LimitReached(depthLimit)
+  checkDepth(depth)
   if (Array.isArray(value)) {
     spend(run, value.length)
     return `[${value.map((item) => textOf(item, run, depth + 1)).join()}]`

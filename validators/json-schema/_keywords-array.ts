@@ -15,8 +15,7 @@ function areUnique(items: readonly unknown[], run: Run): boolean {
   for (const [index, item] of items.entries()) {
     const key = textOf(item, run)
     const first = firsts.get(key)
-    if (first !== undefined)
-      return misfit(run, () => `items ${first} and ${index} are equal; every item must be different`)
+    if (first !== undefined) return misfit(run, () => `items ${first} and ${index} are equal`)
     firsts.set(key, index)
   }
   return true

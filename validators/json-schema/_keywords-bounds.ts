@@ -19,7 +19,7 @@ export function boundKeywords(site: Site): void {
   bound(site, 'multipleOf', 'a multiple of', isMultiple, numbers, itself)
   sizes(site, 'Length', site.strings, characters, 'length ')
   sizes(site, 'Items', site.arrays, (items) => items.length, 'number of items ')
-  sizes(site, 'Properties', site.objects, (members) => Object.keys(members).length, 'number of properties ')
+  sizes(site, 'Properties', site.objects, properties, 'number of properties ')
 }
 
 type Measure<Value> = (value: Value, run: Run, limit: number) => number
@@ -45,6 +45,12 @@ function bound<Value>(
       fits(measure(value, run, limit), limit) ||
       misfit(run, () => `${label}must be ${words} ${limit}, got ${show(measure(value, run, NaN))}`),
   )
+}
+
+function properties(value: object, run: Run): number {
+  const { length } = Object.keys(value)
+  spend(run, length)
+  return length
 }
 
 /** Unicode characters: a surrogate pair is one. Far from the limit the answer is no more exact than it has to be. */

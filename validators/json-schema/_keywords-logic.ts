@@ -10,9 +10,7 @@ export function logicKeywords(site: Site): void {
   if (schema['oneOf'] !== undefined) anything.push(alternativesTest(site, schema['oneOf'] as unknown[], 1))
   if (schema['not'] !== undefined) {
     const test = site.beside(schema['not'])
-    anything.push(
-      (value, run) => !testQuietly(test, value, run) || misfit(run, () => 'must not fit the schema in "not"'),
-    )
+    anything.push((value, run) => !testQuietly(test, value, run) || misfit(run, () => 'must not fit "not"'))
   }
   if (schema['if'] !== undefined) anything.push(conditionTest(site))
 }

@@ -40,10 +40,10 @@ function memberKeywords(site: Site): void {
   site.objects.push((value, run, seen) => {
     let fits = true
     let found = 0
-    let steps = 0
     if (run.findings !== null) fits = reportMissing(required, value, run)
     for (const name in value) {
-      steps++
+      // Paid for at once: many schemas may each fail at the last of many members.
+      spend(run, 1)
       if (!Object.hasOwn(value, name)) continue
       const member = members.get(name)
       let isKnown = false
@@ -70,7 +70,6 @@ function memberKeywords(site: Site): void {
         if (isEnough(run)) return false
       }
     }
-    spend(run, steps)
     // Counting is enough as long as only the answer is asked: a name is found once.
     return fits && found === required.size
   })
@@ -116,13 +115,14 @@ function dependencyKeywords(site: Site): void {
       const test = site.beside(needed)
       objects.push((value, run, seen) => !Object.hasOwn(value, trigger) || test(value, run, seen))
     } else if (site.asserts) {
+      site.weight++
       objects.push((value, run) => {
         if (!Object.hasOwn(value, trigger)) return true
         spend(run, needed.length)
         let fits = true
         for (const name of needed as string[]) {
           if (Object.hasOwn(value, name)) continue
-          fits = misfit(run, () => `missing property ${show(name)}, required when ${show(trigger)} is there`)
+          fits = misfit(run, () => `missing property ${show(name)}, required by ${show(trigger)}`)
         }
         return fits
       })

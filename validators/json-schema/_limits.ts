@@ -16,9 +16,6 @@ export const explanationSteps = 200_000
 /** Schemas applied inside one another, whether they follow the value's nesting or the schema's own. */
 export const applicationDepth = 1_000
 
-/** The same, in words. */
-export const depthLimit = '1000 levels'
-
 /** Issues that one refusal names. */
 export const issueCount = 8
 

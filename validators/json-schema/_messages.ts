@@ -25,7 +25,7 @@ export function show(value: unknown): string {
 /** What came instead: the type, and the value where it is short by nature. */
 function got(value: unknown): string {
   const type = typeName(value)
-  return type === 'string' || type === 'number' || type === 'boolean' ? `${type} ${show(value)}` : type
+  return ['string', 'number', 'boolean'].includes(type) ? `${type} ${show(value)}` : type
 }
 
 function list(items: readonly string[]): string {
@@ -40,6 +40,8 @@ function mustBe(allowed: readonly string[], came: string): string {
 export function misfitChoice(run: Run, kind: 'type' | 'value', allowed: readonly string[], value: unknown): false {
   if (isEnough(run)) return false
   const came = got(value)
+  // Alternatives gather what is allowed: enough is one more than is shown.
+  allowed = allowed.slice(0, listLength + 1)
   run.findings!.push({ message: mustBe(allowed, came), path: [...run.path], kind, allowed, got: came })
   return false
 }
@@ -68,7 +70,7 @@ export function explainAlternatives(branches: readonly (readonly Finding[])[], r
     return
   }
   const closest = nearest.reduce((best, other) => (other.findings.length < best.findings.length ? other : best))
-  const head = `fits none of the ${branches.length} alternatives; number ${closest.index + 1} is the closest`
+  const head = `fits none of ${branches.length} alternatives; the closest is number ${closest.index + 1}`
   add(run, { message: head, path: [...run.path] })
   for (const finding of closest.findings) add(run, finding)
 }
@@ -81,9 +83,10 @@ function add(run: Run, finding: Finding): void {
 export function misfitUnknown(run: Run, name: string, known: readonly string[], value: object): false {
   return misfit(run, () => {
     spend(run, known.length)
+    spend(run, known.length)
     const meant = nearestName(name, known)
     const hint = meant === undefined || Object.hasOwn(value, meant) ? '' : ` did you mean ${show(meant)}?`
-    return `unknown property ${show(name)};${hint} allowed: ${list(known.map((each) => show(each).slice(1, -1))) || 'none'}`
+    return `unknown property ${show(name)};${hint} allowed: ${list(known.slice(0, listLength + 1).map((each) => show(each).slice(1, -1))) || 'none'}`
   })
 }
 

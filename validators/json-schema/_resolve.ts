@@ -1,10 +1,10 @@
 import { type Dialect, dialectOf, type Draft, withoutFragment } from './_dialect.ts'
 import { SchemaError } from './_error.ts'
 import { walkKeywords } from './_forms.ts'
-import { idLength } from './_limits.ts'
+import { idLength, schemaNodes } from './_limits.ts'
 import { show } from './_messages.ts'
 import type { Resource } from './_run.ts'
-import { isSchemaObject, newAllowance, type Schema, snapshot } from './_snapshot.ts'
+import { isSchemaObject, type Schema, snapshot } from './_snapshot.ts'
 
 /** Where a schema object stands: in which resource, and at which pointer for messages. */
 export interface Place {
@@ -36,7 +36,7 @@ const rootUri = 'schema:///'
 
 /** Takes snapshots of a schema and of the documents that it refers to, and knows every id and anchor in them. */
 export function createIndex(input: unknown, documents: Readonly<Record<string, unknown>>, dialect: Dialect): Index {
-  const allowance = newAllowance()
+  const allowance = { nodes: schemaNodes }
   const loaded = new Map<string, Schema | boolean | undefined>()
   const resources = new Map<string, Resource>()
   const places = new Map<Schema, Place>()
@@ -95,7 +95,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     if (!resource) {
       const document = documentAt(uri)
       if (document === undefined) {
-        throw new SchemaError('remote', from.at, `$ref ${show(reference)} leads out of the schema and its documents`)
+        throw new SchemaError('remote', from.at, `$ref ${show(reference)} is not among the documents`)
       }
       resource = begin(document, uri, { ...from.resource.dialect, asserts: true }, `${uri}#`)
       resources.set(uri, resource)
@@ -144,7 +144,7 @@ function ownId(schema: unknown, draft: Draft, at: string): string | undefined {
   const { $id, $ref } = schema
   if (typeof $id !== 'string' || (draft === 7 && ($ref !== undefined || $id.startsWith('#')))) return undefined
   if ($id.length > idLength || (draft >= 2019 && /#./.test($id))) {
-    throw new SchemaError('uri', at, `$id has a fragment, or more than ${idLength} characters`)
+    throw new SchemaError('uri', at, '$id is too long or has a fragment')
   }
   return $id
 }
@@ -152,7 +152,7 @@ function ownId(schema: unknown, draft: Draft, at: string): string | undefined {
 /** Gives a name that only one may have. */
 function give<Named>(names: Map<string, Named>, name: string, named: Named, at: string): void {
   if (names.has(name) && names.get(name) !== named) {
-    throw new SchemaError('duplicate', at, `another schema is called ${show(name)} too`)
+    throw new SchemaError('duplicate', at, `${show(name)} names two schemas`)
   }
   names.set(name, named)
 }
@@ -165,7 +165,7 @@ function attempt(read: (text: string) => string, text: string, at: string): stri
   try {
     return read(text)
   } catch {
-    throw new SchemaError('uri', at, `${show(text)} is no reference that can be resolved`)
+    throw new SchemaError('uri', at, `${show(text)} is no reference`)
   }
 }
 

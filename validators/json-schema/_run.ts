@@ -1,6 +1,6 @@
 import type { Issue } from '../../src/kernel/standard.ts'
 import type { Dialect } from './_dialect.ts'
-import { issueCount } from './_limits.ts'
+import { applicationDepth, issueCount } from './_limits.ts'
 import type { Schema } from './_snapshot.ts'
 
 /** A schema with a URI of its own, and the names that stand in it. */
@@ -63,13 +63,15 @@ export interface Cell {
   test: Test
 }
 
-/** Ends a pass that would take too long or go too deep; the message is the limit. */
-export class LimitReached extends Error {}
+/** Counts a level of nesting. A limit that is reached ends the pass like a stack that is full, which it comes before. */
+export function checkDepth(depth: number): void {
+  if (depth > applicationDepth) throw new RangeError(`more than ${applicationDepth} levels`)
+}
 
 /** Counts work; every loop over a value or a schema pays here. */
 export function spend(run: Run, steps: number): void {
   run.steps -= steps
-  if (run.steps < 0) throw new LimitReached(`${run.limit} steps`)
+  if (run.steps < 0) throw new RangeError(`more than ${run.limit} steps`)
 }
 
 /** Whether there is no use in going on after a misfit. */

@@ -11,10 +11,6 @@ export interface Allowance {
   nodes: number
 }
 
-export function newAllowance(): Allowance {
-  return { nodes: schemaNodes }
-}
-
 export function isSchemaObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -27,7 +23,7 @@ export function pointerPart(key: string | number): string {
 const notJson = 'a schema is JSON'
 
 /** A copy that nobody else can change; members that are `undefined` are left out, as JSON leaves them out. */
-export function snapshot(schema: unknown, at: string, allowance: Allowance): Schema | boolean {
+export function snapshot(schema: unknown, at: string, allowance: Allowance = { nodes: schemaNodes }): Schema | boolean {
   let copied: unknown
   try {
     copied = copy(schema, at, 0, allowance)

@@ -1,6 +1,6 @@
 import { stamp, type Authorized, type Validated, type Verdict } from '../parcel.ts'
 import { ToolDeniedError } from '../errors.ts'
-import type { Decision, Kernel, Policy } from '../ports.ts'
+import type { Kernel, Policy } from '../ports.ts'
 import { isThenable } from '../thenable.ts'
 
 /** Asks the policies, in order: the first that denies ends it, and the strictest of the others wins. */
@@ -15,23 +15,36 @@ async function judge(validated: Validated, policies: readonly Policy[]): Promise
   let ask = null as Verdict['ask']
   let result = null as Verdict['result']
   for (const policy of policies) {
-    const decision = await consult(policy, validated)
-    if (decision === undefined) continue
-    if ('result' in decision) result ??= { value: decision.result }
-    else if (decision.decision === 'deny') throw denied(decision.reason ?? `Denied by ${policy.name}`, decision)
-    else if (decision.decision === 'ask') {
-      ask = { reason: ask?.reason ?? decision.reason, meta: { ...ask?.meta, ...decision.meta } }
-    } else throw denied(`Policy ${policy.name} gave a decision that is not one`, {})
+    const said = await consult(policy, validated)
+    if (said.decision === 'deny') throw denied(said.reason ?? `Denied by ${policy.name}`, said)
+    if (said.decision === 'ask') ask = { reason: ask?.reason ?? said.reason, meta: { ...ask?.meta, ...said.meta } }
+    else if ('result' in said) result ??= { value: said.result }
   }
   return stamp(validated, 'verdict', { ask, result })
 }
 
-/** A policy that breaks has not agreed. */
-async function consult(policy: Policy, validated: Validated): Promise<Exclude<Decision, void> | undefined> {
+/** Everything that a policy can say, read once. */
+interface Said {
+  readonly decision?: 'ask' | 'deny'
+  readonly reason?: string
+  readonly meta?: Readonly<Record<string, unknown>>
+  readonly toolResult?: unknown
+  readonly result?: unknown
+}
+
+/** Asks a policy; one that breaks, or says what it cannot say, has not agreed. */
+async function consult(policy: Policy, validated: Validated): Promise<Said> {
   const { deadline, context } = validated
   try {
     const decision = policy.decide(validated, context)
-    return (isThenable(decision) ? await deadline.within(decision) : decision) ?? undefined
+    const said: unknown = isThenable(decision) ? await deadline.within(decision) : decision
+    if (said === undefined || said === null) return {}
+    if (typeof said !== 'object') throw new TypeError(`a decision is an object, not ${typeof said}`)
+    const copy: Record<string, unknown> = { ...said }
+    if (copy['decision'] !== 'ask' && copy['decision'] !== 'deny' && !('result' in copy)) {
+      throw new TypeError('a decision asks, denies, or gives a result')
+    }
+    return copy
   } catch (cause) {
     deadline.check()
     throw denied(`Policy ${policy.name} could not decide`, { cause })

@@ -22,6 +22,9 @@ function notFound({ call, caller }: Received, registry: ToolRegistry): ToolNotFo
   const rest = names.length > listed ? ` and ${names.length - listed} more` : ''
   const available = names.length === 0 ? 'no tools' : names.slice(0, listed).join(', ') + rest
   return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
-    recommendations: ['Call one of the tools that are available, by its exact name.'],
+    recommendations: [
+      'Call one of the tools that are available, by its exact name.',
+      'Go on without this tool if none of them does the same.',
+    ],
   })
 }

@@ -1,5 +1,6 @@
 import type { ToolResult } from '../call.ts'
 import { progressOf, type Received, type Spooled } from '../parcel.ts'
+import type { SpooledArtifact } from '../artifact.ts'
 import { InternalError, isToolError } from '../errors.ts'
 import { announce, isWatched } from '../events.ts'
 import { failure, pending, success } from '../outcome.ts'
@@ -12,11 +13,21 @@ export async function settle(received: Received, kernel: Kernel, walk: () => Pro
   try {
     result = success(await walk())
   } catch (thrown) {
-    result = thrown instanceof Pause ? paused(received, kernel, thrown) : failed(received, kernel, thrown)
+    result = unfinished(received, kernel, thrown)
   }
   received.deadline.end()
   if (isWatched(received, kernel)) announceOutcome(received, kernel, result)
   return result
+}
+
+function unfinished(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
+  try {
+    if (isToolError(thrown)) return failure(received, kernel, thrown)
+    if (thrown instanceof Pause) return paused(received, kernel, thrown)
+    return fault(received, kernel, thrown)
+  } catch (another) {
+    return fault(received, kernel, another)
+  }
 }
 
 function paused(received: Received, kernel: Kernel, pause: Pause): ToolResult {
@@ -28,12 +39,9 @@ function paused(received: Received, kernel: Kernel, pause: Pause): ToolResult {
   return pending(received, pause, token, expiresAt)
 }
 
-function failed(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
-  if (isToolError(thrown)) return failure(received, kernel, thrown)
-  const error = new InternalError('The kernel failed while it handled the call; this is a fault of the package.', {
-    cause: thrown,
-    exposed: false,
-  })
+function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+  const message = 'The kernel failed while it handled the call; this is a fault of the package.'
+  const error = new InternalError(message, { cause, exposed: false })
   const result = failure(received, kernel, error)
   kernel.report(error)
   return result
@@ -50,7 +58,17 @@ function announceOutcome(received: Received, kernel: Kernel, result: ToolResult)
     status,
     effect,
     ...(error && { error }),
-    ...(artifact && { result: artifact.toJSON() }),
+    ...(artifact && { result: summary(artifact, kernel) }),
     durationMs,
   })
+}
+
+/** What may be told of an artifact; one of the handler's own making may break when it is asked. */
+function summary(artifact: SpooledArtifact, kernel: Kernel): ReturnType<SpooledArtifact['toJSON']> {
+  try {
+    return artifact.toJSON()
+  } catch (error) {
+    kernel.report(error)
+    return { kind: 'artifact', mediaType: '', byteLength: 0 }
+  }
 }

@@ -9,8 +9,10 @@ import { isThenable } from '../thenable.ts'
 export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
   const { tool, identity } = identified
   // Where somebody decides about the call, nobody outside may hold the value that was decided on.
-  const args: unknown = kernel.decides(tool) ? parseJson(identity.text, { limit: Infinity }) : identity.args
-  const outcome = partsOf(tool).input.validate(args)
+  if (kernel.decides(tool)) {
+    stamp(identified, 'identity', { ...identity, args: parseJson(identity.text, { limit: Infinity }) })
+  }
+  const outcome = partsOf(tool).input.validate(identified.identity.args)
   return isThenable(outcome)
     ? identified.deadline.within(outcome).then((settled) => accept(identified, settled))
     : accept(identified, outcome)

@@ -25,8 +25,8 @@ function nested(depth: number, innermost: unknown = 'end'): unknown {
   return value
 }
 
-const stopped = { message: 'cannot be checked: that takes more than 2000000 steps', path: [] }
-const tooDeep = { message: 'cannot be checked: that takes more than 1000 levels', path: [] }
+const stopped = { message: 'cannot be checked: more than 2000000 steps', path: [] }
+const tooDeep = { message: 'cannot be checked: more than 1000 levels', path: [] }
 
 describe('references that never end are refused when the schema is compiled', () => {
   const cycles: [string, JsonSchema][] = [
@@ -94,6 +94,37 @@ describe('work is bounded, and what cannot be decided is refused', () => {
     expect(compile({ uniqueItems: true })(different)).toEqual([stopped])
   })
 
+  describe('also where a schema looks at a large value many times', () => {
+    const many = (schema: JsonSchema): JsonSchema => ({
+      $defs: { one: schema },
+      anyOf: Array.from({ length: 20_000 }, () => ({ $ref: '#/$defs/one' })),
+    })
+    const names = Array.from({ length: 20_000 }, (_, index) => `p${index}`)
+    const wide = Object.fromEntries([...names.map((name) => [name, 1]), ['last', 'x']])
+    const dependencies = Object.fromEntries(names.map((name) => [name, ['x']]))
+    const cases: [string, JsonSchema, unknown][] = [
+      ['to fail at its last member', many({ additionalProperties: { type: 'integer' } }), wide],
+      ['to fail at its last item', many({ items: { type: 'integer' } }), [...names.map(() => 1), 'x']],
+      ['to count its members', many({ minProperties: 1_000_000 }), wide],
+      ['to compare it with a constant', many({ const: { ...wide, last: 'y' } }), wide],
+      ['to compare it with a list', many({ const: [...names, 'y'] }), [...names, 'x']],
+      ['to find no name in it', many({ propertyNames: { maxLength: 5 } }), { ...wide, 'too long': 1 }],
+      ['to look for what it needs', { items: { dependentRequired: dependencies } }, names.map(() => ({}))],
+      ['to look for missing items', many({ contains: { const: 'x' } }), names],
+    ]
+    test.each(cases)('%s', (_title, schema, value) => {
+      expect(compile(schema)(value)).toEqual([stopped])
+    })
+
+    test('to explain what is allowed', () => {
+      const properties = Object.fromEntries(names.map((name) => [name, true]))
+      const closed = compile(many({ properties, additionalProperties: false }))
+      expect(closed({ wrong: 1 })).toHaveLength(1)
+      const listed = compile(many({ enum: names }))
+      expect(listed('wrong')).toHaveLength(1)
+    })
+  })
+
   test('the explanation of a refusal has a smaller budget than the decision', () => {
     const { asked, options } = counted()
     const schema = { items: { format: 'counted' }, contains: false }
@@ -107,7 +138,7 @@ describe('work is bounded, and what cannot be decided is refused', () => {
     const check = compile({ items: { type: 'integer' } }, { steps: 100 })
     expect(check(Array.from({ length: 90 }, () => 1))).toBeUndefined()
     expect(check(Array.from({ length: 101 }, () => 1))).toEqual([
-      { message: 'cannot be checked: that takes more than 100 steps', path: [] },
+      { message: 'cannot be checked: more than 100 steps', path: [] },
     ])
   })
 

@@ -42,7 +42,7 @@ describe('patterns of strangers run in linear time', () => {
   test('long texts cost what the pattern may cost, and too much is refused', async () => {
     const schema = jsonSchema({ pattern: '(?:a?){250}a{250}' }, { origin: 'wire' })
     const result = await schema['~standard'].validate('a'.repeat(200_000))
-    expect(result.issues).toEqual([{ message: 'cannot be checked: that takes more than 2000000 steps', path: [] }])
+    expect(result.issues).toEqual([{ message: 'cannot be checked: more than 2000000 steps', path: [] }])
     expect(await validate('^[a-z ]+$', 'a'.repeat(250_000))).toBe(true)
   })
 

@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+import { constants } from 'node:os'
+import process from 'node:process'
+import { note, print, wordsOf, type Host } from './host.ts'
+import { main } from './main.ts'
+
+const { stdin, stdout, stderr } = process
+
+// The answer alone goes to stdout: what tools print there, as with `console.log`, goes to stderr.
+const write: Host['stdout']['write'] = stdout.write.bind(stdout)
+stdout.write = stderr.write.bind(stderr)
+
+// A reader that has gone away is told of by the write itself.
+stdout.on('error', () => {})
+stderr.on('error', () => {})
+
+const controller = new AbortController()
+let interrupted: 'SIGINT' | 'SIGTERM' | undefined
+let isCalling = false
+
+const host: Host = {
+  stdin,
+  stderr,
+  stdout: { isTTY: stdout.isTTY, write },
+  get signal() {
+    // From the first call on, an interruption lets the reply out that there is; a second one ends the process at once.
+    isCalling = true
+    process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+    return controller.signal
+  },
+}
+
+function interrupt(signal: 'SIGINT' | 'SIGTERM'): void {
+  interrupted = signal
+  controller.abort(new Error(`interrupted by ${signal}`))
+}
+
+// A tool may throw where no call hears it; the calls go on all the same.
+process.on('uncaughtException', (error) => note(host, `something was thrown outside any call: ${wordsOf(error)}`))
+
+process.once('beforeExit', () => {
+  if (!isCalling) {
+    note(host, 'the module never came to an end of loading: it waits for something that cannot happen.')
+    process.exit(2)
+  }
+  note(host, 'nothing is left that the calls could wait for: they are given up.')
+  controller.abort()
+})
+
+void main(process.argv.slice(2), host).then(async (code) => {
+  await print(stderr, '')
+  process.exit(interrupted === undefined ? code : 128 + constants.signals[interrupted])
+})

@@ -1,0 +1,32 @@
+import type { Command } from './arguments.ts'
+import { readText } from './document.ts'
+import { answer } from './host.ts'
+import { loadTools } from './module.ts'
+import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
+
+/** `toolwright call`: one call of a person, and its whole result. */
+export const call: Command = {
+  name: 'call',
+  help: `\
+Usage: toolwright call <module> <tool> [args-json | -] [options]
+
+Runs one tool of the module for you, whoever it is meant for, and prints the result as
+JSON. Reads the args from stdin where they are -.
+
+${passageHelp}`,
+  options: passageOptions,
+  takes: [2, 3],
+
+  async perform(options, host) {
+    const [path = '', name = '', given] = options.positionals
+    const executor = openPassage(await loadTools(path, host), options, host, given !== '-')
+    try {
+      const args = given === '-' ? await readText('-', host) : given
+      const result = await executor.execute({ name, args }, { caller: 'user', signal: host.signal })
+      await answer(host, result)
+      return exitCode([result], options)
+    } finally {
+      await executor.close()
+    }
+  },
+}

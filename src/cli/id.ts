@@ -1,0 +1,27 @@
+import { computeCallId, parseJson } from '../index.ts'
+import type { Command } from './arguments.ts'
+import { readText } from './document.ts'
+import { print } from './host.ts'
+
+/** `toolwright id`: the content identity of a call, without running it. */
+export const id: Command = {
+  name: 'id',
+  help: `\
+Usage: toolwright id <tool> <args-json | ->
+
+Prints the callId of a call: 64 hexadecimal digits, the same for the same tool and args
+on every machine. The tool is named by its own name, not by an alias. Reads the args from
+stdin where they are -.
+
+  -h, --help`,
+  options: { help: { type: 'boolean', short: 'h' } },
+  takes: [2, 2],
+
+  async perform({ positionals }, host) {
+    const [name = '', given = ''] = positionals
+    const text = given === '-' ? await readText('-', host) : given
+    // As in a call: no text at all means no args.
+    await print(host.stdout, `${computeCallId(name, /^\s*$/.test(text) ? {} : parseJson(text))}\n`)
+    return 0
+  },
+}

@@ -1,0 +1,38 @@
+import type { ToolDefinition } from '../index.ts'
+import type { Command } from './arguments.ts'
+import { formatHelp, formatNamed } from './formats.ts'
+import { answer, note, wordsOf } from './host.ts'
+import { loadTools } from './module.ts'
+
+/** `toolwright list`: what models, or people, are shown of the tools. */
+export const list: Command = {
+  name: 'list',
+  help: `\
+Usage: toolwright list <module> [options]
+
+Prints the definitions of the tools that the module exports: all of them, or with
+--format those that models may be shown, as the provider's request takes them.
+
+  ${formatHelp}
+  -h, --help`,
+  options: { format: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  takes: [1, 1],
+
+  async perform(options, host) {
+    const [path = ''] = options.positionals
+    const named = options.text('format')
+    const format = named === undefined ? undefined : formatNamed(named)
+    const define = (tools: readonly ToolDefinition[]): unknown[] =>
+      format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
+    const tools = (await loadTools(path, host)).list().filter((tool) => {
+      try {
+        return define([tool]) !== undefined
+      } catch (error) {
+        note(host, `a tool is set aside: ${wordsOf(error)}`)
+        return false
+      }
+    })
+    await answer(host, define(tools))
+    return 0
+  },
+}

@@ -1,0 +1,68 @@
+import { createRequire } from 'node:module'
+import { isToolError } from '../index.ts'
+import { given, UsageError, type Command } from './arguments.ts'
+import { call } from './call.ts'
+import { note, print, wordsOf, type Host } from './host.ts'
+import { id } from './id.ts'
+import { list } from './list.ts'
+import { run } from './run.ts'
+
+const commands: ReadonlyMap<string, Command> = new Map([run, call, list, id].map((command) => [command.name, command]))
+
+const help = `\
+Usage: toolwright <command> …
+
+  run <module> [message.json | -]      runs the calls of a message, and prints the reply
+  call <module> <tool> [args-json]     runs one call, and prints its result
+  list <module>                        prints the definitions of the tools
+  id <tool> <args-json>                prints the callId of a call
+
+  -h, --help       also after a command
+  -v, --version
+
+A module is any JavaScript or TypeScript file that exports tools. The answer goes to
+stdout, everything else to stderr. Exit codes: 0 every call has settled, 1 one did not
+come out ok and --fail-on-error is set, or the answer could not be written, 2 wrong usage,
+or a module or message that cannot be read.
+`
+
+/**
+ * The command: reads the command line, does what it says, and tells in one line what is wrong with it.
+ *
+ * @param words The command line, without the program.
+ * @returns The exit code.
+ */
+export async function main(words: readonly string[], host: Host): Promise<number> {
+  const [name = '', ...rest] = words
+  try {
+    if (name === '--help' || name === '-h') return await say(host, help)
+    if (name === '--version' || name === '-v') return await say(host, `${version()}\n`)
+    const command = commands.get(name)
+    if (command === undefined) {
+      const what = name === '' ? 'A command is missing' : `There is no command "${name}"`
+      throw new UsageError(`${what}. Known are ${[...commands.keys()].join(', ')}; see toolwright --help.`)
+    }
+    if (asksForHelp(rest)) return await say(host, `${command.help}\n`)
+    return await command.perform(given(command, rest), host)
+  } catch (error) {
+    const isTyped = error instanceof UsageError || isToolError(error)
+    note(host, isTyped ? [error.code, error.message].filter(Boolean).join(': ') : wordsOf(error))
+    return isTyped ? 2 : 1
+  }
+}
+
+/** Whether help is asked for: then nothing else has to be right. */
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')
+}
+
+async function say({ stdout }: Host, text: string): Promise<number> {
+  await print(stdout, text)
+  return 0
+}
+
+function version(): string {
+  const manifest = createRequire(import.meta.url)('toolwright/package.json') as { readonly version: string }
+  return manifest.version
+}

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isToolError, ToolRegistry, type ToolDefinition } from '../index.ts'
+import { UsageError } from './arguments.ts'
+import { note, wordsOf, type Host } from './host.ts'
+
+// Registered, so that the tools of another copy of the package are known as well: the module has its own `node_modules`.
+const definitionKey = Symbol.for('toolwright.definition')
+
+/**
+ * Loads a module, and gathers the tools that it exports: tools, arrays of tools and registries, by any name. A tool that no
+ * model could be shown is set aside with a word on stderr.
+ *
+ * @param path As it was typed, relative to the working directory.
+ * @throws {UsageError} Where the module cannot be loaded, has no tools, or has two of one name.
+ */
+export async function loadTools(path: string, host: Host): Promise<ToolRegistry> {
+  const exported = await load(path)
+  const tools = new Set<ToolDefinition>()
+  for (const value of Object.values(exported)) gather(value, tools)
+  // A CommonJS module is an object of what it exports.
+  const main = exported['default']
+  if (isPlainObject(main)) for (const value of Object.values(main)) gather(value, tools)
+  if (tools.size === 0) {
+    throw new UsageError(
+      `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) gives, an array of tools, or a ToolRegistry.`,
+      'E_INVALID_CONFIGURATION',
+    )
+  }
+  const registry = new ToolRegistry()
+  for (const tool of tools) add(tool, registry, path, host)
+  return registry
+}
+
+async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = resolve(path)
+  if (!existsSync(file)) {
+    throw new UsageError(`There is no file ${path}. Give the path of a module that exports tools.`)
+  }
+  try {
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>
+  } catch (thrown) {
+    throw new UsageError(`${path} cannot be loaded: ${wordsOf(thrown)}`)
+  }
+}
+
+function gather(value: unknown, tools: Set<ToolDefinition>): void {
+  try {
+    for (const one of Array.isArray(value) ? value : isRegistry(value) ? value.list() : [value]) {
+      if ((typeof one !== 'object' && typeof one !== 'function') || one === null) continue
+      const definition = (one as { readonly [definitionKey]?: ToolDefinition })[definitionKey]
+      if (definition !== undefined) tools.add(definition)
+    }
+  } catch {
+    // Whatever cannot even be looked at is no tool.
+  }
+}
+
+function isRegistry(value: unknown): value is { list(): Iterable<unknown> } {
+  if (typeof value !== 'object' || value === null) return false
+  const { list, resolve: find } = value as Record<string, unknown>
+  return typeof list === 'function' && typeof find === 'function'
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+function add(tool: ToolDefinition, registry: ToolRegistry, path: string, host: Host): void {
+  try {
+    registry.add(tool, { onCollision: tool.onCollision })
+  } catch (error) {
+    if (!isToolError(error)) throw error
+    if (error.code !== 'E_SCHEMA_CONVERSION') throw new UsageError(`${path}: ${error.message}`, error.code)
+    note(host, `a tool is set aside: ${error.message}`)
+  }
+}
+
+function inWords(exported: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(exported)
+  if (names.length === 0) return 'nothing at all'
+  const listed = names.slice(0, 8).map((name) => `${name} (${kindOf(exported[name])})`)
+  return listed.join(', ') + (names.length > 8 ? ` and ${names.length - 8} more` : '')
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  try {
+    return Array.isArray(value) ? 'array' : typeof value
+  } catch {
+    return 'object'
+  }
+}

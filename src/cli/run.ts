@@ -1,0 +1,46 @@
+import type { Command } from './arguments.ts'
+import { readDocument } from './document.ts'
+import { formatHelp, formatNamed, formatOf } from './formats.ts'
+import { answer, note } from './host.ts'
+import { loadTools } from './module.ts'
+import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
+
+/** `toolwright run`: a message in, the reply out. */
+export const run: Command = {
+  name: 'run',
+  help: `\
+Usage: toolwright run <module> [message.json | -] [options]
+
+Runs the calls of one assistant message, or of a provider's whole response, with the
+tools that the module exports, and prints the reply in the same format. Reads stdin
+where there is no file. At a terminal, calls that want to be confirmed are asked for,
+unless stdin is read; elsewhere they are answered as pending.
+
+  ${formatHelp}
+                    (default: the format that the message is in)
+  --concurrency N   how many calls run at a time (default 3)
+${passageHelp}`,
+  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...passageOptions },
+  takes: [1, 2],
+
+  async perform(options, host) {
+    const [path = '', source = '-'] = options.positionals
+    const named = options.text('format')
+    const forced = named === undefined ? undefined : formatNamed(named)
+    const executor = openPassage(await loadTools(path, host), options, host, source !== '-')
+    try {
+      const message = await readDocument(source, host)
+      const format = forced ?? formatOf(message)
+      const calls = format.calls(message)
+      if (calls.length === 0) {
+        note(host, `the message, read as ${format.name}, asks for no call that is ours to run.`)
+        return 0
+      }
+      const results = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })
+      await answer(host, format.results(results, message))
+      return exitCode(results, options)
+    } finally {
+      await executor.close()
+    }
+  },
+}

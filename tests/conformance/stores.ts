@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto'
+import { isToolError, SpooledArtifact, TextArtifact, type ArtifactStore, type SpoolReader } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+
+const spooling = { session: 'one', mediaType: 'text/plain' }
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+function sha256(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+async function* piecesOf(...pieces: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece
+}
+
+/** A store may refuse at once or in a promise. */
+async function refusalOf(open: () => unknown): Promise<unknown> {
+  try {
+    await open()
+  } catch (error) {
+    return error
+  }
+  throw new Error('was not refused')
+}
+
+/** What every `ArtifactStore` promises. `create` gives a new, empty one. */
+export function artifactStoreConformance(title: string, create: () => ArtifactStore | Promise<ArtifactStore>): void {
+  async function everything(store: ArtifactStore, handle: string, session = 'one'): Promise<Uint8Array> {
+    const reader = await store.open(handle, { session })
+    return reader.read(0, reader.byteLength)
+  }
+
+  describe(`${title} keeps`, () => {
+    test.each<[string, string | Uint8Array | (() => AsyncIterable<Uint8Array>), string]>([
+      ['text', 'grüß dich\n', 'grüß dich\n'],
+      ['empty text', '', ''],
+      ['bytes', encoder.encode('bytes'), 'bytes'],
+      ['no bytes', new Uint8Array(), ''],
+      ['a view into a larger buffer', encoder.encode('a view').subarray(2), 'view'],
+      ['a Buffer', Buffer.from('a buffer'), 'a buffer'],
+      ['a stream', () => piecesOf('one', ' and ', 'two'), 'one and two'],
+      ['an empty stream', () => piecesOf(), ''],
+      ['a stream of empty pieces', () => piecesOf('', 'x', '', ''), 'x'],
+      [
+        'a stream whose pieces end within a character',
+        () => piecesOf(encoder.encode('€').subarray(0, 1), encoder.encode('€').subarray(1)),
+        '€',
+      ],
+      ['text that is longer than any piece', '😀'.repeat(700_001), '😀'.repeat(700_001)],
+      ['text with odd pairs of surrogates', `x${'😀'.repeat(600_000)}\ud83d`, `x${'😀'.repeat(600_000)}\ufffd`],
+    ])('%s, and says its hash and its length', async (_, given, text) => {
+      const store = await create()
+      const source = typeof given === 'function' ? given() : given
+      const { handle, sha256: hash, byteLength } = await store.write(source, spooling)
+      const kept = await everything(store, handle)
+      expect(decoder.decode(kept) === text).toBe(true)
+      expect(byteLength).toBe(kept.byteLength)
+      expect(hash).toBe(sha256(text))
+    })
+
+    test('bytes that are no text at all', async () => {
+      const store = await create()
+      const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256)
+      const { handle } = await store.write(bytes, spooling)
+      expect(Buffer.compare(await everything(store, handle), bytes)).toBe(0)
+    })
+
+    test('a stream of 20 MB', async () => {
+      const store = await create()
+      const hash = createHash('sha256')
+      async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+        for (let index = 0; index < 320; index++) {
+          const piece = new Uint8Array(65_536).fill(index % 251)
+          hash.update(piece)
+          yield piece
+        }
+      }
+      const written = await store.write(source(), spooling)
+      expect(written.byteLength).toBe(20_971_520)
+      expect(written.sha256).toBe(hash.digest('hex'))
+      const reader = await store.open(written.handle, { session: 'one' })
+      expect([...(await reader.read(65_535, 65_538))]).toEqual([0, 1, 1])
+      expect([...(await reader.read(20_971_519, 20_971_520))]).toEqual([319 % 251])
+    })
+  })
+
+  describe(`${title} reads`, () => {
+    test('any range', async () => {
+      const store = await create()
+      const { handle } = await store.write('0123456789', spooling)
+      const reader: SpoolReader = await store.open(handle, { session: 'one' })
+      expect(reader.byteLength).toBe(10)
+      for (const [start, end, text] of [
+        [0, 10, '0123456789'],
+        [0, 1, '0'],
+        [9, 10, '9'],
+        [3, 7, '3456'],
+        [0, 0, ''],
+        [5, 5, ''],
+        [10, 10, ''],
+      ] as const) {
+        expect(decoder.decode(await reader.read(start, end))).toBe(text)
+      }
+    })
+
+    test('many ranges at once', async () => {
+      const store = await create()
+      const { handle } = await store.write('0123456789'.repeat(1_000), spooling)
+      const reader = await store.open(handle, { session: 'one' })
+      const read = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => reader.read(index * 10, index * 10 + 3)),
+      )
+      expect(new Set(read.map((bytes) => decoder.decode(bytes)))).toEqual(new Set(['012']))
+    })
+
+    test('lines across the borders of chunks', async () => {
+      const store = await create()
+      const text = Array.from({ length: 30_000 }, (_, index) => `line ${index} €`).join('\n')
+      const { handle } = await store.write(text, spooling)
+      const artifact = new TextArtifact({ reader: await store.open(handle, { session: 'one' }), handle })
+      expect(await artifact.lineCount()).toBe(30_000)
+      expect(await artifact.tail(2)).toBe('line 29998 €\nline 29999 €')
+      expect(await artifact.grep('line 15000 ')).toEqual([{ line: 15_000, text: 'line 15000 €' }])
+    })
+  })
+
+  describe(`${title} guards`, () => {
+    test('handles are random: equal bytes have different ones', async () => {
+      const store = await create()
+      const written = await Promise.all(Array.from({ length: 20 }, () => store.write('the same', spooling)))
+      expect(new Set(written.map(({ handle }) => handle)).size).toBe(20)
+      expect(new Set(written.map(({ sha256: hash }) => hash)).size).toBe(1)
+      for (const { handle } of written) {
+        expect(handle).toMatch(/^artifact_[0-9a-f]{40}$/)
+        expect(decoder.decode(await everything(store, handle))).toBe('the same')
+      }
+    })
+
+    test('an artifact of another session is as unknown as one that never was', async () => {
+      const store = await create()
+      const { handle } = await store.write('secret', spooling)
+      const other = await refusalOf(() => store.open(handle, { session: 'two' }))
+      expect(other).toMatchObject({ code: 'E_ARTIFACT' })
+      const never = handle.replace(/.{8}$/, handle.endsWith('00000000') ? '11111111' : '00000000')
+      const unknown = await refusalOf(() => store.open(never, { session: 'two' }))
+      expect(String(other).replace(handle, '')).toBe(String(unknown).replace(never, ''))
+      expect(decoder.decode(await everything(store, handle))).toBe('secret')
+    })
+
+    test('equal bytes that two sessions wrote stay apart', async () => {
+      const store = await create()
+      const mine = await store.write('the same', { ...spooling, session: 'one' })
+      const yours = await store.write('the same', { ...spooling, session: 'two' })
+      await refusalOf(() => store.open(mine.handle, { session: 'two' }))
+      await refusalOf(() => store.open(yours.handle, { session: 'one' }))
+      await store.delete(mine.handle)
+      expect(decoder.decode(await everything(store, yours.handle, 'two'))).toBe('the same')
+    })
+
+    test.each([
+      ['nothing', ''],
+      ['a path', '../../../../etc/passwd'],
+      ['an absolute path', '/etc/passwd'],
+      ['a path behind a prefix', 'artifact_../../../../../../../../../../etc/passwd'],
+      ['a NUL', 'artifact_\0'],
+      ['a prototype', '__proto__'],
+      ['a constructor', 'constructor'],
+      ['a megabyte', 'x'.repeat(1_000_000)],
+      ['a line break at the end', `artifact_${'0'.repeat(40)}\n`],
+      ['capitals', `ARTIFACT_${'A'.repeat(40)}`],
+    ])('a handle that is %s opens nothing and deletes nothing', async (_, handle) => {
+      const store = await create()
+      const kept = await store.write('kept', spooling)
+      const refusal = await refusalOf(() => store.open(handle, { session: 'one' }))
+      expect(isToolError(refusal) && refusal.code).toBe('E_ARTIFACT')
+      expect(String(refusal).length).toBeLessThan(500)
+      await store.delete(handle)
+      expect(decoder.decode(await everything(store, kept.handle))).toBe('kept')
+    })
+  })
+
+  describe(`${title} deletes`, () => {
+    test('an artifact, and no other of equal bytes', async () => {
+      const store = await create()
+      const first = await store.write('the same', spooling)
+      const second = await store.write('the same', spooling)
+      await store.delete(first.handle)
+      expect(await refusalOf(() => store.open(first.handle, { session: 'one' }))).toMatchObject({ code: 'E_ARTIFACT' })
+      expect(decoder.decode(await everything(store, second.handle))).toBe('the same')
+      const third = await store.write('the same', spooling)
+      expect(decoder.decode(await everything(store, third.handle))).toBe('the same')
+    })
+
+    test('twice, and what never was, without a word', async () => {
+      const store = await create()
+      const { handle } = await store.write('gone', spooling)
+      await store.delete(handle)
+      await store.delete(handle)
+      await store.delete(`artifact_${'0'.repeat(40)}`)
+    })
+
+    test('while others write the same', async () => {
+      const store = await create()
+      const kept = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const { handle } = await store.write('contested', spooling)
+          if (index % 2 === 0) await store.delete(handle)
+          return index % 2 === 0 ? undefined : handle
+        }),
+      )
+      for (const handle of kept) {
+        if (handle !== undefined) expect(decoder.decode(await everything(store, handle))).toBe('contested')
+      }
+    })
+  })
+
+  describe(`${title} takes a copy`, () => {
+    test.each([
+      ['bytes', encoder.encode('before')],
+      ['a Buffer', Buffer.from('before')],
+    ])('of %s that their owner goes on to change', async (_, bytes) => {
+      const store = await create()
+      const { handle } = await store.write(bytes, spooling)
+      bytes.fill(0)
+      expect(decoder.decode(await everything(store, handle))).toBe('before')
+    })
+
+    test('of a buffer that a stream fills again and again', async () => {
+      const store = await create()
+      const buffer = Buffer.alloc(3)
+      async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+        for (const text of ['one', 'two', 'six']) {
+          buffer.write(text)
+          yield buffer
+        }
+        buffer.fill(0)
+      }
+      const { handle, sha256: hash } = await store.write(source(), spooling)
+      expect(decoder.decode(await everything(store, handle))).toBe('onetwosix')
+      expect(hash).toBe(sha256('onetwosix'))
+    })
+
+    test('and hashes what it keeps, also where the bytes change while it writes', async () => {
+      const store = await create()
+      const bytes = new Uint8Array(8_000_000)
+      const writing = store.write(bytes, spooling)
+      bytes.fill(1)
+      const { handle, sha256: hash } = await writing
+      expect(sha256(await everything(store, handle))).toBe(hash)
+    })
+  })
+
+  describe(`${title} keeps nothing`, () => {
+    test('of a source that throws half-way', async () => {
+      const store = await create()
+      const trouble = new Error('source broke')
+      async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+        yield encoder.encode('half')
+        throw trouble
+      }
+      expect(await refusalOf(() => store.write(source(), spooling))).toBe(trouble)
+      const next = await store.write('next', spooling)
+      expect(decoder.decode(await everything(store, next.handle))).toBe('next')
+    })
+
+    test('of a write that is given up, and closes its source', async () => {
+      const store = await create()
+      const leaving = new AbortController()
+      let isClosed = false
+      async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+        try {
+          for (let index = 0; ; index++) {
+            if (index === 3) leaving.abort()
+            yield encoder.encode('more')
+          }
+        } finally {
+          isClosed = true
+        }
+      }
+      const refusal = await refusalOf(() => store.write(source(), { ...spooling, signal: leaving.signal }))
+      expect(refusal).toBe(leaving.signal.reason)
+      expect(isClosed).toBe(true)
+      const next = await store.write('next', spooling)
+      expect(decoder.decode(await everything(store, next.handle))).toBe('next')
+    })
+  })
+
+  test(`${title} makes artifacts that the base class reads`, async () => {
+    const store = await create()
+    const { handle } = await store.write('a\nb\nc', spooling)
+    const artifact = new SpooledArtifact({ reader: await store.open(handle, { session: 'one' }), handle })
+    expect(await artifact.asString()).toBe('a\nb\nc')
+    expect(JSON.stringify(artifact)).toBe(
+      JSON.stringify({ kind: 'artifact', mediaType: 'application/octet-stream', byteLength: 5, handle }),
+    )
+  })
+}

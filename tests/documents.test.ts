@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { globSync } from 'tinyglobby'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '..')
+// Within the package, so that the snippets find `toolwright` by its own name.
+const folder = join(root, 'tests', `.snippets-${process.pid}`)
+
+function snippetsOf(text: string): string[] {
+  return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map((match) => match[1] ?? '')
+}
+
+/** The examples of the public documentation comments, with what stands before each line taken away. */
+function examplesOf(file: string): string[] {
+  const comments = readFileSync(join(root, file), 'utf8').matchAll(/@example\n([^]*?)(?=\n\s*\* @|\n\s*\*\/)/g)
+  return [...comments].flatMap((match) => snippetsOf((match[1] ?? '').replace(/^\s*\* ?/gm, '') + '\n'))
+}
+
+beforeAll(() => mkdirSync(folder, { recursive: true }))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the README', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+
+  it.concurrent.each(snippetsOf(readme).map((code, index) => [index + 1, code] as const))(
+    'has a snippet %i that runs',
+    async (index, code) => {
+      const file = join(folder, `readme-${index}.ts`)
+      writeFileSync(file, code)
+      const { stdout } = await run(process.execPath, ['-C', '@toolwright/source', file], { cwd: root })
+      expect(stdout).not.toBe('')
+    },
+    60_000,
+  )
+
+  it('has under 250 lines', () => {
+    expect(readme.split('\n').length).toBeLessThan(250)
+  })
+
+  it('names the two commands that a fresh clone needs', () => {
+    expect(readme).toContain('npm ci && npm start')
+    expect(readme).toContain('npm ci && npm test')
+  })
+})
+
+describe('the examples in the documentation comments', () => {
+  it('compile, every one of them', async () => {
+    const files = globSync(['src/**/*.ts', 'validators/**/*.ts'], { cwd: root })
+    const examples = files.flatMap((file) => examplesOf(file).map((code) => ({ file, code })))
+    expect(examples.length).toBeGreaterThan(10)
+    examples.forEach(({ file, code }, index) => {
+      // An underscore in front of a name that is only shown would make the example harder to read.
+      writeFileSync(join(folder, `example-${index}.ts`), `// ${file}\n${code}\nexport {}\n`)
+    })
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: '../../tsconfig.json',
+        compilerOptions: { isolatedDeclarations: false },
+        include: ['example-*.ts'],
+      }),
+    )
+    const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
+    const { stdout } = await run(process.execPath, [compiler, '-p', folder]).catch((error: { stdout: string }) => error)
+    expect(stdout).toBe('')
+  }, 60_000)
+})

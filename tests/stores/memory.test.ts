@@ -1,0 +1,83 @@
+import { memoryStore, type ArtifactStore } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+import { artifactStoreConformance } from '../conformance/stores.ts'
+
+artifactStoreConformance('memoryStore', () => memoryStore())
+
+describe('memoryStore has room for so many bytes', () => {
+  const spooling = { session: 'one', mediaType: 'text/plain' }
+
+  function isKept(store: ArtifactStore, handle: string): boolean {
+    try {
+      void store.open(handle, { session: 'one' })
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  test('and drops the oldest first', async () => {
+    const store = memoryStore({ maximumBytes: 30 })
+    const handles: string[] = []
+    for (let index = 0; index < 5; index++) handles.push((await store.write('x'.repeat(10), spooling)).handle)
+    expect(handles.map((handle) => isKept(store, handle))).toEqual([false, false, true, true, true])
+  })
+
+  test('and what was read again is not the oldest any more', async () => {
+    const store = memoryStore({ maximumBytes: 30 })
+    const first = await store.write('x'.repeat(10), spooling)
+    const second = await store.write('x'.repeat(10), spooling)
+    await store.write('x'.repeat(10), spooling)
+    await store.open(first.handle, { session: 'one' })
+    await store.write('x'.repeat(10), spooling)
+    expect([isKept(store, first.handle), isKept(store, second.handle)]).toEqual([true, false])
+  })
+
+  test('and another session cannot keep an artifact alive by asking for it', async () => {
+    const store = memoryStore({ maximumBytes: 20 })
+    const first = await store.write('x'.repeat(10), spooling)
+    const second = await store.write('x'.repeat(10), spooling)
+    expect(() => store.open(first.handle, { session: 'two' })).toThrow()
+    await store.write('x'.repeat(10), spooling)
+    expect([isKept(store, first.handle), isKept(store, second.handle)]).toEqual([false, true])
+  })
+
+  test('and keeps the newest though it is larger than all of the room', async () => {
+    const store = memoryStore({ maximumBytes: 10 })
+    const small = await store.write('x', spooling)
+    const large = await store.write('x'.repeat(100), spooling)
+    expect([isKept(store, small.handle), isKept(store, large.handle)]).toEqual([false, true])
+    const next = await store.write('x', spooling)
+    expect([isKept(store, large.handle), isKept(store, next.handle)]).toEqual([false, true])
+  })
+
+  test('and what is deleted makes room', async () => {
+    const store = memoryStore({ maximumBytes: 20 })
+    const first = await store.write('x'.repeat(10), spooling)
+    const second = await store.write('x'.repeat(10), spooling)
+    await store.delete(second.handle)
+    await store.delete(second.handle)
+    const third = await store.write('x'.repeat(10), spooling)
+    expect([isKept(store, first.handle), isKept(store, third.handle)]).toEqual([true, true])
+  })
+
+  test('and a reader that was opened before reads on after the artifact was dropped', async () => {
+    const store = memoryStore({ maximumBytes: 10 })
+    const first = await store.write('0123456789', spooling)
+    const reader = await store.open(first.handle, { session: 'one' })
+    await store.write('x'.repeat(10), spooling)
+    expect(new TextDecoder().decode(await reader.read(0, 10))).toBe('0123456789')
+  })
+
+  test('and a write that fails takes none of it', async () => {
+    const store = memoryStore({ maximumBytes: 20 })
+    const first = await store.write('x'.repeat(10), spooling)
+    async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield new Uint8Array(100)
+      throw new Error('source broke')
+    }
+    await expect(store.write(source(), spooling)).rejects.toThrow('source broke')
+    await store.write('x'.repeat(10), spooling)
+    expect(isKept(store, first.handle)).toBe(true)
+  })
+})

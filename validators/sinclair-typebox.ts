@@ -1,0 +1,91 @@
+/**
+ * Types of TypeBox 0.34 (the package `@sinclair/typebox`) as Standard Schemas. Those of `typebox` 1 have a leaf of their own.
+ *
+ * This file must not change a value or a schema, and must not convert or drop what the caller sent.
+ */
+import type { Static, StaticDecode, TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Value, TransformDecode, TransformDecodeError, type ValueErrorIterator } from '@sinclair/typebox/value'
+import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import { keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
+
+/**
+ * Makes a Standard Schema of a TypeBox 0.34 type. Defaults are filled in before the check, transforms decode after it; one
+ * whose decode throws refuses the value. Nothing is coerced, and unknown properties are as the type says. The check is
+ * compiled for the first value; where code may not be generated, TypeBox interprets the type.
+ *
+ * Plain types work in tools too, as the raw JSON Schema that they are: without defaults and transforms. A `format` that is
+ * not registered with TypeBox refuses every value.
+ *
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no type of TypeBox 0.34; the converters throw it where JSON
+ *   cannot hold what the type asks for.
+ * @example
+ * ```ts
+ * import { Type } from '@sinclair/typebox'
+ * import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'
+ *
+ * const place = sinclairTypebox(Type.Object({ city: Type.String(), days: Type.Integer({ default: 3 }) }))
+ * ```
+ * @see https://github.com/sinclairzx81/typebox/tree/0.34.x
+ */
+export function sinclairTypebox<Schema extends TSchema>(
+  schema: Schema,
+): StandardSchemaV1<Static<Schema>, StaticDecode<Schema>> & StandardJSONSchemaV1<Static<Schema>, StaticDecode<Schema>> {
+  if (typeof schema !== 'object' || schema === null || marks.kindOf(schema) === undefined) {
+    throw new SchemaConversionError(
+      'sinclairTypebox() takes a type of @sinclair/typebox 0.34. Those of typebox 1 go into typebox(type) from "toolwright/validators/typebox".',
+    )
+  }
+  let compiled: Check | undefined
+  const fills = some(schema, (part) => 'default' in part)
+  const decodes = some(schema, marks.decodes)
+  return {
+    '~standard': {
+      version: 1,
+      vendor: '@sinclair/typebox',
+      validate(given) {
+        compiled ??= compile(schema)
+        const value = fills ? Value.Default(schema, Value.Clone(given)) : given
+        if (!compiled.Check(value)) return { issues: issuesOf(compiled.Errors(value), value) }
+        if (!decodes) return { value: value as StaticDecode<Schema> }
+        try {
+          return { value: TransformDecode(schema, [], Value.Clone(value)) as StaticDecode<Schema> }
+        } catch (thrown) {
+          return refusal(thrown, thrown instanceof TransformDecodeError ? keysOf(thrown.path, value) : [])
+        }
+      },
+      jsonSchema: {
+        input: ({ target }) => show(schema, 'input', target, marks),
+        output: ({ target }) => show(schema, 'output', target, marks),
+      },
+    },
+  }
+}
+
+// Registered symbols, which another copy of the package shares.
+const kindKey = Symbol.for('TypeBox.Kind')
+const transformKey = Symbol.for('TypeBox.Transform')
+
+const marks: Marks = {
+  kindOf: (schema) => (schema as { readonly [kindKey]?: string })[kindKey],
+  decodes: (schema) => transformKey in schema,
+}
+
+interface Check {
+  Check(value: unknown): boolean
+  Errors(value: unknown): ValueErrorIterator
+}
+
+function compile(schema: TSchema): Check {
+  try {
+    return TypeCompiler.Compile(schema)
+  } catch (thrown) {
+    // What forbids `eval` throws an EvalError, of whichever realm.
+    if ((thrown as Error).name !== 'EvalError') throw thrown
+    return { Check: (value) => Value.Check(schema, value), Errors: (value) => Value.Errors(schema, value) }
+  }
+}
+
+function issuesOf(errors: Iterable<{ readonly path: string; readonly message: string }>, value: unknown): Issue[] {
+  return onePerPlace(Array.from(errors, ({ path, message }) => ({ message, path: keysOf(path, value) })))
+}

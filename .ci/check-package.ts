@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const leaves = globSync(['src/{formats,stores}/*.ts', 'validators/*.ts'])
+const leaves = globSync(['src/{formats,journals,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'])
   .filter((file) => !/(^|\/)_/.test(file))
   .map((file) => `./${file.replace(/^src\//, '').replace(/\.ts$/, '')}`)
 

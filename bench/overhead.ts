@@ -29,7 +29,7 @@ const inputSchema = z.object({
   sort: z.array(z.object({ field: z.string(), descending: z.boolean() })),
 })
 const definition = { name: 'search', description: 'Searches', inputSchema }
-const handlers = {
+const handlers: Record<string, () => unknown> = {
   'a handler that returns at once': () => 'done',
   'an async handler': async () => 'done',
   'a handler that returns an object': () => ({ rows: 3, cursor: null, took: 12.5 }),

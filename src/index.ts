@@ -42,6 +42,7 @@ export { createExecutor } from './kernel/executor.ts'
 export type { ToolExecutor, TurnOptions } from './kernel/executor.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export type { DecideOptions } from './kernel/resume.ts'
+export type { RecoverOptions, Recovery } from './kernel/recover.ts'
 export { ToolRegistry } from './kernel/registry.ts'
 export type { OnCollision } from './kernel/registry.ts'
 export type { Caller, CallOptions, CallStatus, SideEffect, ToolCall, ToolResult, ToolValues } from './kernel/call.ts'
@@ -93,6 +94,7 @@ export type {
   Fence,
   Format,
   Journal,
+  Unfinished,
   Middleware,
   Observer,
   Policy,
@@ -102,11 +104,14 @@ export type {
   SpoolSource,
   ToolContext,
 } from './kernel/ports.ts'
+export { digestOf, foldEvent, isSettled } from './kernel/record.ts'
 export type {
-  RecordEntry,
+  Awaited,
+  Journaled,
   ToolCallApproval,
   ToolCallAuditEntry,
   ToolCallRecord,
+  ToolCallSnapshot,
   ToolCallState,
 } from './kernel/record.ts'
 

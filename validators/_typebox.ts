@@ -6,9 +6,9 @@ export type Side = 'input' | 'output'
 /** How a major marks its schemas. */
 export interface Marks {
   /** The kind of a schema; nothing for objects that are no schema. */
-  kindOf(schema: object): string | undefined
+  readonly kindOf: (schema: object) => string | undefined
   /** Whether it decodes what it validates. */
-  decodes(schema: object): boolean
+  readonly decodes: (schema: object) => boolean
 }
 
 /** Keywords whose values are data. */
@@ -62,6 +62,15 @@ export function show(schema: object, side: Side, target: string, marks: Marks): 
     })
     return Object.fromEntries(entries)
   }
+}
+
+/** A copy to fill and decode in; `__proto__` stays a key in it, as TypeBox 0.34's own copy does not let it. */
+export function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy)
+  if (typeof value !== 'object' || value === null) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part)]))
 }
 
 /** The keys of a JSON Pointer into a value; places in arrays are numbers. */

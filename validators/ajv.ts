@@ -5,8 +5,13 @@
  * without `useDefaults`, `coerceTypes` and `removeAdditional`: those write into the caller's value.
  */
 import type { Ajv, ErrorObject } from 'ajv'
-import { SchemaConversionError } from '../src/kernel/errors.ts'
-import type { Issue, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/kernel/standard.ts'
+import {
+  SchemaConversionError,
+  type Issue,
+  type JsonSchemaObject,
+  type StandardJSONSchemaV1,
+  type StandardSchemaV1,
+} from '../src/index.ts'
 
 /**
  * Gives a function that makes a Standard Schema of a raw JSON Schema, compiled by your Ajv instance at once.
@@ -15,6 +20,9 @@ import type { Issue, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } 
  * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) for a schema with `$async`.
  * @example
  * ```ts
+ * import { Ajv } from 'ajv'
+ * import { ajv } from 'toolwright/validators/ajv'
+ *
  * const fromJson = ajv(new Ajv({ allErrors: true }))
  * const place = fromJson<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } })
  * ```
@@ -25,7 +33,9 @@ export function ajv(
 ): <Input = Record<string, unknown>, Output = Input>(
   schema: JsonSchemaObject,
 ) => StandardSchemaV1<Input, Output> & StandardJSONSchemaV1<Input, Output> {
-  return <Input, Output>(schema: JsonSchemaObject) => {
+  return <Input, Output>(
+    schema: JsonSchemaObject,
+  ): StandardSchemaV1<Input, Output> & StandardJSONSchemaV1<Input, Output> => {
     const check = instance.compile<unknown>(schema)
     // Its answer would be a promise, which is true whatever it comes to.
     if ('$async' in check) throw new SchemaConversionError('Ajv schemas with $async are not supported.')

@@ -68,7 +68,7 @@ function withoutPromises(type: Type): (value: unknown) => unknown {
       return { ...inner, morphs: morphs.map((morph) => ('internal' in morph ? morph : guarded(morph))) }
     }
     return inner
-  }) as unknown as (value: unknown) => unknown
+  })
 }
 
 function guarded(author: Author): Author {
@@ -99,21 +99,23 @@ function show(type: Type, side: 'input' | 'output', target: string): Record<stri
     arrayObject: ({ base }) => base,
     defaultValue: () => undefined,
     patternIntersection: ({ base, pattern }) => ({ allOf: [base, { pattern }] }) as never,
-    morph: ({ base, out }) => (side === 'input' ? base : (out ?? mark('the result of a morph'))),
+    morph: ({ base }) => base,
     unit: ({ unit }) => (unit === undefined ? { not: {} } : mark(typeof unit)),
     domain: ({ domain }) => mark(domain),
     proto: ({ proto }) => mark(proto.name),
     date: () => (side === 'output' ? { type: 'string', format: 'date-time' } : mark('Date')),
   }
-  const said = (of: Type): Record<string, unknown> => {
-    const shown = of.toJsonSchema({ target: known, fallback }) as Record<string, unknown>
-    JSON.stringify(shown, (key, value: unknown) => {
-      if (key === unsaid) throw new SchemaConversionError(`JSON Schema has no words for ${String(value)}`)
-      return value
-    })
-    return shown
+  if (side === 'output' && type.internal.references.some((node) => node.hasKind('morph') && isUntold(node.rawOut))) {
+    throw new SchemaConversionError('JSON Schema has no words for the result of a morph that does not declare it')
   }
-  const shown = said(type)
-  // What comes out has its defaults filled in; but only the type itself tells whether a morph says what it makes.
-  return side === 'input' ? shown : said(type.out as Type)
+  const shown = (side === 'output' ? type.out : type).toJsonSchema({ target: known, fallback })
+  JSON.stringify(shown, (key, value: unknown) => {
+    if (key === unsaid) throw new SchemaConversionError(`JSON Schema has no words for ${String(value)}`)
+    return value
+  })
+  return shown as Record<string, unknown>
+}
+
+function isUntold(result: { readonly expression: string }): boolean {
+  return result.expression === 'unknown'
 }

@@ -3,9 +3,14 @@
  *
  * This file must not fetch anything, must not change the value that it validates, and must not fill in defaults.
  */
-import { SchemaConversionError } from '../src/kernel/errors.ts'
-import type { FromJson } from '../src/kernel/infer.ts'
-import type { JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/kernel/standard.ts'
+import {
+  SchemaConversionError,
+  type FromJson,
+  type JsonSchema,
+  type JsonSchemaObject,
+  type StandardJSONSchemaV1,
+  type StandardSchemaV1,
+} from '../src/index.ts'
 import { type Draft, dialectOf } from './json-schema/_dialect.ts'
 import { type Check, compile, type CompileOptions, type Pattern, SchemaError } from './json-schema/_engine.ts'
 import { linearPattern } from './json-schema/_linear-pattern.ts'
@@ -49,8 +54,11 @@ type InputOf<Input, Schema> = [Input] extends [Inferred]
  *   place; the converters throw it for a draft that would read the schema differently.
  * @example
  * ```ts
+ * import { readFileSync } from 'node:fs'
+ * import { jsonSchema } from 'toolwright/validators/json-schema'
+ *
  * const place = jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
- * const loaded = jsonSchema<{ city: string }>(JSON.parse(text))
+ * const loaded = jsonSchema<{ city: string }>(JSON.parse(readFileSync('place.json', 'utf8')))
  * ```
  * @see https://json-schema.org/specification
  */

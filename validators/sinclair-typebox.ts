@@ -7,7 +7,7 @@ import type { Static, StaticDecode, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value, TransformDecode, TransformDecodeError, type ValueErrorIterator } from '@sinclair/typebox/value'
 import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
-import { keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
+import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**
  * Makes a Standard Schema of a TypeBox 0.34 type. Defaults are filled in before the check, transforms decode after it; one
@@ -45,11 +45,11 @@ export function sinclairTypebox<Schema extends TSchema>(
       vendor: '@sinclair/typebox',
       validate(given) {
         compiled ??= compile(schema)
-        const value = fills ? Value.Default(schema, Value.Clone(given)) : given
+        const value = fills ? Value.Default(schema, copy(given)) : given
         if (!compiled.Check(value)) return { issues: issuesOf(compiled.Errors(value), value) }
-        if (!decodes) return { value: value as StaticDecode<Schema> }
+        if (!decodes) return { value }
         try {
-          return { value: TransformDecode(schema, [], Value.Clone(value)) as StaticDecode<Schema> }
+          return { value: TransformDecode(schema, [], copy(value)) }
         } catch (thrown) {
           return refusal(thrown, thrown instanceof TransformDecodeError ? keysOf(thrown.path, value) : [])
         }

@@ -5,9 +5,9 @@
  */
 import type { StaticDecode, StaticEncode, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { Clone, DecodeUnsafe, Default } from 'typebox/value'
+import { DecodeUnsafe, Default } from 'typebox/value'
 import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
-import { keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
+import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**
  * Makes a Standard Schema of a TypeBox 1 type. Defaults are filled in before the check, codecs decode after it; one whose
@@ -21,7 +21,7 @@ import { keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox
  * @example
  * ```ts
  * import { typebox } from 'toolwright/validators/typebox'
- * import Type from 'typebox'
+ * import { Type } from 'typebox'
  *
  * const place = typebox(Type.Object({ city: Type.String(), days: Type.Integer({ default: 3 }) }))
  * ```
@@ -50,11 +50,11 @@ export function typebox<const Schema extends TSchema>(
       vendor: 'typebox',
       validate(given) {
         compiled ??= Compile(schema) as Validator
-        const value = fills ? Default(schema, Clone(given)) : given
+        const value = fills ? Default(schema, copy(given)) : given
         if (!compiled.Check(value)) return { issues: issuesOf(compiled.Errors(value), value) }
         if (!decodes) return { value: value as StaticDecode<Schema> }
         try {
-          return { value: DecodeUnsafe({}, schema, Clone(value)) as StaticDecode<Schema> }
+          return { value: DecodeUnsafe({}, schema, copy(value)) as StaticDecode<Schema> }
         } catch (thrown) {
           return refusal(thrown, [])
         }

@@ -15,8 +15,8 @@ import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1
  * What JSON Schema cannot say, but only narrows (`check`, `brand`, `trim`, a second pattern), is left out of what the model
  * is shown and is validated all the same.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no Valibot schema; the converters throw where JSON cannot
- *   hold what the schema asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no Valibot schema, or a synchronous action has an
+ *   asynchronous function; the converters throw where JSON cannot hold what the schema asks for.
  * @example
  * ```ts
  * import { valibot } from 'toolwright/validators/valibot'
@@ -32,15 +32,18 @@ export function valibot<Schema extends GenericSchema | GenericSchemaAsync>(
   StandardJSONSchemaV1<InferInput<Schema>, InferOutput<Schema>> {
   const standard = schema?.['~standard'] as StandardSchemaV1.Props | undefined
   if (standard?.vendor !== 'valibot') throw new SchemaConversionError('valibot() takes a schema of Valibot 1.')
+  if (ignoresPromises(schema, new Set())) {
+    throw new SchemaConversionError(
+      'An action that is not asynchronous was given an asynchronous function, whose promise Valibot would take for a yes: use checkAsync and the like.',
+    )
+  }
   return {
     '~standard': {
       version: 1,
       vendor: 'valibot',
       validate(value) {
         const result = standard.validate(value)
-        return (result instanceof Promise ? result.then(plain) : plain(result)) as StandardSchemaV1.Result<
-          InferOutput<Schema>
-        >
+        return result instanceof Promise ? result.then(plain<InferOutput<Schema>>) : plain<InferOutput<Schema>>(result)
       },
       jsonSchema: {
         input: ({ target }) => show(schema, 'input', target),
@@ -50,9 +53,20 @@ export function valibot<Schema extends GenericSchema | GenericSchemaAsync>(
   }
 }
 
+const AsyncFunction = (async () => {}).constructor
+
+/** Whether a synchronous action anywhere in a schema asks a function that gives a promise. */
+function ignoresPromises(part: unknown, seen: Set<unknown>): boolean {
+  if (typeof part !== 'object' || part === null || seen.has(part)) return false
+  seen.add(part)
+  const { async, requirement, operation } = part as Readonly<Record<string, unknown>>
+  if (async === false && (requirement instanceof AsyncFunction || operation instanceof AsyncFunction)) return true
+  return Object.values(part).some((child) => ignoresPromises(child, seen))
+}
+
 /** Valibot's path entries hold the whole input: only their keys go on. */
-function plain(result: StandardSchemaV1.Result<unknown>): StandardSchemaV1.Result<unknown> {
-  if (result.issues === undefined) return { value: result.value }
+function plain<Output>(result: StandardSchemaV1.Result<unknown>): StandardSchemaV1.Result<Output> {
+  if (result.issues === undefined) return { value: result.value as Output }
   return {
     issues: result.issues.map(({ message, path = [] }) => ({
       message,

@@ -101,24 +101,32 @@ function mayWait(part: unknown, seen: Set<unknown>): boolean {
 const targets = new Set<string>(['draft-2020-12', 'draft-07', 'openapi-3.0'])
 const words = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not']
 const wordless = new Set(['bigint', 'symbol', 'date', 'nan', 'transform', 'custom', 'function', 'map', 'set'])
+const unsaid = '~unsaid'
 
 function show(schema: $ZodType, io: 'input' | 'output', target: string, options: ZodOptions): Record<string, unknown> {
   if (!targets.has(target)) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}.`)
   const override: NonNullable<Conversion['override']> = (node) => {
+    const { jsonSchema } = node
     const { type, coerce, values } = node.zodSchema._zod.def as { type: string; coerce?: boolean; values?: unknown[] }
     options.override?.(node)
     const isLost = type === 'literal' && values?.some((value) => value === undefined || typeof value === 'bigint')
-    if (!isLost && words.some((word) => word in node.jsonSchema)) return
-    if (type === 'undefined' || type === 'void') node.jsonSchema.not = {}
+    // What a schema was made from is seen before it, and may have no words where its metadata then has some.
+    if (!isLost && words.some((word) => word in jsonSchema)) delete jsonSchema[unsaid]
+    else if (type === 'undefined' || type === 'void') jsonSchema.not = {}
     else if (type === 'date' && (io === 'output' || coerce === true)) {
-      Object.assign(node.jsonSchema, { type: 'string', format: 'date-time' })
+      Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
     } else if (type === 'bigint' && io === 'input' && coerce === true) {
-      Object.assign(node.jsonSchema, { type: 'string', pattern: '^-?[0-9]+$' })
+      Object.assign(jsonSchema, { type: 'string', pattern: '^-?[0-9]+$' })
     } else if (isLost || wordless.has(type)) {
-      throw new SchemaConversionError(
-        `JSON Schema has no words for z.${type}()${node.path.length === 0 ? '' : ` (at ${node.path.join('.')})`}: take a type that JSON can hold, or say what it is in .meta({ type: … })`,
-      )
+      jsonSchema[unsaid] = `z.${type}()${node.path.length === 0 ? '' : ` (at ${node.path.join('.')})`}`
     }
   }
-  return { ...toJSONSchema(schema, { ...options, io, target, unrepresentable: 'any', override }) }
+  const shown = { ...toJSONSchema(schema, { ...options, io, target, unrepresentable: 'any', override }) }
+  JSON.stringify(shown, (key, value: unknown) => {
+    if (key !== unsaid) return value
+    throw new SchemaConversionError(
+      `JSON Schema has no words for ${String(value)}: take a type that JSON can hold, or say what it is in .meta({ type: … })`,
+    )
+  })
+  return shown
 }

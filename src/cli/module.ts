@@ -20,8 +20,7 @@ export async function loadTools(path: string, host: Host): Promise<ToolRegistry>
   const tools = new Set<ToolDefinition>()
   for (const value of Object.values(exported)) gather(value, tools)
   // A CommonJS module is an object of what it exports.
-  const main = exported['default']
-  if (isPlainObject(main)) for (const value of Object.values(main)) gather(value, tools)
+  for (const value of fieldsOf(exported['default'])) gather(value, tools)
   if (tools.size === 0) {
     throw new UsageError(
       `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) gives, an array of tools, or a ToolRegistry.`,
@@ -63,8 +62,14 @@ function isRegistry(value: unknown): value is { list(): Iterable<unknown> } {
   return typeof list === 'function' && typeof find === 'function'
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+/** The values of a plain object; none of anything else. */
+function fieldsOf(value: unknown): readonly unknown[] {
+  try {
+    const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    return isPlain ? Object.values(value) : []
+  } catch {
+    return []
+  }
 }
 
 function add(tool: ToolDefinition, registry: ToolRegistry, path: string, host: Host): void {

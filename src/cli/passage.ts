@@ -1,5 +1,12 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
-import { createExecutor, type Extension, type ToolExecutor, type ToolRegistry, type ToolResult } from '../index.ts'
+import {
+  createExecutor,
+  isToolError,
+  type Extension,
+  type ToolExecutor,
+  type ToolRegistry,
+  type ToolResult,
+} from '../index.ts'
 import type { Given } from './arguments.ts'
 import { eventLines } from './events.ts'
 import { note, wordsOf, type Host } from './host.ts'
@@ -38,11 +45,17 @@ export function openPassage(tools: ToolRegistry, options: Given, host: Host, isA
     use,
     ...(concurrency === undefined ? undefined : { concurrency }),
     ...(timeout === undefined ? undefined : { timeout }),
-    report: (error) => note(host, wordsOf(error)),
+    report: (error) => note(host, withCause(error)),
   })
 }
 
 /** The exit code for what became of the calls: a result is an answer, also one that tells of an error. */
 export function exitCode(results: readonly ToolResult[], options: Given): number {
   return options.flag('fail-on-error') && results.some(({ status }) => status !== 'ok') ? 1 : 0
+}
+
+/** What is reported is no result's: here alone, whoever can mend it is told of the cause as well. */
+function withCause(error: unknown): string {
+  const cause: unknown = isToolError(error) ? error.cause : undefined
+  return cause === undefined ? wordsOf(error) : `${wordsOf(error)} Cause: ${wordsOf(cause)}`
 }

@@ -47,12 +47,14 @@ export async function askApprover(
     const expiresAt = Date.now() + timeout
     announce(authorized, kernel, 'call:paused', { reason: 'approval', prompt, ...meta, expiresAt })
   }
-  const input = masked(authorized.input, tool.secrets)
+  const input = copyOf(masked(authorized.input, tool.secrets))
   const request = { invocationId, callId, toolName, session, prompt, input, reason: ask?.reason, ...meta }
   const expiry = timer(timeout)
   let approval: Approval
   try {
-    approval = await deadline.outside(Promise.race([approver.ask(request, deadline.signal), expiry.passed]))
+    const answer = await deadline.outside(Promise.race([approver.ask(request, deadline.signal), expiry.passed]))
+    const { decision, decidedBy, note, always } = answer
+    approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always } // only a plain yes is one
   } catch (cause) {
     deadline.check()
     if (cause instanceof ApprovalExpiredError) throw cause
@@ -60,11 +62,17 @@ export async function askApprover(
   } finally {
     expiry.clear()
   }
-  // Anything but a plain yes is a no.
-  const { decidedBy, note, always } = approval ?? {}
-  approval = { decision: approval?.decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
   if (isHeard) announce(authorized, kernel, 'call:resumed', { ...approval })
   return approval
+}
+
+/** A value that whoever is shown it may change, as far as values can be copied. */
+function copyOf(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return value
+  }
 }
 
 function timer(timeout: number): { readonly passed: Promise<never>; clear(): void } {

@@ -58,7 +58,7 @@ export class SpooledArtifact {
   /** How many lines there are; a final newline ends the last line and begins no other. */
   async lineCount(): Promise<number> {
     let count = 0
-    for await (const _line of this.lines()) count++
+    for await (const _ of this.lines()) count++
     return count
   }
 
@@ -211,7 +211,8 @@ export class JsonArtifact extends SpooledArtifact {
     let value = await this.value()
     for (const step of pointer.split('/').slice(1)) {
       const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+      const isStep = Array.isArray(value) ? /^\d+$/.test(key) : typeof value === 'object' && value !== null
+      if (!isStep || !Object.hasOwn(value as object, key)) return undefined
       value = (value as Record<string, unknown>)[key]
     }
     return value
@@ -255,26 +256,4 @@ export function artifactClass<Artifact extends SpooledArtifact>(
 export function isArtifactClass(value: unknown): boolean {
   const prototype: unknown = typeof value === 'function' ? value.prototype : undefined
   return typeof prototype === 'object' && prototype !== null && artifactBrand in prototype
-}
-
-/** Reads what is held in memory: bytes, or text that becomes bytes when it is first read. */
-export class MemoryReader implements SpoolReader {
-  #source: string | Uint8Array
-
-  constructor(source: string | Uint8Array) {
-    this.#source = source
-  }
-
-  get byteLength(): number {
-    return this.#bytes().byteLength
-  }
-
-  read(start: number, end: number): Uint8Array {
-    return this.#bytes().subarray(start, end)
-  }
-
-  #bytes(): Uint8Array {
-    if (typeof this.#source === 'string') this.#source = new TextEncoder().encode(this.#source)
-    return this.#source
-  }
 }

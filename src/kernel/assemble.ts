@@ -1,9 +1,11 @@
 import type { ToolLike } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
+import { SessionGates } from './batch.ts'
+import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
 import type { Extension, Kernel, Observer, Runner } from './ports.ts'
 import { registryOf, ToolRegistry } from './registry.ts'
-import type { Holding } from './resume.ts'
+import { Holding } from './resume.ts'
 
 export interface ExecutorOptions {
   /** The tools, or a registry of them, which may still grow. */
@@ -24,30 +26,31 @@ export interface ExecutorOptions {
   readonly report?: (error: unknown) => void
 }
 
+/** A kernel, and what only the executor needs of it. */
+export interface Assembled {
+  readonly kernel: Kernel
+  readonly holding: Holding
+  readonly ledger: JournalLedger | undefined
+}
+
 /**
  * Puts the doors of all extensions together.
  *
+ * @param owner Names the executor in the records of its calls; asked for when the first is written.
  * @throws `E_INVALID_CONFIGURATION` where an option is wrong, or two extensions bring what there can be only one of.
  */
-export function assemble(options: ExecutorOptions, holding: Holding): Kernel {
+export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
-  const registry = registryOf(options.tools ?? [])
-  const forSession = extensions.filter((extension) => extension.tools !== undefined)
+  const report = guarded(options.report)
+  const registryFor = registriesOf(registryOf(options.tools ?? []), extensions, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
-  if (onlyOne(extensions, 'journal') !== undefined) {
-    throw new InvalidConfigurationError('Journals are not supported by this version: leave `journal` out of `use`.')
-  }
-  const report = options.report ?? ((error: unknown) => console.error(error)) // oxlint-disable-line eslint/no-console -- the documented default
+  const journal = onlyOne(extensions, 'journal')
+  const ledger = journal === undefined ? undefined : new JournalLedger(journal, owner, report)
+  const holding = new Holding(registryFor, ledger)
   const kernel: Kernel = {
-    registryFor: (session) =>
-      forSession.length === 0
-        ? registry
-        : new ToolRegistry(
-            forSession.flatMap((extension) => toolsOf(extension, session, kernel)),
-            { parent: registry },
-          ),
+    registryFor,
     policies,
     approver,
     middleware: extensions.flatMap((extension) => extension.middleware ?? []),
@@ -60,24 +63,49 @@ export function assemble(options: ExecutorOptions, holding: Holding): Kernel {
     inlineLimit: amount(options, 'inlineLimit', 16_384),
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
+    gates: new SessionGates(),
+    ledger,
     hold: (received, pause) => holding.hold(received, pause),
-    report(error) {
-      try {
-        report(error)
-      } catch {
-        // a report that fails has nobody left to be told of
-      }
-    },
+    report,
   }
-  return kernel
+  return { kernel, holding, ledger }
+}
+
+/** A report that cannot fail: it has nobody left to be told of that. */
+function guarded(report: (error: unknown) => void = defaultReport): (error: unknown) => void {
+  return (error) => {
+    try {
+      report(error)
+    } catch {
+      // as said
+    }
+  }
+}
+
+function defaultReport(error: unknown): void {
+  console.error(error) // oxlint-disable-line eslint/no-console -- the documented default
+}
+
+function registriesOf(
+  registry: ToolRegistry,
+  extensions: readonly Extension[],
+  report: (error: unknown) => void,
+): (session: string) => ToolRegistry {
+  const giving = extensions.filter((extension) => extension.tools !== undefined)
+  if (giving.length === 0) return () => registry
+  return (session) =>
+    new ToolRegistry(
+      giving.flatMap((extension) => toolsOf(extension, session, report)),
+      { parent: registry },
+    )
 }
 
 /** The tools of a session; where an extension cannot give them, the others stand. */
-function toolsOf(extension: Extension, session: string, kernel: Kernel): readonly ToolLike[] {
+function toolsOf(extension: Extension, session: string, report: (error: unknown) => void): readonly ToolLike[] {
   try {
     return extension.tools?.(session) ?? []
   } catch (error) {
-    kernel.report(error)
+    report(error)
     return []
   }
 }

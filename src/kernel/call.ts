@@ -64,3 +64,18 @@ export interface ToolResult {
   /** From receipt to settlement, in milliseconds of a monotonic clock. */
   readonly durationMs: number
 }
+
+/** A call of any shape, as one that the passage can answer. */
+export function callOf(given: ToolCall): ToolCall {
+  try {
+    const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
+    return {
+      id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
+      name: typeof name === 'string' ? name : '',
+      args,
+      result,
+    }
+  } catch {
+    return { name: '' } // whatever it is, it names no tool
+  }
+}

@@ -20,6 +20,7 @@ export class CallDeadline implements Deadline {
   #ended = false
   #reason: ToolError | undefined
   #working = 0
+  #outside = 0
   readonly #releases = new Set<(reason: ToolError) => void>()
 
   /**
@@ -66,8 +67,10 @@ export class CallDeadline implements Deadline {
   }
 
   outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
+    this.#outside++
     this.#stopClock()
     return this.#race(wait, () => {
+      this.#outside--
       if (this.#working > 0) this.#startClock() // the work around the wait goes on
     })
   }
@@ -113,7 +116,7 @@ export class CallDeadline implements Deadline {
   }
 
   #startClock(): void {
-    if (this.#ended || this.#timer !== undefined || this.#remaining === Infinity) return
+    if (this.#ended || this.#outside > 0 || this.#timer !== undefined || this.#remaining === Infinity) return
     this.#runningSince = performance.now()
     this.#timer = setTimeout(this.#expire, timerLength(this.#remaining))
   }

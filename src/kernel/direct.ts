@@ -39,6 +39,8 @@ export async function callDirectly(
       resumption: undefined,
       receivedAt: 0,
       seq: 0,
+      record: undefined,
+      fence: undefined,
     },
     (parcel) => new CallContext(parcel, kernel, values),
   )

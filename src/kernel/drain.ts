@@ -86,7 +86,12 @@ export function openStream(stream: Stream): OpenStream {
       half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
       return encoder.encode(half === '' ? text : text.slice(0, -1))
     }
-    if (ArrayBuffer.isView(piece)) return new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
+    if (ArrayBuffer.isView(piece)) {
+      const bytes = new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
+      if (half === '') return bytes
+      half = '' // its other half will not come any more
+      return new Uint8Array([...encoder.encode('\ufffd'), ...bytes])
+    }
     throw new TypeError(`A stream of results gives text or bytes, not ${piece === null ? 'null' : typeof piece}.`)
   }
 }

@@ -76,6 +76,15 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     if (details.recommendations) this.recommendations = Array.from(details.recommendations, String)
   }
 
+  /** The error that was written down by `toJSON`, as far as it was. */
+  static restore(written: Record<string, unknown>): ToolError {
+    const { code, message, category, retryable, recommendations, issues } = written as Partial<ToolError>
+    const error = new ToolError(String(message), { category, retryable, recommendations, issues })
+    const known = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
+    const { toolName, callId, invocationId } = written
+    return Object.assign(error, { code: known, name: table[known][0], toolName, callId, invocationId })
+  }
+
   /** What may leave the process: never the stack, never the cause. */
   toJSON(): Record<string, unknown> {
     const { name, code, message, category, retryable, toolName, callId, invocationId, issues, recommendations } = this

@@ -2,6 +2,7 @@ import type { CallStatus, SideEffect } from './call.ts'
 import type { Received } from './parcel.ts'
 import type { ToolError } from './errors.ts'
 import type { Kernel, Observer } from './ports.ts'
+import { foldEvent } from './record.ts'
 import { isThenable } from './thenable.ts'
 
 /** What an event of each type says beside the envelope. */
@@ -24,6 +25,8 @@ interface Bodies {
     readonly always?: boolean | undefined
     /** The callId of the call whose args were edited. */
     readonly editedFrom?: string
+    /** The args as they were edited. */
+    readonly args?: unknown
   }
   /** The onion of middleware and handler begins. */
   'tool:start': { readonly input: unknown }
@@ -69,16 +72,26 @@ export type ToolEvent = ToolEventOf<ToolEventName>
 
 /** Whether anybody would see an event: makers of events ask first, so that an event nobody listens to costs nothing. */
 export function isWatched(parcel: Received, kernel: Kernel): boolean {
-  return kernel.watchers.size > 0 || parcel.watcher !== undefined
+  return kernel.watchers.size > 0 || parcel.watcher !== undefined || kernel.ledger !== undefined
 }
 
-/** Gives an event to everybody who watches. */
+/** Tells everybody who watches what happened. */
 export function announce<Name extends ToolEventName>(
   parcel: Received,
   kernel: Kernel,
   name: Name,
   body: Bodies[Name],
 ): void {
+  publish(happen(parcel, kernel, name, body), parcel, kernel)
+}
+
+/** Makes an event, and folds it into the record of its call: what is written down before it is told. */
+export function happen<Name extends ToolEventName>(
+  parcel: Received,
+  kernel: Kernel,
+  name: Name,
+  body: Bodies[Name],
+): ToolEvent {
   const event = {
     event: name,
     callId: parcel.callId,
@@ -90,6 +103,12 @@ export function announce<Name extends ToolEventName>(
     timestamp: Date.now(),
     ...body,
   } as unknown as ToolEvent
+  if (kernel.ledger !== undefined) parcel.record = foldEvent(parcel.record, event)
+  return event
+}
+
+/** Gives an event to everybody who watches. */
+export function publish(event: ToolEvent, parcel: Received, kernel: Kernel): void {
   for (const watcher of kernel.watchers) tell(watcher, event, kernel)
   if (parcel.watcher !== undefined) tell(parcel.watcher, event, kernel)
 }

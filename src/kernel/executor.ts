@@ -1,16 +1,21 @@
 import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import { TurnSlots } from './batch.ts'
-import type { Caller, CallOptions, ToolCall, ToolResult } from './call.ts'
-import { receive, type Received, type Resumption, type Slots } from './parcel.ts'
+import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult } from './call.ts'
+import { receive, type Received, type Slots } from './parcel.ts'
 import { CallContext } from './context.ts'
-import { CallDeadline, timerLength } from './deadline.ts'
+import { CallDeadline } from './deadline.ts'
 import type { ToolDefinition } from './definition.ts'
-import { DuplicateInvocationError, InvalidConfigurationError } from './errors.ts'
+import { InvalidConfigurationError, isToolError, JournalError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
 import type { Extension, Kernel, Observer } from './ports.ts'
-import { failure } from './outcome.ts'
+import { InFlight } from './in-flight.ts'
+import { duplicate, type JournalLedger } from './ledger.ts'
+import { failure, fault } from './outcome.ts'
 import { pump } from './pump.ts'
-import { Holding, type DecideOptions, type Redeemed } from './resume.ts'
+import { recall } from './recall.ts'
+import { snapshotOf, type ToolCallSnapshot } from './record.ts'
+import { recover, type RecoverOptions, type Recovery } from './recover.ts'
+import { type Holding, type DecideOptions, type Redeemed } from './resume.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -45,8 +50,7 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
 interface Walk {
   readonly slots?: Slots | undefined
   readonly watcher?: Observer | undefined
-  readonly resumption?: Resumption | undefined
-  readonly seq?: number
+  readonly resumed?: Redeemed | undefined
 }
 
 const noWalk: Walk = {}
@@ -54,18 +58,21 @@ const noWalk: Walk = {}
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
 export class ToolExecutor {
   readonly #kernel: Kernel
-  readonly #holding = new Holding()
+  readonly #holding: Holding
+  readonly #ledger: JournalLedger | undefined
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
-  readonly #inFlight = new Map<string, Received>()
+  readonly #inFlight = new InFlight()
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
   #closing: Promise<void> | undefined
-  readonly #waiting = new Map<string, (() => void)[]>()
 
   constructor(options: ExecutorOptions) {
-    this.#kernel = assemble(options, this.#holding)
+    const { kernel, holding, ledger } = assemble(options, () => this.#owner)
+    this.#kernel = kernel
+    this.#holding = holding
+    this.#ledger = ledger
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
@@ -124,7 +131,7 @@ export class ToolExecutor {
    * @throws `E_APPROVAL_INVALID` where the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
    */
   async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
-    return this.#resume(this.#holding.decided(token, decision, options, this.#kernel.registryFor))
+    return this.#resume(await this.#holding.decided(token, decision, options))
   }
 
   /**
@@ -134,8 +141,38 @@ export class ToolExecutor {
    * @param value What the client answers; checked against the tool's `outputSchema`.
    * @throws `E_APPROVAL_INVALID`, `E_APPROVAL_EXPIRED` as `decide` does.
    */
-  async respond(token: string, value: unknown): Promise<ToolResult> {
-    return this.#resume(this.#holding.answered(token, value, this.#kernel.registryFor))
+  async respond(
+    token: string,
+    value: unknown,
+    options: Pick<DecideOptions, 'session' | 'values'> = {},
+  ): Promise<ToolResult> {
+    return this.#resume(await this.#holding.answered(token, value, options))
+  }
+
+  /**
+   * How a call stands: of one in flight, or of one in the journal.
+   *
+   * @throws `E_JOURNAL` where there is no record of it.
+   */
+  async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
+    const record = this.#inFlight.get(invocationId)?.record ?? (await this.#ledger?.read(invocationId))?.record
+    if (record === undefined) throw new JournalError(`Tool record not found: ${invocationId}`)
+    return snapshotOf(record)
+  }
+
+  /**
+   * Closes what executors that died left unfinished in the journal. It never runs anything again, and leaves alone what
+   * living executors and people are still busy with.
+   *
+   * @throws `E_INVALID_CONFIGURATION` without a journal; `E_JOURNAL`.
+   */
+  async recover(options: RecoverOptions = {}): Promise<Recovery> {
+    if (this.#ledger === undefined) {
+      throw new InvalidConfigurationError(
+        'There is nothing to recover without a journal: give the executor one in `use`.',
+      )
+    }
+    return recover(options, this.#ledger, this.#kernel)
   }
 
   /** The tools that a caller may be shown; one whose schema cannot be said is set aside and reported. */
@@ -170,11 +207,8 @@ export class ToolExecutor {
   }
 
   async #close(drain: number): Promise<void> {
-    const timer = setTimeout(() => {
-      for (const { deadline } of this.#inFlight.values()) deadline.cancel('The executor was closed.')
-    }, timerLength(drain))
-    await Promise.all([...this.#inFlight.keys()].map((id) => this.#leaving(id)))
-    clearTimeout(timer)
+    await this.#inFlight.drain(drain, 'The executor was closed.')
+    this.#ledger?.end()
     const closed = await Promise.allSettled(this.#extensions.map(async (extension) => extension.close?.()))
     for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason
   }
@@ -183,79 +217,57 @@ export class ToolExecutor {
     return this.close()
   }
 
-  async #resume({ call, received, resumption }: Redeemed): Promise<ToolResult> {
-    await this.#leaving(received.invocationId) // an answer may come before the pause is told to the end
-    const { session, caller, invocationId, seq } = received
-    const { values } = received.context
-    return this.#walk(call, { session, caller, invocationId, values }, { resumption, seq })
+  async #resume(resumed: Redeemed): Promise<ToolResult> {
+    const { call, invocationId, session, caller, values } = resumed
+    await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
+    return this.#walk(call, { session, caller, invocationId, values }, { resumed })
   }
 
   async #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
     const kernel = this.#kernel
-    const { signal, values = {} } = options
+    const { signal, values = {}, session = this.session } = options
     const invocationId = options.invocationId ?? this.#nextId()
+    const { resumed } = walk
     const reception = {
       call,
       invocationId,
-      session: options.session ?? this.session,
+      session,
       caller: options.caller ?? ('model' as const),
       deadline: new CallDeadline(kernel.timeout, signal),
       slots: walk.slots,
       watcher: walk.watcher,
-      resumption: walk.resumption,
+      resumption: resumed?.resumption,
       receivedAt: performance.now(),
-      seq: walk.seq ?? 0,
+      seq: resumed?.seq() ?? 0,
+      record: resumed?.record,
+      fence: resumed?.fence,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
     if (this.#closing !== undefined) received.deadline.cancel('The executor is closed.')
-    if (this.#inFlight.has(invocationId)) return failure(received, kernel, running(invocationId))
-    this.#inFlight.set(invocationId, received)
+    if (this.#inFlight.has(invocationId)) return failure(received, kernel, duplicate(invocationId))
+    this.#inFlight.enter(received)
     try {
+      if (options.invocationId !== undefined && resumed === undefined && this.#ledger !== undefined) {
+        const known = await recall(call, invocationId, session, kernel, this.#ledger)
+        if (known !== undefined) return known
+      }
       return await execute(received, kernel)
+    } catch (error) {
+      return isToolError(error) ? failure(received, kernel, error) : fault(received, kernel, error)
     } finally {
-      this.#inFlight.delete(invocationId)
-      if (this.#waiting.size > 0) this.#left(invocationId)
+      this.#inFlight.leave(invocationId)
     }
-  }
-
-  /** Waits until a call is no longer in flight. */
-  async #leaving(invocationId: string): Promise<void> {
-    if (!this.#inFlight.has(invocationId)) return
-    await new Promise<void>((left) => {
-      this.#waiting.set(invocationId, [...(this.#waiting.get(invocationId) ?? []), left])
-    })
-  }
-
-  #left(invocationId: string): void {
-    const waiting = this.#waiting.get(invocationId) ?? []
-    this.#waiting.delete(invocationId)
-    for (const tell of waiting) tell()
   }
 
   /** Ids of one executor differ by a number, those of different executors by 122 random bits. */
   #nextId(): string {
+    return `${this.#owner}-${this.#count++}`
+  }
+
+  get #owner(): string {
     this.#prefix ??= crypto.randomUUID()
-    return `${this.#prefix}-${this.#count++}`
+    return this.#prefix
   }
-}
-
-/** A call of any shape, as one that the passage can answer. */
-function callOf(given: ToolCall): ToolCall {
-  try {
-    const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
-    return {
-      id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
-      name: typeof name === 'string' ? name : '',
-      args,
-      result,
-    }
-  } catch {
-    return { name: '' } // whatever it is, it names no tool
-  }
-}
-
-function running(invocationId: string): DuplicateInvocationError {
-  return new DuplicateInvocationError(`Invocation ${invocationId} is running already: wait for it, or give another id.`)
 }
 
 /**

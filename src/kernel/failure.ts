@@ -69,16 +69,21 @@ export function categoryOf(thrown: unknown): ErrorCategory {
 export function modelLine(error: ToolError, isExposed: boolean): string {
   if (!isExposed || !error.exposed) return 'The tool failed; the reason is not shown.'
   const { name, message } = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? wordsOf(error.cause) : error
-  const advice = error.recommendations?.length ? ` Recommendations: ${error.recommendations.join('; ')}` : ''
+  const advice = error.recommendations?.length ? ` Recommendations: ${error.recommendations.join(' ')}` : ''
   return oneLine(`${name}: ${message}${advice}`, longestLine)
 }
 
 /** Text as one line that no terminal or log obeys: control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  const start = text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
+  const start = cut(text, longest)
   // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
   const escaped = start.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
-  return escaped.length > longest || text.length > longest ? `${escaped.slice(0, longest - 1)}…` : escaped
+  return escaped.length > longest || text.length > longest ? `${cut(escaped, longest - 1)}…` : escaped
+}
+
+/** The beginning of a text, without half of a character at its end. */
+function cut(text: string, longest: number): string {
+  return text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
 }
 
 function escape(character: string): string {

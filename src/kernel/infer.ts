@@ -3,6 +3,7 @@ import type { JsonSchema } from './standard.ts'
 /** Anything that speaks Standard Schema, reduced to what inference needs: index access, no `infer`, so that it stays cheap. */
 interface Typed {
   readonly '~standard': {
+    readonly version: 1
     readonly types?: { readonly input: unknown; readonly output: unknown } | undefined
   }
 }
@@ -16,26 +17,29 @@ export type InputOf<S> = S extends Typed ? NonNullable<S['~standard']['types']>[
 /** What validation gives back: defaults filled in, transforms done. */
 export type OutputOf<S> = S extends Typed ? NonNullable<S['~standard']['types']>['output'] : FromJson<S>
 
-/** The type that a JSON Schema literal describes, as far as `type`, `properties`, `required`, `items`, `enum`, `const` and unions say it. */
-export type FromJson<S> = S extends { readonly static: infer Value; readonly params: readonly unknown[] }
+/**
+ * The type that a JSON Schema literal describes, as far as `type`, `properties`, `required`, `items`, `enum`, `const` and
+ * unions say it; a schema that says nothing of it here, because it came from a file or the wire, describes some object.
+ */
+export type FromJson<S> = unknown extends ValueOf<S> ? Record<string, unknown> : ValueOf<S>
+
+type ValueOf<S> = S extends { readonly static: infer Value; readonly params: readonly unknown[] }
   ? Value // TypeBox 0.34 carries its own type
   : S extends { readonly const: infer Value }
     ? Value
     : S extends { readonly enum: readonly (infer Value)[] }
       ? Value
       : S extends { readonly anyOf: readonly (infer Branch)[] }
-        ? FromJson<Branch>
+        ? ValueOf<Branch>
         : S extends { readonly oneOf: readonly (infer Branch)[] }
-          ? FromJson<Branch>
+          ? ValueOf<Branch>
           : S extends { readonly type: infer Type }
             ? Type extends readonly (infer One)[]
               ? FromType<One, S>
               : FromType<Type, S>
             : S extends { readonly properties: object }
               ? FromType<'object', S>
-              : JsonSchema extends S
-                ? Record<string, unknown>
-                : unknown
+              : unknown
 
 type FromType<Type, S> = Type extends 'string'
   ? string
@@ -49,7 +53,7 @@ type FromType<Type, S> = Type extends 'string'
           ? S extends { readonly items: infer Item }
             ? Item extends readonly unknown[]
               ? unknown[]
-              : FromJson<Item>[]
+              : ValueOf<Item>[]
             : unknown[]
           : Type extends 'object'
             ? FromObject<S>
@@ -58,11 +62,11 @@ type FromType<Type, S> = Type extends 'string'
 type FromObject<S> = S extends { readonly properties: infer Properties }
   ? S extends { readonly required: readonly (infer Key)[] }
     ? Flat<
-        { -readonly [Name in Extract<keyof Properties, Key>]: FromJson<Properties[Name]> } & {
-          -readonly [Name in Exclude<keyof Properties, Key>]?: FromJson<Properties[Name]>
+        { -readonly [Name in Extract<keyof Properties, Key>]: ValueOf<Properties[Name]> } & {
+          -readonly [Name in Exclude<keyof Properties, Key>]?: ValueOf<Properties[Name]>
         }
       >
-    : { -readonly [Name in keyof Properties]?: FromJson<Properties[Name]> }
+    : { -readonly [Name in keyof Properties]?: ValueOf<Properties[Name]> }
   : Record<string, unknown>
 
 type Flat<Both> = { [Name in keyof Both]: Both[Name] }

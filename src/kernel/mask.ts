@@ -1,5 +1,19 @@
+import type { Issue } from './standard.ts'
+
 /** What stands where a secret was. */
 export const mask = '[secret]'
+
+/** What is wrong with a value, without the words of a validator where they may quote a secret. */
+export function concealed(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[] {
+  if (secrets.length === 0) return issues
+  return issues.map((issue) => {
+    const place = issue.path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+    const isNear = secrets.some(
+      (secret) => `${place}/`.startsWith(`${secret}/`) || `${secret}/`.startsWith(`${place}/`),
+    )
+    return isNear ? { message: 'is not valid', path: issue.path } : issue
+  })
+}
 
 /** A copy in which the values at the given JSON Pointers are masked; the value itself where there are none. */
 export function masked(value: unknown, secrets: readonly string[]): unknown {

@@ -1,5 +1,5 @@
 import { createSha256 } from '#sha256'
-import { MemoryReader } from './artifact.ts'
+import { MemoryReader } from './memory-reader.ts'
 import { ArtifactError } from './errors.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
 
@@ -66,12 +66,12 @@ export function noArtifact(handle: string): ArtifactError {
 
 async function bytesOf(source: SpoolSource, signal: AbortSignal | undefined): Promise<Uint8Array> {
   if (typeof source === 'string') return new TextEncoder().encode(source)
-  if (source instanceof Uint8Array) return source.slice()
+  if (source instanceof Uint8Array) return new Uint8Array(source)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of source) {
     signal?.throwIfAborted()
-    chunks.push(chunk.slice()) // the writer may go on using its own
+    chunks.push(new Uint8Array(chunk)) // the writer may go on using its own
     length += chunk.byteLength
   }
   const bytes = new Uint8Array(length)

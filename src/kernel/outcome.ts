@@ -1,10 +1,12 @@
 import type { CallStatus, SideEffect, ToolResult } from './call.ts'
 import { progressOf, type Received, type Spooled } from './parcel.ts'
 import type { ContentBlock } from './content.ts'
-import { ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
+import { InternalError, ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
+import type { ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
 import type { Pause } from './pause.ts'
 import type { Kernel } from './ports.ts'
+import type { Awaited } from './record.ts'
 import { productOf } from './product.ts'
 
 type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
@@ -16,6 +18,15 @@ const statuses = new Map<ErrorCode, CallStatus>([
   ['E_CLIENT_TOOL', 'timed_out'],
   ['E_TOOL_CANCELLED', 'cancelled'],
 ])
+
+/** What became of a call, and what is still to be told of it once it is written down. */
+export interface Outcome {
+  readonly result: ToolResult
+  /** What the call needs to go on, where it is paused. */
+  readonly awaits?: Awaited
+  /** What happened before it settled. */
+  readonly before?: ToolEvent
+}
 
 /** The result of a call that walked the whole passage. */
 export function success(spooled: Spooled): ToolResult {
@@ -38,6 +49,15 @@ export function failure(received: Received, kernel: Kernel, error: ToolError): T
   result.error = error
   const { name: toolName, callId, invocationId } = received
   if (Object.isExtensible(error)) Object.assign(error, { toolName, callId, invocationId })
+  return result
+}
+
+/** The result of a call in which the kernel itself failed; reported, since it is nobody else's fault. */
+export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+  const message = 'The kernel failed while it handled the call; this is a fault of the package.'
+  const error = new InternalError(message, { cause, exposed: false })
+  const result = failure(received, kernel, error)
+  kernel.report(error)
   return result
 }
 

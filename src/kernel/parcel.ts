@@ -2,7 +2,8 @@ import type { SpooledArtifact } from './artifact.ts'
 import type { Caller, SideEffect, ToolCall } from './call.ts'
 import type { ContentBlock } from './content.ts'
 import type { ToolDefinition } from './definition.ts'
-import type { Observer, ToolContext } from './ports.ts'
+import type { Fence, Observer, ToolContext } from './ports.ts'
+import type { ToolCallRecord } from './record.ts'
 
 /** The time that a call has, counted over work and not over waiting for people or slots. */
 export interface Deadline {
@@ -64,6 +65,8 @@ export interface Resumption {
   readonly reply?: { readonly value: unknown }
   /** The call whose args were edited into those of this one. */
   readonly editedFrom?: string
+  /** The client was silent for too long. */
+  readonly isExpired?: true
 }
 
 /** What leaves the house with the result. */
@@ -101,6 +104,10 @@ export interface Received {
   seq: number
   /** How often the handler was started. */
   attempts: number
+  /** The fold of the events so far, where there is a journal. */
+  record: ToolCallRecord | undefined
+  /** Says that the journal's record is ours. */
+  fence: Fence | undefined
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -154,6 +161,8 @@ export type Reception = Pick<
   | 'resumption'
   | 'receivedAt'
   | 'seq'
+  | 'record'
+  | 'fence'
 >
 
 /** One object for the whole walk, with every field from the start, so that the engine never changes its shape. */
@@ -170,6 +179,8 @@ class Parcel implements Reception {
   readonly context: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
+  record: ToolCallRecord | undefined
+  fence: Fence | undefined
   seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined
@@ -191,6 +202,8 @@ class Parcel implements Reception {
     this.resumption = reception.resumption
     this.receivedAt = reception.receivedAt
     this.seq = reception.seq
+    this.record = reception.record
+    this.fence = reception.fence
     this.context = contextOf(this)
   }
 

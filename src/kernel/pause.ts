@@ -1,5 +1,10 @@
+/** Why a call waits for somebody. */
+export interface Pausing {
+  readonly reason: 'approval' | 'client'
+}
+
 /** Thrown by a stage to say that somebody has to answer before the call can go on. */
-export class Pause {
+export class Pause implements Pausing {
   readonly reason: 'approval' | 'client'
   /** The question, in words. */
   readonly prompt: string

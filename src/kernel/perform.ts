@@ -2,7 +2,7 @@ import { stamp, type Confirmed } from './parcel.ts'
 import { content } from './content.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
-import { InvalidExecutionTypeError, ToolNoHandlerError } from './errors.ts'
+import { ClientToolError, InvalidExecutionTypeError, ToolNoHandlerError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
 import { Pause } from './pause.ts'
@@ -22,6 +22,7 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
   }
   if (tool.type === 'client' && tool.requiresResponse && confirmed.resumption?.reply === undefined) {
     confirmed.effect = 'unknown'
+    if (confirmed.resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
     throw new Pause('client', `Answer ${tool.name}`, tool.timeout ?? clientPatience)
   }
   return null
@@ -36,8 +37,10 @@ export async function perform(confirmed: Confirmed, input: unknown, kernel: Kern
   const hasEffect = !(tool.traits.readonly && tool.type === 'server')
   if (hasEffect) confirmed.effect = 'unknown'
   confirmed.attempts++
+  if (confirmed.attempts > 1) await kernel.ledger?.commit(confirmed)
+  let value: unknown
   try {
-    let value = work()
+    value = work()
     if (isThenable(value)) value = await deadline.within(value)
     if (isGenerator(value)) {
       value = await drain(value, deadline, (data) => {
@@ -50,9 +53,20 @@ export async function perform(confirmed: Confirmed, input: unknown, kernel: Kern
     if (hasEffect && !isPlaceholder) confirmed.effect = 'completed'
     return value
   } catch (thrown) {
+    if (deadline.signal.aborted && isThenable(value)) auditLate(value, confirmed, kernel)
     deadline.check()
     throw downstream(tool.name, thrown)
   }
+}
+
+/** What the handler still does after its caller was released changes nothing, and is written down. */
+function auditLate(value: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): void {
+  const { ledger } = kernel
+  if (ledger === undefined) return
+  value.then(
+    () => ledger.remark(confirmed, 'the handler returned late'),
+    () => ledger.remark(confirmed, 'the handler failed late'),
+  )
 }
 
 function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {

@@ -3,7 +3,7 @@ import type { Confirmed, Received, Validated } from './parcel.ts'
 import type { ToolDefinition, ToolLike } from './definition.ts'
 import type { ToolEvent } from './events.ts'
 import type { Pause } from './pause.ts'
-import type { ToolCallRecord, RecordEntry } from './record.ts'
+import type { Awaited, ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
 
 /** What a handler, a policy and a middleware know of the call that they serve. */
@@ -106,21 +106,35 @@ export interface ArtifactStore {
   delete(handle: string): Promise<void>
 }
 
-/** Proves that its holder is the one that may write to a record. */
+/** Proves that its holder is the one that may write to a record: who, and at which change of hands. */
 export interface Fence {
   readonly owner: string
   readonly number: number
 }
 
-/** Keeps the records of calls, so that they outlive the process. */
+/** A record that is not settled, and for how long its owner has given no sign of life. */
+export interface Unfinished {
+  readonly record: ToolCallRecord
+  readonly fence: Fence
+  /** Milliseconds since the owner's last beat, by the journal's own clock. */
+  readonly idle: number
+}
+
+/** Keeps the records of calls, so that they outlive the process. What it has answered is kept, whatever happens next. */
 export interface Journal {
-  /** The first durable write of a call; nothing where the invocation has been claimed already. */
-  claim(record: ToolCallRecord): Promise<Fence | null>
-  /** Adds to a record; `false` where somebody else holds it now. */
-  append(invocationId: string, entry: RecordEntry, fence: Fence): Promise<boolean>
-  read(invocationId: string): Promise<ToolCallRecord | null>
-  takeOver(invocationId: string, fence: Fence): Promise<Fence | null>
-  unfinished(): AsyncIterable<ToolCallRecord>
+  /** Whether it outlives the process: then settled records are chained by digests. */
+  readonly isDurable: boolean
+  /** The first write of a record, by its owner; nothing where there is a record of this invocation already. */
+  claim(record: ToolCallRecord, owner: string): Promise<Fence | null>
+  /** Puts the record as it is now in the place of what there was; `false` where somebody else holds it. */
+  write(record: ToolCallRecord, fence: Fence): Promise<boolean>
+  /** A record and its present fence; nothing where there is none. */
+  read(invocationId: string): Promise<{ readonly record: ToolCallRecord; readonly fence: Fence } | null>
+  /** Takes a record over from who holds it by `fence`; nothing where that has changed meanwhile. Of many, one succeeds. */
+  takeOver(invocationId: string, fence: Fence, owner: string): Promise<Fence | null>
+  /** Every record that is not settled. */
+  unfinished(): AsyncIterable<Unfinished>
+  /** A sign of life of an owner. */
   beat(owner: string): Promise<void>
 }
 
@@ -155,6 +169,22 @@ export interface Extension {
   close?(): void | Promise<void>
 }
 
+/** Keeps the calls of tools that are not concurrent apart from the others of their session. */
+export interface Gates {
+  enter(session: string, isConcurrent: boolean): Promise<void> | undefined
+  leave(session: string, isConcurrent: boolean, turn: Promise<void> | undefined): void
+}
+
+/** Writes the records of calls into the journal, at the moments that count. */
+export interface Ledger {
+  /** Makes the record as it is now durable. Throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`. */
+  commit(received: Received): Promise<void>
+  /** Makes the outcome durable; gives the digest that chains it to the one before, where the journal is durable. */
+  settle(received: Received, result: ToolResult, awaits: Awaited | undefined): Promise<string | undefined>
+  /** Adds a line to the audit trail of a call that is over. */
+  remark(received: Received, note: string): void
+}
+
 /** The doors, put together: what every stage is handed beside the call. */
 export interface Kernel {
   /** The tools of a session: those of the executor, and what extensions add for the session. */
@@ -174,8 +204,12 @@ export interface Kernel {
   /** Bytes of UTF-8 that args may have. */
   readonly argsLimit: number
   readonly exposeErrors: boolean
+  /** Who may run beside whom in a session. */
+  readonly gates: Gates
+  /** Writes records down, where there is a journal. */
+  readonly ledger: Ledger | undefined
   /** Keeps a call that waits for somebody until its token is redeemed. */
-  hold(received: Received, pause: Pause): { readonly token: string; readonly expiresAt: number }
+  hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited }
   /** Where faults go that belong to no call's result. */
   report(error: unknown): void
 }

@@ -74,7 +74,7 @@ function jsonProduct(value: unknown): Product {
 
 function binaryProduct(bytes: Uint8Array): Product {
   const text = `(${bytes.byteLength.toLocaleString('en')} bytes, not shown)`
-  return { source: bytes.slice(), Class: BinaryArtifact, blocks: [{ type: 'text', text }] }
+  return { source: new Uint8Array(bytes), Class: BinaryArtifact, blocks: [{ type: 'text', text }] }
 }
 
 function blocksProduct(blocks: readonly ContentBlock[]): Product {

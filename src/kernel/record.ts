@@ -1,6 +1,12 @@
-import type { CallStatus, SideEffect } from './call.ts'
+import { sha256 } from '#sha256'
+import { canonicalize } from './canonical.ts'
+import { readText } from './json-text.ts'
 import type { Approval } from './parcel.ts'
+import type { Pausing } from './pause.ts'
+import type { Caller, CallStatus, SideEffect } from './call.ts'
 import type { ContentBlock } from './content.ts'
+import { IllegalTransitionError, type ToolError } from './errors.ts'
+import type { ToolEvent } from './events.ts'
 
 /** Where a call stands. */
 export type ToolCallState =
@@ -17,36 +23,230 @@ export interface ToolCallAuditEntry {
 /** What became of a request for approval, as the record keeps it. */
 export interface ToolCallApproval extends Partial<Approval> {
   readonly required: boolean
+  /** Milliseconds since the epoch. */
   readonly decidedAt?: number
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-/** The durable record of one invocation, as plain JSON. */
+/** What a paused call needs to go on, kept until it settles. */
+export interface Awaited {
+  readonly reason: Pausing['reason']
+  /** SHA-256 of the token. */
+  readonly digest: string
+  /** The hash of the tool's definition when it was asked for. */
+  readonly fingerprint: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  /** The canonical text of the args: unmasked, since the call goes on from it. */
+  readonly text: string
+}
+
+/** The record of one invocation, as plain JSON: all of it but what only a journal gives is a fold over its events. */
 export interface ToolCallRecord {
+  /** The `invocationId`. */
   readonly id: string
-  readonly name: string
   readonly callId: string | null
+  readonly name: string
   readonly session: string
-  /** The executor instance that wrote it last. */
-  readonly owner: string
+  /** The provider's id of the call. */
+  readonly toolCallId?: string | number
+  /** The args, with secrets masked. */
   readonly input: unknown
   readonly state: ToolCallState
   readonly approval: ToolCallApproval
   readonly status?: CallStatus
   readonly effect: SideEffect
-  readonly result?: readonly ContentBlock[]
   readonly error?: string
   readonly isError?: boolean
-  readonly startedAt?: number
-  readonly completedAt?: number
-  readonly durationMs?: number
   readonly createdAt: number
   readonly updatedAt: number
+  readonly startedAt?: number
+  readonly completedAt?: number
+  /** From receipt to settlement, in milliseconds of a monotonic clock; of its last leg, where the call was paused. */
+  readonly durationMs?: number
   readonly auditTrail: readonly ToolCallAuditEntry[]
+  /** The number of the next event. */
+  readonly seq: number
+  /** What only a journal's record has. */
+  readonly journal?: Journaled
 }
 
-/** A change to a record: the fields that change, and the line for its audit trail. */
-export interface RecordEntry {
-  readonly change: Partial<Omit<ToolCallRecord, 'id' | 'auditTrail'>>
-  readonly audit: ToolCallAuditEntry
+/** What the kernel adds to a record when it writes it down. */
+export interface Journaled {
+  readonly caller: Caller
+  /** The executor that wrote it last, and how often it changed hands. */
+  readonly owner: string
+  readonly fence: number
+  readonly awaits?: Awaited
+  /** What the model was shown, for a replay. */
+  readonly result?: readonly ContentBlock[]
+  readonly handle?: string
+  readonly artifact?: { readonly kind: string; readonly mediaType: string; readonly byteLength: number }
+  readonly failure?: ReturnType<ToolError['toJSON']>
+  readonly skipped?: true
+  /** SHA-256 of `previous` and the settled record; `previous` is the digest of the owner's settlement before. */
+  readonly digest?: string
+  readonly previous?: string
+}
+
+/**
+ * The digest that chains a settled record to the one that its owner settled before.
+ *
+ * @param previous The digest of that one; the empty string for the first.
+ * @param record As it was written, or read back from a journal.
+ */
+export function digestOf(previous: string, record: ToolCallRecord): string {
+  const { journal, ...told } = record
+  const text = JSON.stringify({ ...told, result: journal?.result, failure: journal?.failure })
+  return sha256(previous + canonicalize(readText(text)))
+}
+
+const longestPreview = 200
+
+/** A copy of a record for views: the input is cut, and nothing of it is shared. */
+export interface ToolCallSnapshot extends Pick<
+  ToolCallRecord,
+  'id' | 'name' | 'state' | 'approval' | 'error' | 'isError' | 'durationMs' | 'startedAt' | 'completedAt' | 'auditTrail'
+> {
+  readonly result?: readonly ContentBlock[]
+  /** The first 200 characters of the input as JSON. */
+  readonly inputPreview: string
+}
+
+/** Makes the snapshot of a record. */
+export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
+  const { id, name, state, approval, error, isError, durationMs, startedAt, completedAt, auditTrail, input } = record
+  const text = JSON.stringify(input) ?? ''
+  const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
+  const result = record.journal?.result
+  const view = {
+    id,
+    name,
+    state,
+    approval,
+    error,
+    isError,
+    durationMs,
+    startedAt,
+    completedAt,
+    auditTrail,
+    result,
+    inputPreview,
+  }
+  return JSON.parse(JSON.stringify(view)) as ToolCallSnapshot
+}
+
+/** Which states may follow each. */
+const following: Record<ToolCallState, readonly ToolCallState[]> = {
+  PENDING: ['APPROVAL_REQUIRED', 'EXECUTING', 'FAILED', 'DENIED', 'COMPLETED', 'SEALED'],
+  APPROVAL_REQUIRED: ['APPROVED', 'DENIED', 'FAILED', 'SEALED'],
+  APPROVED: ['EXECUTING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED'],
+  EXECUTING: ['COMPLETED', 'FAILED', 'SEALED'],
+  COMPLETED: [],
+  FAILED: [],
+  DENIED: [],
+  SEALED: [],
+}
+
+/** Whether a call in this state is over. */
+export function isSettled(state: ToolCallState): boolean {
+  return following[state].length === 0
+}
+
+/**
+ * Brings a record into another state, with a line in its audit trail.
+ *
+ * @throws `E_ILLEGAL_TRANSITION` where that state cannot follow.
+ */
+export function advance(
+  record: ToolCallRecord,
+  state: ToolCallState,
+  timestamp: number,
+  note?: string,
+): ToolCallRecord {
+  if (!following[record.state].includes(state)) {
+    throw new IllegalTransitionError(`Invocation ${record.id} cannot go from ${record.state} to ${state}.`)
+  }
+  return remark({ ...record, state }, timestamp, note)
+}
+
+/** Adds a line to a record's audit trail. */
+export function remark(record: ToolCallRecord, timestamp: number, note?: string): ToolCallRecord {
+  const entry = { state: record.state, timestamp, ...(note === undefined ? undefined : { note }) }
+  return { ...record, updatedAt: timestamp, auditTrail: [...record.auditTrail, entry] }
+}
+
+/**
+ * Folds one event of an invocation into its record.
+ *
+ * @param record What the events before gave; nothing for the first.
+ * @throws `E_ILLEGAL_TRANSITION` where the events are not those of one invocation, in their order.
+ */
+export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
+  if (record === undefined) return folded(begun(event), event)
+  return { ...folded(record, event), seq: event.seq + 1, callId: event.callId, name: event.toolName }
+}
+
+function begun(event: ToolEvent): ToolCallRecord {
+  const { invocationId, callId, toolName, session, id, seq, timestamp } = event
+  return {
+    id: invocationId,
+    callId,
+    name: toolName,
+    session,
+    ...(id === undefined ? undefined : { toolCallId: id }),
+    input: undefined,
+    state: 'PENDING',
+    approval: { required: false },
+    effect: 'none',
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    auditTrail: [{ state: 'PENDING', timestamp }],
+    seq: seq + 1,
+  }
+}
+
+function folded(record: ToolCallRecord, event: ToolEvent): ToolCallRecord {
+  const { timestamp } = event
+  switch (event.event) {
+    case 'call:received':
+      return { ...record, input: event.args }
+    case 'call:paused': {
+      if (event.reason === 'client') return executing(record, timestamp)
+      const { meta } = event
+      const approval = { required: true, ...(meta === undefined ? undefined : { meta }) }
+      return advance({ ...record, approval }, 'APPROVAL_REQUIRED', timestamp)
+    }
+    case 'call:resumed': {
+      const { decision, decidedBy, note, always, args } = event
+      const approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
+      const decided = args === undefined ? { ...record, approval } : { ...record, approval, input: args }
+      if (record.state !== 'APPROVAL_REQUIRED' || decision === 'deny') return remark(decided, timestamp, note)
+      return advance(decided, 'APPROVED', timestamp, note)
+    }
+    case 'tool:start':
+      return executing(record, timestamp)
+    case 'tool:progress':
+    case 'tool:end':
+      return record
+    case 'call:settled': {
+      const { status, effect, error, durationMs } = event
+      if (status === 'pending') return { ...record, status, effect }
+      const words = error === undefined ? undefined : { error: `${error.name}: ${error.message}` }
+      const outcome = { status, effect, isError: status !== 'ok', durationMs, completedAt: timestamp, ...words }
+      const state = stateAfter(record.state, event)
+      return { ...advance(record, state, timestamp, error?.code), ...outcome }
+    }
+  }
+}
+
+function executing(record: ToolCallRecord, timestamp: number): ToolCallRecord {
+  const { startedAt = timestamp } = record
+  return record.state === 'EXECUTING' ? record : { ...advance(record, 'EXECUTING', timestamp), startedAt }
+}
+
+function stateAfter(state: ToolCallState, event: Extract<ToolEvent, { event: 'call:settled' }>): ToolCallState {
+  if (event.error?.code === 'E_SEALED') return 'SEALED'
+  if (event.status === 'ok') return 'COMPLETED'
+  return event.status === 'denied' && state !== 'EXECUTING' ? 'DENIED' : 'FAILED'
 }

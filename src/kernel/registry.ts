@@ -53,7 +53,14 @@ export class ToolRegistry {
       this.#undone.add(definition)
       if (this.#tools.get(name) !== definition) return
       this.#remove(definition)
-      if (former !== undefined && !this.#undone.has(former)) this.#insert(former)
+      if (former === undefined || this.#undone.has(former)) return
+      try {
+        this.#insert(former)
+      } catch (error) {
+        this.#insert(definition) // what it replaced has no place any more: nothing is undone
+        this.#undone.delete(definition)
+        throw error
+      }
     }
   }
 

@@ -1,16 +1,19 @@
 import { sha256 } from '#sha256'
-import type { ToolCall } from './call.ts'
-import { progressOf, type Approval, type Received, type Resumption } from './parcel.ts'
+import type { Caller, ToolCall, ToolValues } from './call.ts'
 import { ApprovalExpiredError, ApprovalInvalidError } from './errors.ts'
 import { fingerprint } from './fingerprint.ts'
+import type { JournalLedger } from './ledger.ts'
+import { progressOf, type Approval, type Received, type Resumption } from './parcel.ts'
 import type { Pause } from './pause.ts'
+import type { Fence } from './ports.ts'
+import { isSettled, type Awaited, type ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
 
 const mostHeld = 10_000
 /** The last millisecond that a `Date` can hold. */
 const endOfTime = 8.64e15
 
-/** What a person may say beside yes and no. */
+/** What may be said with an answer, beside yes and no. */
 export interface DecideOptions {
   /** A word to the model. */
   readonly note?: string
@@ -19,82 +22,150 @@ export interface DecideOptions {
   /** Args to run with instead: they make a new call, identified and validated anew. */
   readonly editedArgs?: unknown
   readonly decidedBy?: string
+  /** Where it is given, the call has to be of this session. */
+  readonly session?: string
+  /** The host's own data for the rest of the call. Default: what it was given, where that is still in this process. */
+  readonly values?: ToolValues
 }
 
 /** A paused call, ready to walk the passage again from its canonical text. */
 export interface Redeemed {
   readonly call: ToolCall
-  readonly received: Received
+  readonly invocationId: string
+  readonly session: string
+  readonly caller: Caller
+  readonly values: ToolValues
   readonly resumption: Resumption
+  /** Where its events go on; known only once the leg before has ended. */
+  readonly seq: () => number
+  readonly record: ToolCallRecord | undefined
+  readonly fence: Fence | undefined
 }
 
-interface Held {
-  readonly received: Received
-  readonly fingerprint: string
-  readonly reason: Pause['reason']
-  readonly expiresAt: number
-}
+/** A paused call, wherever it was kept. */
+type Held = Omit<Redeemed, 'resumption'> & { readonly awaits: Awaited; readonly callId: string | null }
 
 /** The paused calls of one executor. Their tokens are capabilities: random, of use once, and kept as a hash alone. */
 export class Holding {
   readonly #held = new Map<string, Held>()
+  readonly #registryFor: (session: string) => ToolRegistry
+  readonly #ledger: JournalLedger | undefined
 
-  /** Keeps a call until its token is redeemed; where there are too many, the oldest is given up. */
-  hold(received: Received, pause: Pause): { readonly token: string; readonly expiresAt: number } {
+  constructor(registryFor: (session: string) => ToolRegistry, ledger: JournalLedger | undefined) {
+    this.#registryFor = registryFor
+    this.#ledger = ledger
+  }
+
+  /** Makes the token of a call that is paused; with a journal it is kept there, else here, and the oldest gives way. */
+  hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited } {
     const secret = crypto.getRandomValues(new Uint8Array(32))
     const token = `${received.invocationId}.${Array.from(secret, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-    const expiresAt = Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime)
-    const { tool } = progressOf(received)
-    const promise = tool === undefined ? '' : fingerprint(tool)
-    this.#held.set(sha256(token), { received, fingerprint: promise, reason: pause.reason, expiresAt })
+    const { tool, identity } = progressOf(received)
+    if (tool === undefined || identity === undefined) throw new TypeError('a call is paused only once it is identified')
+    const awaits: Awaited = {
+      reason: pause.reason,
+      digest: sha256(token),
+      fingerprint: fingerprint(tool),
+      expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
+      text: identity.text,
+    }
+    if (this.#ledger === undefined) this.#keep(received, awaits)
+    return { token, awaits }
+  }
+
+  /** The call that waits for a person's word. */
+  async decided(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Redeemed> {
+    const { awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
+    if (Date.now() > awaits.expiresAt) {
+      throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
+    }
+    const { note, always, decidedBy = 'user', editedArgs } = options
+    const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
+    if (editedArgs === undefined || decision !== 'allow') return { ...held, resumption: { approval } }
+    const resumption: Resumption = callId === null ? { approval } : { approval, editedFrom: callId }
+    return { ...held, resumption, call: { ...held.call, args: editedArgs } }
+  }
+
+  /** The call that waits for a client's answer. */
+  async answered(token: string, value: unknown, options: Pick<DecideOptions, 'session' | 'values'>): Promise<Redeemed> {
+    const { awaits, callId: _callId, ...held } = await this.#redeem(token, 'client', options)
+    const approval: Approval = { decision: 'allow', decidedBy: 'client' }
+    const isExpired = Date.now() > awaits.expiresAt
+    return { ...held, resumption: isExpired ? { approval, isExpired } : { approval, reply: { value } } }
+  }
+
+  #keep(received: Received, awaits: Awaited): void {
+    const { call, invocationId, session, caller, callId, context } = received
+    this.#held.set(awaits.digest, {
+      call: { ...call, name: received.name, args: awaits.text },
+      invocationId,
+      session,
+      caller,
+      callId,
+      values: context.values,
+      seq: () => received.seq,
+      record: undefined,
+      fence: undefined,
+      awaits,
+    })
     for (const oldest of this.#held.keys()) {
       if (this.#held.size <= mostHeld) break
       this.#held.delete(oldest)
     }
-    return { token, expiresAt }
   }
 
-  /** The call that waits for a person's word. */
-  decided(token: string, decision: 'allow' | 'deny', options: DecideOptions, registry: Registries): Redeemed {
-    const { received, callId, text } = this.#redeem(token, 'approval', registry)
-    const { note, always, decidedBy, editedArgs } = options
-    const approval: Approval = { decision, decidedBy: decidedBy ?? 'user', note, always }
-    const isEdited = editedArgs !== undefined && decision === 'allow'
-    const resumption: Resumption = isEdited ? { approval, editedFrom: callId } : { approval }
-    return { received, resumption, call: { ...received.call, args: isEdited ? editedArgs : text } }
-  }
-
-  /** The call that waits for a client's answer. */
-  answered(token: string, value: unknown, registry: Registries): Redeemed {
-    const { received, text } = this.#redeem(token, 'client', registry)
-    const approval: Approval = progressOf(received).approval ?? { decision: 'allow', decidedBy: 'client' }
-    return { received, resumption: { approval, reply: { value } }, call: { ...received.call, args: text } }
-  }
-
-  #redeem(
+  async #redeem(
     token: unknown,
-    reason: Pause['reason'],
-    registryFor: Registries,
-  ): { readonly received: Received; readonly callId: string; readonly text: string } {
-    const key = sha256(String(token))
-    const held = this.#held.get(key)
-    if (held === undefined || held.reason !== reason) {
+    reason: Awaited['reason'],
+    options: Pick<DecideOptions, 'session' | 'values'>,
+  ): Promise<Held> {
+    const digest = sha256(String(token))
+    const held =
+      this.#ledger === undefined ? this.#held.get(digest) : await this.#read(String(token), digest, this.#ledger)
+    const { session, values } = options
+    if (held === undefined || held.awaits.reason !== reason || (session !== undefined && session !== held.session)) {
       throw new ApprovalInvalidError(
-        'This token is unknown, used already, or of another executor. Ask for approval anew.',
+        'This token is unknown, used already, or of another session. Ask for approval anew.',
       )
     }
-    this.#held.delete(key)
-    if (Date.now() > held.expiresAt) {
-      throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
+    if (!(await this.#use(digest, held))) throw new ApprovalInvalidError('This token is used already.')
+    const tool = this.#registryFor(held.session).get(held.call.name)
+    if (tool === undefined || fingerprint(tool) !== held.awaits.fingerprint) {
+      throw new ApprovalInvalidError(`Tool "${held.call.name}" has changed since approval was asked for. Ask anew.`)
     }
-    const { received } = held
-    const { identity } = progressOf(received)
-    const tool = registryFor(received.session).get(received.name)
-    if (identity === undefined || tool === undefined || fingerprint(tool) !== held.fingerprint) {
-      throw new ApprovalInvalidError(`Tool "${received.name}" has changed since approval was asked for. Ask anew.`)
+    return values === undefined ? held : { ...held, values }
+  }
+
+  /** Uses a token up: of many who hold it, one succeeds. */
+  async #use(digest: string, held: Held): Promise<boolean> {
+    const { record, fence } = held
+    if (this.#ledger === undefined || record === undefined || fence === undefined) return this.#held.delete(digest)
+    if (record.journal === undefined) return false
+    const { awaits: _used, ...journal } = record.journal
+    return this.#ledger.write({ ...record, journal }, fence)
+  }
+
+  /** The call that a journal keeps for a token, taken over from whoever paused it. */
+  async #read(token: string, digest: string, ledger: JournalLedger): Promise<Held | undefined> {
+    const invocationId = token.slice(0, Math.max(0, token.lastIndexOf('.')))
+    const found = await ledger.read(invocationId)
+    const awaits = found?.record.journal?.awaits
+    if (found === null || awaits?.digest !== digest || isSettled(found.record.state)) return undefined
+    const fence = await ledger.takeOver(found.record, found.fence)
+    if (fence === null || fence === undefined) return undefined
+    const { record } = found
+    const { name, session, toolCallId: id, callId, seq } = record
+    return {
+      call: { id, name, args: awaits.text },
+      invocationId,
+      session,
+      caller: record.journal?.caller ?? 'model',
+      callId,
+      values: {},
+      seq: () => seq,
+      record,
+      fence,
+      awaits,
     }
-    return { received, callId: identity.callId, text: identity.text }
   }
 }
-
-type Registries = (session: string) => ToolRegistry

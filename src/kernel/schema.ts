@@ -111,8 +111,8 @@ async function settleResult(pending: PromiseLike<unknown>, vendor: string): Prom
 function outcomeOf(result: unknown, vendor: string): Outcome {
   if (typeof result !== 'object' || result === null) throw broken(vendor, 'gave no result object', undefined)
   try {
-    const { issues } = result as { readonly issues?: unknown }
-    if (issues === undefined) return result as Outcome
+    const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown }
+    if (issues === undefined) return { value }
     return { issues: issuesOf(issues as readonly StandardSchemaV1.Issue[]) }
   } catch (cause) {
     throw broken(vendor, 'gave a malformed result', cause)

@@ -1,4 +1,5 @@
-import { artifactClass, MemoryReader, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { artifactClass, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { MemoryReader } from './memory-reader.ts'
 import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { ContentBlock } from './content.ts'
 import { openStream, type OpenStream, type Stream } from './drain.ts'
@@ -27,21 +28,22 @@ export function keep(product: Product, checked: Checked, kernel: Kernel): Receip
 /** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
 export async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
-  const open = openStream(stream)
+  let open: OpenStream | undefined
   const start: Uint8Array[] = []
   let length = 0
   try {
+    open = openStream(stream)
     while (length <= kernel.inlineLimit) {
       const piece = await deadline.within(open.next())
       if (piece.done === true) return await keep(productOf(joined(start, length, open.isText)), checked, kernel)
-      start.push(piece.value.slice()) // the maker of the stream may use its buffer again
+      start.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
       length += piece.value.byteLength
     }
     const { Class } = productOf(open.isText ? '' : new Uint8Array())
     const kept = { Class: tool.artifact === undefined ? Class : artifactClass(tool.artifact) }
     return await store(rest(start, open, deadline), kept, checked, kernel)
   } catch (cause) {
-    open.close()
+    open?.close()
     deadline.check()
     throw unkept(cause)
   }
@@ -49,14 +51,20 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
 
 /** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
 export async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  const { handle, mediaType } = artifact
-  if (handle === undefined && artifact.byteLength() > kernel.inlineLimit) {
-    const Class = artifact.constructor as ArtifactClass
-    return store(artifact.chunks(), { Class, mediaType }, checked, kernel)
+  const { deadline } = checked
+  try {
+    const { handle, mediaType } = artifact
+    if (handle === undefined && artifact.byteLength() > kernel.inlineLimit) {
+      const Class = artifact.constructor as ArtifactClass
+      return await store(artifact.chunks(), { Class, mediaType }, checked, kernel)
+    }
+    const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= kernel.inlineLimit
+    const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact))
+    return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+  } catch (cause) {
+    deadline.check()
+    throw unkept(cause)
   }
-  const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= kernel.inlineLimit
-  const text = isShown ? await artifact.asString() : await previewOf(artifact)
-  return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
 }
 
 interface Kept {
@@ -76,7 +84,7 @@ async function store(source: SpoolSource, kept: Kept, checked: Checked, kernel: 
     )
     const reader = await deadline.within(Promise.resolve(kernel.store.open(handle, { session })))
     const artifact = new Class({ reader, mediaType, handle, trusted: tool.trusted })
-    return { content: [{ type: 'text', text: await previewOf(artifact) }, ...media], artifact, handle }
+    return { content: [{ type: 'text', text: await deadline.within(previewOf(artifact)) }, ...media], artifact, handle }
   } catch (cause) {
     deadline.check()
     throw unkept(cause)

@@ -9,7 +9,6 @@ import type { Kernel, Observer, ToolContext } from './ports.ts'
 import { pump } from './pump.ts'
 import { invalidArgs } from './schema.ts'
 import { assemble } from './assemble.ts'
-import { Holding } from './resume.ts'
 import type { StandardSchemaV1 } from './standard.ts'
 import { fieldNames, issuesOfConfig } from './tool-fields.ts'
 import type { ErasedConfig, ToolOptions, ToolType } from './tool-options.ts'
@@ -63,7 +62,7 @@ let bare: Kernel | undefined
 
 /** The kernel of direct calls: no doors, and nobody decides. */
 function bareKernel(): Kernel {
-  bare ??= { ...assemble({ inlineLimit: Infinity }, new Holding()), decides: () => false }
+  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, decides: () => false }
   return bare
 }
 

@@ -250,8 +250,7 @@ it('AIDK-15 with requiresResponse the call waits for the client, whose answer is
 })
 
 it('AIDK-16 a client has 30,000 ms to answer, or as long as its tool says', async () => {
-  const { timeout: _, ...rest } = userForm.describe()
-  const quick = clientTool({ ...rest, name: 'quick_form' } as never)
+  const quick = clientTool({ name: 'quick_form', description: 'Asks quickly', requiresResponse: true })
   const executor = createExecutor({ tools: [userForm, quick] })
   const patienceOf = async (name: string): Promise<[least: number, most: number]> => {
     const before = Date.now()
@@ -528,7 +527,7 @@ it('AIDK-42 Tool.isTool tells tools from everything else, also tools of a subcla
   expect(Tool.isTool(calculator)).toBe(true)
   expect(Tool.isTool(special)).toBe(true)
   const others = [undefined, null, 'calculator', () => 1, Tool, { name: 'calculator', handler: () => 1 }, z.object({})]
-  for (const other of others) expect(Tool.isTool(other), String(other)).toBe(false)
+  expect(others.map((other) => Tool.isTool(other))).toEqual(others.map(() => false))
 })
 
 it('AIDK-43 a tool needs no conversion to be executed: executors and registries take it as it is', async () => {
@@ -685,6 +684,25 @@ it('AIDK-53 hosts add execution types, options of providers and libraries, and m
   expect(result.content).toMatchObject([{ type: 'json', data: { logged: { moved: { degrees: 90 } } } }])
   expect(robot.providerOptions['ours']).toEqual({ speed: 'slow' })
   expect(robot.libraryOptions['ours']).toEqual({ callbacks: true })
+})
+
+it('AIDK-54 executor, registry, model, adapter and client each take their own part of a tool', async () => {
+  const adding = tool({
+    name: 'adding',
+    description: 'Adds',
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    providerOptions: { anthropic: { cache_control: { type: 'ephemeral' } } },
+    handler: ({ a, b }) => a + b,
+  })
+  const registry = new ToolRegistry([adding])
+  const executor = createExecutor({ tools: registry })
+  expect(wordsOf(await executor.execute({ name: 'adding', args: { a: 1, b: 2 } }))).toBe('3')
+  const definitions = anthropic().definitions(registry.list('model'))
+  expect(definitions).toMatchObject([{ name: 'adding', cache_control: { type: 'ephemeral' } }])
+
+  const described: unknown = JSON.parse('{"name":"chart","description":"Draws","inputSchema":{"type":"object"}}')
+  registry.add(clientTool(described as Parameters<typeof clientTool>[0]))
+  expect(wordsOf(await executor.execute({ name: 'chart', args: {} }))).toBe('[chart rendered on client]')
 })
 
 it('AIDK-55 what wraps a run sees how long it took and what went wrong', async () => {

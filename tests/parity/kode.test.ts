@@ -173,6 +173,24 @@ it('KODE-05 a tool’s timeout is kept, also against a handler that ignores its 
   expect(result).toMatchObject({ status: 'timed_out', effect: 'unknown', error: { code: 'E_TOOL_TIMEOUT' } })
 })
 
+it('KODE-06 tools run side by side, and one that says it is not concurrent has its session to itself', async () => {
+  let running = 0
+  const company: number[] = []
+  const work = async (): Promise<void> => {
+    company.push(++running)
+    for (let turns = 0; turns < 5; turns++) await Promise.resolve()
+    running--
+  }
+  const side = tool({ name: 'side', description: 'Has company', handler: work })
+  const alone = tool({ name: 'alone', description: 'Has none', traits: { concurrent: false }, handler: work })
+  expect([side.traits.concurrent, alone.traits.concurrent]).toEqual([true, false])
+  const executor = createExecutor({ tools: [side, alone] })
+  await executor.executeToolCalls([{ name: 'side' }, { name: 'side' }])
+  expect(company.splice(0)).toEqual([1, 2])
+  await executor.executeToolCalls([{ name: 'alone' }, { name: 'alone' }, { name: 'side' }])
+  expect(company).toEqual([1, 1, 1])
+})
+
 it('KODE-07 that a tool only reads is part of its definition, and known to policies', async () => {
   const readersOnly: Policy = {
     name: 'readers only',

@@ -4,6 +4,9 @@ import {
   tool,
   Tool,
   ToolRegistry,
+  type Middleware,
+  type StandardJSONSchemaV1,
+  type StandardSchemaV1,
   type ToolContext,
   type ToolEvent,
   type ToolHandler,
@@ -46,7 +49,7 @@ function execute(made: Tool, args: unknown = {}): Promise<ToolResult> {
 
 /** The result of a tool whose handler returns this value. */
 function returned(value: unknown): Promise<ToolResult> {
-  return execute(tool('returning', () => value) as Tool)
+  return execute(tool('returning', () => value))
 }
 
 function wordsOf({ content }: ToolResult): string {
@@ -131,11 +134,11 @@ describe('Strands', () => {
   })
 
   it('STR-07 a schema is known by the standard that it keeps, not by its class or by fields of one library', async () => {
-    const foreign = {
+    const foreign: StandardSchemaV1 & StandardJSONSchemaV1 = {
       '~standard': {
-        version: 1 as const,
+        version: 1,
         vendor: 'another copy',
-        validate: (value: unknown) =>
+        validate: (value) =>
           typeof (value as { a?: unknown }).a === 'number' ? { value } : { issues: [{ message: 'a is not a number' }] },
         jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
       },
@@ -156,7 +159,7 @@ describe('Strands', () => {
 
     let parsed = 0
     const lookalike = { _def: {}, parse: () => ++parsed, type: 'object' }
-    const raw = new Tool({ name: 'raw', description: 'Is raw', inputSchema: lookalike as never, handler: () => 'ran' })
+    const raw = new Tool({ name: 'raw', description: 'Is raw', inputSchema: lookalike, handler: () => 'ran' })
     await execute(raw, {})
     expect(parsed).toBe(0)
   })
@@ -384,7 +387,10 @@ describe('Strands', () => {
     cycle.self = cycle
     for (const value of [1n, new Map([[1, 2]]), new Set([1]), new Error('x'), cycle, () => 1, { a: { b: 1n } }]) {
       const refused = await returned(value)
-      expect(refused, String(value)).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_RESULT' } })
+      expect(refused, Object.prototype.toString.call(value)).toMatchObject({
+        status: 'error',
+        error: { code: 'E_INVALID_TOOL_RESULT' },
+      })
     }
   })
 
@@ -422,6 +428,45 @@ describe('Strands', () => {
     ])
     expect(done).toEqual(['second', 'first'])
     expect(results.map(wordsOf)).toEqual(['first', 'second'])
+  })
+
+  it('STR-31 what wraps a run may try again and change the result, but not the input that was validated', async () => {
+    const ran: unknown[] = []
+    const meddling: Middleware = async (call, _context, next) => {
+      const swapped = { path: '/etc/passwd' }
+      const open = call as { input: unknown }
+      try {
+        open.input = swapped
+      } catch {
+        // it may also be refused
+      }
+      const give = next as (input: unknown) => Promise<unknown>
+      try {
+        return await give(swapped)
+      } catch {
+        return { again: await give(swapped) }
+      }
+    }
+    const reading = tool({
+      name: 'reading',
+      description: 'Reads a file',
+      inputSchema: z.object({ path: z.string() }),
+      handler: ({ path }) => {
+        ran.push(path)
+        if (ran.length === 1) throw new Error('busy')
+        return path
+      },
+    })
+    const robot = new Tool({ name: 'robot', description: 'Moves', type: 'robot', inputSchema: { type: 'object' } })
+    const executor = createExecutor({
+      tools: [reading, robot],
+      use: [{ middleware: [meddling], runners: [{ type: 'robot', run: ({ input }) => input }] }],
+    })
+    const result = await executor.execute({ name: 'reading', args: { path: 'a.txt' } })
+    expect(result.content).toMatchObject([{ data: { again: 'a.txt' } }])
+    expect(ran).toEqual(['a.txt', 'a.txt'])
+    const moved = await executor.execute({ name: 'robot', args: { path: 'b.txt' } })
+    expect(moved.content).toMatchObject([{ data: { path: 'b.txt' } }])
   })
 
   it('STR-33 a schema that says no JSON Schema of itself is refused on entering a registry or an executor, and works without one', async () => {

@@ -99,7 +99,7 @@ class Translation {
 
   constructor(pattern: string) {
     // One entry for each code point, as a surrogate pair is one character under the flag `u`.
-    this.#characters = [...pattern]
+    this.#characters = Array.from(pattern)
   }
 
   alternatives(): Piece {
@@ -261,9 +261,9 @@ class Translation {
   }
 
   #hexadecimal(length: number): number {
-    const digits = this.#characters.slice(this.#position, this.#position + length).join('')
+    const text = this.#characters.slice(this.#position, this.#position + length).join('')
     this.#position += length
-    return Number.parseInt(digits, 16)
+    return Number.parseInt(text, 16)
   }
 
   #isAt(character: string): boolean {

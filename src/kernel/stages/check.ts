@@ -2,6 +2,7 @@ import { stamp, type Checked, type Ran } from '../parcel.ts'
 import { isMarkedJson, json, markedBlocks, markedValue } from '../content.ts'
 import { partsOf } from '../definition.ts'
 import { InvalidToolResultError } from '../errors.ts'
+import { concealed } from '../mask.ts'
 import type { Kernel } from '../ports.ts'
 import { invalid, type Outcome } from '../schema.ts'
 import { isThenable } from '../thenable.ts'
@@ -32,10 +33,11 @@ function valueOf({ returned, name }: Ran): unknown {
 function accept(ran: Ran, outcome: Outcome): Checked {
   const { returned, name } = ran
   if (outcome.issues !== undefined) {
+    const issues = concealed(outcome.issues, ran.tool.secrets)
     throw new InvalidToolResultError(
-      `The result of tool "${name}" does not fit its outputSchema: ${invalid(outcome.issues, 'result')}.`,
+      `The result of tool "${name}" does not fit its outputSchema: ${invalid(issues, 'result')}.`,
       {
-        issues: outcome.issues,
+        issues,
       },
     )
   }

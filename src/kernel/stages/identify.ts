@@ -21,6 +21,7 @@ function announceArrival(identified: Identified, kernel: Kernel): void {
     announce(identified, kernel, 'call:received', { args: masked(args, tool.secrets) })
   } else {
     const { approval, editedFrom } = resumption
-    announce(identified, kernel, 'call:resumed', { ...approval, ...(editedFrom && { editedFrom }) })
+    const edited = editedFrom === undefined ? undefined : { editedFrom, args: masked(args, tool.secrets) }
+    announce(identified, kernel, 'call:resumed', { ...approval, ...edited })
   }
 }

@@ -11,12 +11,15 @@ import type { Kernel } from '../ports.ts'
 export async function run(confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
-  const { slots, deadline } = confirmed
+  const { slots, deadline, tool, session } = confirmed
   const slot = slots?.enter()
+  const gate = kernel.gates.enter(session, tool.traits.concurrent)
   try {
     if (slot !== undefined) await deadline.outside(slot)
+    if (gate !== undefined) await deadline.outside(gate)
     return stamp(confirmed, 'returned', await announced(confirmed, kernel))
   } finally {
+    kernel.gates.leave(session, tool.traits.concurrent, gate)
     slots?.leave(slot)
   }
 }
@@ -31,6 +34,7 @@ async function announced(confirmed: Confirmed, kernel: Kernel): Promise<unknown>
   const startedAt = performance.now()
   let isError = true
   try {
+    if (kernel.ledger !== undefined) await deadline.within(kernel.ledger.commit(confirmed))
     const value = await onion(confirmed, input, kernel)
     isError = false
     return value

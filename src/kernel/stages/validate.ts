@@ -1,5 +1,6 @@
 import { stamp, type Identified, type Validated } from '../parcel.ts'
 import { partsOf } from '../definition.ts'
+import { concealed } from '../mask.ts'
 import { parseJson } from '../parse.ts'
 import type { Kernel } from '../ports.ts'
 import { invalidArgs, type Outcome } from '../schema.ts'
@@ -20,5 +21,5 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
 
 function accept(identified: Identified, outcome: Outcome): Validated {
   if (outcome.issues === undefined) return stamp(identified, 'input', outcome.value)
-  throw invalidArgs(identified.name, outcome.issues)
+  throw invalidArgs(identified.name, concealed(outcome.issues, identified.tool.secrets))
 }

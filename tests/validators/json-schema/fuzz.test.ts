@@ -1,7 +1,7 @@
 import { Ajv, type Options } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import fastCheck, { type Arbitrary } from 'fast-check'
+import * as fastCheck from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import type { JsonSchema } from '../../../src/kernel/standard.ts'
@@ -55,7 +55,7 @@ const names = fastCheck.uniqueArray(name, { maxLength: 3 })
 const reference = fastCheck.constantFrom('#/$defs/a', '#/$defs/b', '#/$defs/c')
 
 /** Schemas of a draft, with everything in them that Ajv can be trusted with. */
-function schemaOf(draft: Draft): Arbitrary<Schema> {
+function schemaOf(draft: Draft): fastCheck.Arbitrary<Schema> {
   const isModern = draft !== '07'
   return fastCheck.letrec<{ schema: unknown; object: Schema; map: unknown; list: unknown }>((tie) => ({
     schema: fastCheck.oneof(
@@ -118,11 +118,11 @@ function schemaOf(draft: Draft): Arbitrary<Schema> {
         ),
         { maxLength: 5 },
       )
-      .map((members) => Object.fromEntries(members) as Schema),
+      .map((members) => Object.fromEntries(members)),
   })).object
 }
 
-function keyword(word: string, ...values: Arbitrary<unknown>[]): Arbitrary<[string, unknown]>[] {
+function keyword(word: string, ...values: fastCheck.Arbitrary<unknown>[]): fastCheck.Arbitrary<[string, unknown]>[] {
   return values.map((each) => each.map((chosen): [string, unknown] => [word, chosen]))
 }
 
@@ -185,7 +185,7 @@ describe.each(Object.keys(rivals) as Draft[])('draft %s', (draft) => {
           if (isMistakenByAjv(schema, draft)) return
           let check: ReturnType<typeof compile>
           try {
-            check = compile(schema as JsonSchema, { draft })
+            check = compile(schema, { draft })
           } catch (error) {
             // The definitions may refer to each other in a circle.
             expect(error).toMatchObject({ name: 'SchemaError', code: 'cycle' })

@@ -51,6 +51,7 @@ describe('each issue says what was expected and what came', () => {
     [{ not: { type: 'string' } }, 'x', '/ must not fit "not"'],
     [{ properties: { a: false } }, { a: 1 }, '/a must not be there'],
     [{ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, '/ fits alternatives 1 and 2; must fit exactly one'],
+    // oxlint-disable-next-line unicorn/no-thenable -- it is a keyword
     [{ if: { type: 'string' }, then: { minLength: 2 } }, 'x', '/ length must be >= 2, got 1'],
     [{ unevaluatedProperties: false }, { a: 1 }, '/a must not be there'],
     [{ prefixItems: [true], unevaluatedItems: false }, [1, 2], '/1 must not be there'],

@@ -24,6 +24,11 @@ export interface ValidatorFixtures {
   readonly transforming?: Schema
   /** `id`: text that the look-up knows; where the library waits. */
   readonly lookingUp?: (lookUp: LookUp) => Schema
+  /**
+   * Whether a look-up that rejects leaves a promise behind that nobody hears, as Zod's own `~standard` does by asking
+   * twice: such a rejection ends the process, so it is not tried. Default: `false`.
+   */
+  readonly dropsPromises?: boolean
   /** An object of which a part is nothing that JSON could hold; where the library says JSON Schema. */
   readonly unsayable?: Schema
   /** Whether it says JSON Schema of itself. Default: `true`. */
@@ -45,7 +50,11 @@ const invalid: readonly (readonly [title: string, args: unknown, path?: readonly
   ['a word that is not in the list', { city: 'Oslo', unit: 'k', items }, ['unit']],
   ['an object for a list', { city: 'Oslo', items: { 0: { name: 'coat' } } }, ['items']],
   ['a bad part of a list', { city: 'Oslo', items: [...items, { name: false }] }, ['items', 2, 'name']],
-  ['a bad part of a list in a list', { city: 'Oslo', items: [{ name: 'coat', tags: ['a', 1] }] }, ['items', 0, 'tags', 1]],
+  [
+    'a bad part of a list in a list',
+    { city: 'Oslo', items: [{ name: 'coat', tags: ['a', 1] }] },
+    ['items', 0, 'tags', 1],
+  ],
   ['a missing part of a list', { city: 'Oslo', items: [{}] }],
   ['a list', [valid]],
   ['a text', 'Oslo'],
@@ -186,7 +195,12 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
   describe(`${name}: results`, () => {
     const returning = (value: unknown): Promise<ToolResult> => {
       const outputSchema: Schema | undefined = order
-      const probe = tool({ name: 'probe', description: 'Gives what it has', outputSchema, handler: () => value as never })
+      const probe = tool({
+        name: 'probe',
+        description: 'Gives what it has',
+        outputSchema,
+        handler: () => value as never,
+      })
       return createExecutor({ tools: [probe] }).execute({ name: 'probe', args: {} })
     }
 
@@ -220,7 +234,7 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
     }
   }
 
-  if (lookingUp !== undefined) describeWaiting(name, lookingUp, probeOf, run)
+  if (lookingUp !== undefined) describeWaiting(name, lookingUp, fixtures.dropsPromises ?? false, probeOf, run)
 
   if (!isDescribable) return
 
@@ -237,7 +251,6 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
       expect(inputSchema.properties).toMatchObject({
         city: { type: 'string', description: 'The city', minLength: 1 },
         days: { type: 'integer', maximum: 10, ...(fillsDefaults ? { default: 3 } : undefined) },
-        unit: { enum: ['c', 'f'] },
         items: {
           type: 'array',
           items: {
@@ -250,6 +263,9 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
           },
         },
       })
+      const unit = inputSchema.properties?.['unit'] as JsonSchemaObject
+      const words = unit.enum ?? unit.anyOf?.map((branch) => (branch as JsonSchemaObject).const)
+      expect(words).toEqual(['c', 'f'])
     })
 
     test('is JSON, and names no dialect but an old one', () => {
@@ -258,7 +274,7 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
     })
 
     test('takes and refuses what the validator does', () => {
-      const { validate } = jsonSchema(inputSchema as JsonSchemaObject)['~standard']
+      const { validate } = jsonSchema(inputSchema)['~standard']
       expect(validate(valid)).not.toHaveProperty('issues')
       for (const [title, args] of invalid) expect([title, validate(args)]).toHaveProperty('1.issues')
     })
@@ -282,6 +298,7 @@ export function validatorConformance(name: string, fixtures: ValidatorFixtures):
 function describeWaiting(
   name: string,
   lookingUp: (lookUp: LookUp) => Schema,
+  dropsPromises: boolean,
   probeOf: (schema: Schema, options?: { readonly timeout?: number }) => Probe,
   run: (probe: Probe, args: unknown) => Promise<ToolResult>,
 ): void {
@@ -310,13 +327,15 @@ function describeWaiting(
       expect(asked).toBe(0)
     })
 
-    test('that rejects breaks the call, which may be tried again', async () => {
-      const probed = probeOf(lookingUp(() => Promise.reject(new Error('the database is down'))))
-      const result = await run(probed, { id: 'known' })
-      expect(result).toMatchObject({ status: 'error', effect: 'none' })
-      expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
-      expect(probed.inputs).toEqual([])
-    })
+    if (!dropsPromises) {
+      test('that rejects breaks the call, which may be tried again', async () => {
+        const probed = probeOf(lookingUp(() => Promise.reject(new Error('the database is down'))))
+        const result = await run(probed, { id: 'known' })
+        expect(result).toMatchObject({ status: 'error', effect: 'none' })
+        expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
+        expect(probed.inputs).toEqual([])
+      })
+    }
 
     test('that never settles is given up at the deadline', async () => {
       const probed = probeOf(

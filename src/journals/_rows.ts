@@ -1,0 +1,49 @@
+import { isToolError, JournalError, type ToolCallRecord } from '../index.ts'
+
+/** How many records are read at a time when the unfinished ones are listed. */
+export const pageLength = 100
+
+/** How long a dead owner's sign of life is remembered, in milliseconds. */
+export const beatsKept = 86_400_000
+
+/**
+ * The text of a record, which is the copy that a journal keeps.
+ *
+ * @throws `E_JOURNAL` where it is no JSON, or where databases could not tell its id from another.
+ */
+export function textOf(record: ToolCallRecord): string {
+  requireId(record.id)
+  try {
+    return JSON.stringify(record)
+  } catch (cause) {
+    throw new JournalError('The record cannot be written down: it is not plain JSON.', { cause })
+  }
+}
+
+/** The record of a text: a new object each time, so that nobody shares one. */
+export function recordOf(text: unknown): ToolCallRecord {
+  try {
+    return JSON.parse(String(text)) as ToolCallRecord
+  } catch (cause) {
+    throw new JournalError('The record cannot be read: what the journal kept of it is damaged.', { cause })
+  }
+}
+
+/** UTF-8 has one sign for all lone surrogates, and Postgres none for NUL: such ids would collide, or be lost. */
+export function requireId(id: string): void {
+  if (!/\p{Surrogate}/u.test(id) && !id.includes('\0')) return
+  throw new JournalError(
+    `An invocation id must be well-formed text without NUL, got ${JSON.stringify(id.slice(0, 80))}.`,
+  )
+}
+
+/** What a database's refusal becomes: its kind is told, not its words, which may name hosts and files. */
+export function journalError(cause: unknown, kind: string, retryable: boolean): JournalError {
+  if (isToolError(cause) && cause.code === 'E_JOURNAL') return cause as JournalError
+  return new JournalError(`The journal could not be read or written (${kind}).`, { cause, retryable })
+}
+
+/** The refusal of a journal that has been closed. */
+export function closed(): JournalError {
+  return new JournalError('The journal has been closed.')
+}

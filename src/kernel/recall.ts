@@ -1,0 +1,96 @@
+import { productOf } from './product.ts'
+import { artifactClass, JsonArtifact, TextArtifact, type SpooledArtifact } from './artifact.ts'
+import { MemoryReader } from './memory-reader.ts'
+import type { ToolCall, ToolResult } from './call.ts'
+import { callIdOf, canonicalize } from './canonical.ts'
+import { content } from './content.ts'
+import { ToolError } from './errors.ts'
+import { duplicate, type JournalLedger } from './ledger.ts'
+import { parseArgs } from './parse.ts'
+import type { Kernel } from './ports.ts'
+import { isSettled, type ToolCallRecord } from './record.ts'
+
+/**
+ * What an invocation that the host identified has come to, where it is known already.
+ *
+ * @returns Its result, where it is settled; nothing where it is new.
+ * @throws `E_DUPLICATE_INVOCATION` where it is not settled, or was another call.
+ */
+export async function recall(
+  call: ToolCall,
+  invocationId: string,
+  session: string,
+  kernel: Kernel,
+  ledger: JournalLedger,
+): Promise<ToolResult | undefined> {
+  const found = await ledger.read(invocationId)
+  if (found === null) return undefined
+  const { record } = found
+  if (!isSettled(record.state) || record.session !== session || !isSameCall(record, call, kernel)) {
+    throw duplicate(invocationId)
+  }
+  return replay(record, kernel)
+}
+
+function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boolean {
+  if (record.callId === null) return record.name === call.name
+  const { args = {} } = call
+  try {
+    const text = canonicalize(typeof args === 'string' ? parseArgs(args, kernel.argsLimit) : args, kernel.argsLimit)
+    return callIdOf(record.name, text) === record.callId
+  } catch {
+    return false
+  }
+}
+
+/** The result that a record tells of, as it was given out. */
+export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<ToolResult> {
+  const {
+    id: invocationId,
+    callId,
+    name: toolName,
+    toolCallId: id,
+    status = 'error',
+    effect,
+    session,
+    journal,
+  } = record
+  const { result: blocks = [], handle, failure, skipped } = journal ?? {}
+  const artifact = status === 'ok' ? await artifactOf(record, kernel) : undefined
+  return {
+    ...(id !== undefined && { id }),
+    invocationId,
+    callId,
+    toolName,
+    status,
+    effect,
+    isError: record.isError ?? true,
+    content: blocks,
+    ...(artifact && { artifact }),
+    ...(handle && { handle }),
+    ...(failure && { error: ToolError.restore(failure) }),
+    ...(skipped && { skipped }),
+    durationMs: record.durationMs ?? 0,
+  }
+
+  async function artifactOf(
+    { name }: ToolCallRecord,
+    { store, registryFor }: Kernel,
+  ): Promise<SpooledArtifact | undefined> {
+    const option = registryFor(session).get(name)?.artifact
+    if (handle === undefined) {
+      const { source, Class, mediaType } = productOf(content(blocks))
+      const Chosen = option === undefined ? Class : artifactClass(option)
+      return new Chosen({ reader: new MemoryReader(source), mediaType })
+    }
+    try {
+      const reader = await store.open(handle, { session })
+      const { kind = 'text', mediaType } = journal?.artifact ?? {}
+      const Class = option === undefined ? (kind === 'json' ? JsonArtifact : TextArtifact) : artifactClass(option)
+      return new Class({ reader, mediaType, handle })
+    } catch (error) {
+      kernel.report(error) // it may have made room; what the model was shown is there all the same
+      return undefined
+    }
+  }
+}

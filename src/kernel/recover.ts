@@ -1,0 +1,92 @@
+import type { ToolResult } from './call.ts'
+import { SealedError } from './errors.ts'
+import type { ToolEvent } from './events.ts'
+import { modelLine } from './failure.ts'
+import type { JournalLedger } from './ledger.ts'
+import type { Kernel, Unfinished } from './ports.ts'
+import { replay } from './recall.ts'
+import { foldEvent, type ToolCallRecord, type ToolCallState } from './record.ts'
+
+/** How to treat what dead executors left. */
+export interface RecoverOptions {
+  /** `'crash'` closes what they left, `'manual'` only lists it. Default: `'crash'`. */
+  readonly strategy?: 'crash' | 'manual'
+  /** Whether approvals and client waits that are still valid stay so. Default: `'keep'`. */
+  readonly approvals?: 'keep' | 'seal'
+  /** How long an owner may be silent before it counts as dead, in milliseconds. Default: 30,000. */
+  readonly staleAfter?: number
+}
+
+/** What was found. */
+export interface Recovery {
+  /** The results of what was closed, to be put into the conversation where it has none. */
+  readonly sealed: readonly ToolResult[]
+  /** What is left as it is: valid approvals, and everything with `'manual'`. */
+  readonly kept: readonly ToolCallRecord[]
+}
+
+/** What to do about a call that was left in each state. */
+const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
+  PENDING: ['The tool did not run.', 'Call it again if it is still needed.'],
+  APPROVAL_REQUIRED: ['The tool did not run: nobody had approved it.', 'Call it again, and ask for approval anew.'],
+  APPROVED: ['The tool was approved and did not run.', 'Call it again if it is still needed.'],
+  EXECUTING: [
+    'Check for side effects: the tool may have run, in part or whole.',
+    'Make sure of the state of other systems before calling it again.',
+  ],
+}
+
+/** Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. */
+export async function recover(options: RecoverOptions, ledger: JournalLedger, kernel: Kernel): Promise<Recovery> {
+  const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
+  const sealed: ToolResult[] = []
+  const kept: ToolCallRecord[] = []
+  for await (const unfinished of ledger.journal.unfinished()) {
+    const { record, fence, idle } = unfinished
+    const awaits = record.journal?.awaits
+    const isValidWait = awaits !== undefined && awaits.expiresAt > Date.now()
+    if (isValidWait && approvals === 'keep') kept.push(record)
+    else if (fence.owner === ledger.owner() || (idle < staleAfter && !isWait(record))) continue
+    else if (strategy === 'manual') kept.push(record)
+    else {
+      const closed = await seal(unfinished, ledger)
+      if (closed !== undefined) sealed.push(await replay(closed, kernel))
+    }
+  }
+  return { sealed, kept }
+}
+
+/** A wait is nobody's work: its owner may live, and has no more to do with it. */
+function isWait(record: ToolCallRecord): boolean {
+  return record.journal?.awaits !== undefined
+}
+
+async function seal({ record, fence }: Unfinished, ledger: JournalLedger): Promise<ToolCallRecord | undefined> {
+  const taken = await ledger.takeOver(record, fence)
+  if (taken === null || taken === undefined) return undefined
+  const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
+  const timestamp = Date.now()
+  const effect = state === 'EXECUTING' ? 'unknown' : record.effect
+  const error = new SealedError(`The process that handled this call ended while it was ${state}; it has been closed.`, {
+    recommendations: advice[state] ?? [],
+  })
+  Object.assign(error, { toolName, callId, invocationId })
+  const event: ToolEvent = {
+    event: 'call:settled',
+    invocationId,
+    callId,
+    toolName,
+    session,
+    seq,
+    timestamp,
+    status: 'error',
+    effect,
+    error,
+    durationMs: timestamp - createdAt,
+  }
+  const result = [{ type: 'text' as const, text: modelLine(error, true) }]
+  const { awaits: _over, ...before } = record.journal ?? { caller: 'model' as const }
+  const journal = { ...before, owner: taken.owner, fence: taken.number, result, failure: error.toJSON() }
+  const closed = { ...foldEvent(record, event), journal }
+  return (await ledger.write(closed, taken)) ? closed : undefined
+}

@@ -1,0 +1,144 @@
+/**
+ * Results that are given again. This leaf keeps only what readonly tools of the host's own gave, for a while and in memory:
+ * it hears of no change, so that a result may be as old as `ttl`; it joins no calls that run side by side; and it keeps
+ * neither failures nor streams, generators' progress, artifacts, instances of classes, or anything else that is not plain.
+ *
+ * @module
+ */
+import type { Caller, Extension, Middleware, ToolDefinition } from '../index.ts'
+import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
+import { isPlain, membersOf, plainLike } from './_plain.ts'
+
+export interface CacheOptions {
+  /** How many results are kept; beyond it, the least recently used goes first. Default: 500. */
+  readonly maximumEntries?: number
+  /** How long a result is kept, in milliseconds. Default: 300,000. */
+  readonly ttl?: number
+  /**
+   * Whether a result is given within the session alone that it was made in, or to every session. `'shared'` is for tools
+   * whose results do not depend on who asks. Default: `'session'`.
+   */
+  readonly scope?: 'session' | 'shared'
+}
+
+interface Entry {
+  readonly value: unknown
+  readonly weight: number
+  readonly expiresAt: number
+}
+
+/** About 64 MiB, where every character takes two bytes. */
+const mostWeight = 33_554_432
+const deepest = 256
+
+/**
+ * Gives the result of an earlier call with the same args instead of running the tool again, for tools of type `server`
+ * whose `traits` say `readonly`.
+ *
+ * Two calls are the same where session, caller, definition and `callId` are; what a handler reads from `values` is no part of
+ * it. A result is copied when it is kept and each time it is given, so that nobody changes that of another. A hit is told of
+ * as `tool:progress` of type `cache`. All results together take about 64 MiB at most.
+ *
+ * @param options How many, for how long, and for whom.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { cache } from 'toolwright/middleware/cache'
+ *
+ * const executor = createExecutor({ use: [cache({ ttl: 60_000 })] })
+ * ```
+ * @experimental
+ */
+export function cache(options: CacheOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
+  requireOptions('cache', options, ['maximumEntries', 'ttl', 'scope'])
+  const maximumEntries = wholeNumber('cache', 'maximumEntries', options.maximumEntries ?? 500, 1)
+  const ttl = numberOf('cache', 'ttl', options.ttl ?? 300_000, 0)
+  const { scope = 'session' } = options
+  if (scope !== 'session' && scope !== 'shared') throw wrong('cache', 'takes "session" or "shared" as `scope`')
+  // The least recently used first.
+  const entries = new Map<string, Entry>()
+  const numbers = new WeakMap<ToolDefinition, number>()
+  let weight = 0
+  let count = 0
+
+  /** The definition as it is now: a tool that takes the place of another finds nothing of it. */
+  function numberOfTool(tool: ToolDefinition): number {
+    const number = numbers.get(tool) ?? count++
+    numbers.set(tool, number)
+    return number
+  }
+
+  function forget(key: string): void {
+    weight -= entries.get(key)?.weight ?? 0
+    entries.delete(key)
+  }
+
+  function keep(key: string, value: unknown): void {
+    const copy = snapshot(value)
+    forget(key)
+    if (copy === undefined || copy.weight > mostWeight) return
+    entries.set(key, { ...copy, expiresAt: performance.now() + ttl })
+    weight += copy.weight
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maximumEntries && weight <= mostWeight) break
+      forget(oldest)
+    }
+  }
+
+  return {
+    middleware: [
+      async ({ tool, session, caller, callId }, context, next) => {
+        if (!tool.traits.readonly || tool.type !== 'server') return next()
+        const key = JSON.stringify([scope === 'shared' ? null : session, whose(caller), numberOfTool(tool), callId])
+        const entry = entries.get(key)
+        if (entry !== undefined && performance.now() < entry.expiresAt) {
+          entries.delete(key)
+          entries.set(key, entry)
+          context.emit('cache', { hit: true })
+          return snapshot(entry.value)?.value
+        }
+        const value = await next()
+        keep(key, value)
+        return value
+      },
+    ],
+    close() {
+      entries.clear()
+      weight = 0
+    },
+  }
+}
+
+function whose(caller: Caller): unknown {
+  return typeof caller === 'string' ? caller : [caller.app]
+}
+
+/** A copy and about how many characters it takes; nothing of what cannot be copied whole. */
+function snapshot(value: unknown): { readonly value: unknown; readonly weight: number } | undefined {
+  let weight = 0
+  try {
+    return { value: copied(value, 0), weight }
+  } catch {
+    return undefined // it is given out as it is, and not kept
+  }
+
+  function copied(item: unknown, depth: number): unknown {
+    weight += typeof item === 'string' ? item.length + 8 : 8
+    if (weight > mostWeight) throw new RangeError('too large to be kept')
+    if (typeof item === 'function' || typeof item === 'symbol') throw new TypeError('not a value')
+    if (typeof item !== 'object' || item === null) return item
+    if (item instanceof Uint8Array && item.constructor === Uint8Array) {
+      weight += item.byteLength
+      return item.slice()
+    }
+    if (depth >= deepest || !isPlain(item)) throw new TypeError('not plain, or too deep')
+    return plainLike(
+      item,
+      membersOf(item).map(([key, member]) => {
+        weight += typeof key === 'string' ? key.length : 0
+        return [key, copied(member, depth + 1)] as const
+      }),
+    )
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Secrets in results, masked. This leaf is a net and no wall: it finds what its patterns describe, in text and in JSON. It
+ * looks into no bytes, streams and artifacts, and changes neither errors, nor progress, nor what the handler itself holds.
+ * What is known to be secret belongs into the tool's `secrets`.
+ *
+ * @module
+ */
+import { SpooledArtifact, type Extension, type Middleware } from '../index.ts'
+import { requireOptions, wrong } from './_options.ts'
+import { isPlain, membersOf, plainLike } from './_plain.ts'
+
+export interface RedactOptions {
+  /** What is masked wherever it stands in a string. The host's own, which have to be safe to run on any text. Default: `secretPatterns`. */
+  readonly patterns?: readonly RegExp[]
+  /** Members whose text is masked whole, by their names. Default: `secretNames`. */
+  readonly names?: readonly RegExp[]
+  /** What stands in a secret's place. Default: `***`. */
+  readonly replacement?: string
+}
+
+// Every repetition before a secret is bounded, and every pattern begins at a fixed word or border: they take a time that
+// grows with the text alone, whatever the text is.
+const name =
+  '(?:pass(?:word|wd|phrase)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|(?:access|refresh|auth)[_-]?token)'
+const assigned = `${name}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
+
+/** What `redact` looks for in text: passwords and keys that are assigned, and the forms of well-known credentials. */
+export const secretPatterns: readonly RegExp[] = [
+  new RegExp(`(?<=${assigned})(?:[^\\s"'&\\\\]|\\\\(?!["']))+`, 'gi'),
+  new RegExp(`(?<=${assigned}")(?:[^"\\\\\\n]|\\\\.)+`, 'gi'),
+  new RegExp(`(?<=${assigned}')(?:[^'\\\\\\n]|\\\\.)+`, 'gi'),
+  new RegExp(`(?<=${assigned}\\\\")[^"\\\\\\n]+`, 'gi'),
+  /(?<=\bbearer\s{1,4})[\w.~+/=-]{16,}/gi,
+  /(?<=\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?basic\s{1,4})[\w+/=-]+/gi,
+  /(?<=:\/\/[^\s:/@]{0,64}:)[^\s/?#]{1,256}(?=@)/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bgh[oprsu]_[A-Za-z0-9]{36,}|\bgithub_pat_\w{22,}/g,
+  /(?<![\w-])(?:sk|xox[abprs])-[\w-]{20,}/g,
+  /(?<![\w-])AIza[\w-]{35}/g,
+  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
+]
+
+/** The names of members whose text `redact` masks whole. */
+export const secretNames: readonly RegExp[] = [new RegExp(`^(?:${name}|secret|authorization|private[_-]?key)$`, 'i')]
+
+/**
+ * Masks secrets in results: in text, and in every string of a JSON value or of content blocks.
+ *
+ * Where something is masked the result is a copy; otherwise it is the handler's own object. What is not plain is looked at as
+ * the JSON that would be written of it. Mount it before other middleware, and it sees what they give.
+ *
+ * @param options Own patterns stand in for the default ones: `patterns: [...secretPatterns, /mine/]` adds to them. A pattern
+ * is looked for everywhere, whatever its `lastIndex` and its flags `g` and `y` say.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { redact, secretPatterns } from 'toolwright/middleware/redact'
+ *
+ * const executor = createExecutor({ use: [redact({ patterns: [...secretPatterns, /\bcustomer-\d+\b/] })] })
+ * ```
+ * @experimental
+ */
+export function redact(options: RedactOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
+  requireOptions('redact', options, ['patterns', 'names', 'replacement'])
+  const patterns = patternsOf('patterns', options.patterns ?? secretPatterns)
+  const names = patternsOf('names', options.names ?? secretNames)
+  const { replacement = '***' } = options
+  if (typeof replacement !== 'string') throw wrong('redact', 'takes a string as `replacement`')
+
+  function maskedText(text: string): string {
+    // A function, so that `$&` in the replacement stands for itself.
+    return patterns.reduce((rest, pattern) => rest.replace(pattern, () => replacement), text)
+  }
+
+  function maskedMember(key: string | symbol, value: unknown, done: Map<object, unknown>): unknown {
+    const isSecret = typeof key === 'string' && typeof value === 'string' && names.some((each) => key.search(each) >= 0)
+    return isSecret ? replacement : masked(value, done)
+  }
+
+  /** The value itself where nothing in it is masked. `done` holds what was looked at, so that each object is walked once. */
+  function masked(value: unknown, done: Map<object, unknown>): unknown {
+    if (typeof value === 'string') return maskedText(value)
+    if (typeof value !== 'object' || value === null || isOpaque(value)) return value
+    if (done.has(value)) return done.get(value)
+    done.set(value, value)
+    const its = maskedObject(value, done)
+    done.set(value, its)
+    return its
+  }
+
+  function maskedObject(value: object, done: Map<object, unknown>): unknown {
+    const { toJSON } = value as { readonly toJSON?: unknown }
+    if (typeof toJSON === 'function') {
+      const written: unknown = toJSON.call(value, '')
+      const its = masked(written, done)
+      return Object.is(its, written) ? value : its
+    }
+    let isChanged = false
+    const members = membersOf(value).map(([key, member]) => {
+      const its = maskedMember(key, member, done)
+      isChanged ||= !Object.is(its, member)
+      return [key, its] as const
+    })
+    return isChanged ? plainLike(isPlain(value) ? value : {}, members) : value
+  }
+
+  return { middleware: [async (_call, _context, next) => masked(await next(), new Map())] }
+}
+
+/** What is no JSON: bytes, streams, and artifacts, which the kernel handles in its own way. */
+function isOpaque(value: object): boolean {
+  return (
+    ArrayBuffer.isView(value) ||
+    value instanceof ArrayBuffer ||
+    value instanceof SpooledArtifact ||
+    Symbol.asyncIterator in value ||
+    'getReader' in value
+  )
+}
+
+/** Copies that look everywhere, and share no `lastIndex` with the host's. */
+function patternsOf(option: string, patterns: readonly RegExp[]): readonly RegExp[] {
+  if (Array.isArray(patterns) && patterns.every((pattern) => pattern instanceof RegExp)) {
+    return patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`))
+  }
+  throw wrong('redact', `takes an array of regular expressions as \`${option}\``)
+}

@@ -1,0 +1,109 @@
+/**
+ * Another attempt after a failure that may pass. This leaf repeats nothing whose repetition could do harm: it acts only on
+ * what the host itself calls idempotent or readonly, and believes no server about its own tools.
+ *
+ * @module
+ */
+import {
+  isToolError,
+  type Confirmed,
+  type Extension,
+  type Middleware,
+  type ToolContext,
+  type ToolError,
+} from '../index.ts'
+import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
+
+export interface RetryOptions {
+  /** How often the tool is run at most, the first time included. Default: 3. */
+  readonly attempts?: number
+  /** The longest wait before the second attempt, in milliseconds; it doubles with each further one. Default: 200. */
+  readonly delay?: number
+  /** The longest wait before any attempt, in milliseconds. Default: 30,000. */
+  readonly maximumDelay?: number
+  /**
+   * Which errors are worth another attempt; one that throws says no. Default: those that are `retryable` (trouble of the
+   * network, rate limits, and what a handler says of its `ToolFailure`), and timeouts of the handler's own.
+   */
+  readonly when?: (error: ToolError, context: ToolContext) => boolean
+}
+
+/** The longest that a timer can wait. */
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * Runs a tool again after an error that may pass, for tools that are `idempotent`, or of type `server` and `readonly`.
+ *
+ * Tools of type `mcp` are never repeated. The wait before each attempt is random, up to a length that doubles each time; it
+ * ends at once when the call is given up or its deadline passes. All attempts share the deadline of the call, and each is
+ * counted in `context.attempt`.
+ *
+ * @param options How often, after how long, and after which errors.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { retry } from 'toolwright/middleware/retry'
+ *
+ * const executor = createExecutor({ use: [retry({ attempts: 5, delay: 500 })] })
+ * ```
+ * @see https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
+ * @experimental
+ */
+export function retry(options: RetryOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
+  requireOptions('retry', options, ['attempts', 'delay', 'maximumDelay', 'when'])
+  const attempts = wholeNumber('retry', 'attempts', options.attempts ?? 3, 1)
+  const delay = numberOf('retry', 'delay', options.delay ?? 200, 0)
+  const maximumDelay = Math.min(numberOf('retry', 'maximumDelay', options.maximumDelay ?? 30_000, 0), longestTimer)
+  const { when = mayPass } = options
+  if (typeof when !== 'function') throw wrong('retry', 'takes a function as `when`')
+
+  function isWorthIt(error: unknown, context: ToolContext): boolean {
+    try {
+      return isToolError(error) && when(error, context) === true
+    } catch {
+      return false // the error at hand says more than the one of `when`
+    }
+  }
+
+  return {
+    middleware: [
+      async (call, context, next) => {
+        if (!mayRepeat(call)) return next()
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await next()
+          } catch (error) {
+            if (attempt >= attempts || call.deadline.isOver || context.signal.aborted) throw error
+            if (!isWorthIt(error, context)) throw error
+          }
+          await wait(Math.random() * Math.min(maximumDelay, delay * 2 ** (attempt - 1)), context.signal)
+        }
+      },
+    ],
+  }
+}
+
+/** What a server says of its own tools is no reason to do something twice. */
+function mayRepeat({ tool: { type, traits } }: Confirmed): boolean {
+  return type !== 'mcp' && (traits.idempotent || (traits.readonly && type === 'server'))
+}
+
+function mayPass(error: ToolError): boolean {
+  return error.retryable || (error.code === 'E_TOOL_DOWNSTREAM_ERROR' && error.category === 'timeout')
+}
+
+/** Waits, for as long as nobody gives the call up. */
+async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', over)
+      resolve()
+    }
+    const timer = setTimeout(over, milliseconds)
+    signal.addEventListener('abort', over, { once: true })
+  })
+  signal.throwIfAborted()
+}

@@ -1,0 +1,81 @@
+/** Text of which no terminal, log or reader obeys a character: control, format, direction and separator characters are escaped. */
+export function escaped(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (characters) => {
+    let codes = ''
+    for (let index = 0; index < characters.length; index++) {
+      codes += `\\u${characters.charCodeAt(index).toString(16).padStart(4, '0')}`
+    }
+    return codes
+  })
+}
+
+/** The beginning of a text, never half a character. */
+export function start(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+const deepest = 8
+
+/** A value as one piece of text. */
+export interface Preview {
+  /** JSON, where `isWhole`; else the beginning of it. */
+  readonly text: string
+  readonly isWhole: boolean
+}
+
+/** Writes a value as JSON, as far as it fits; it stops where it is full, so that a large value costs no more than a small one. */
+export function preview(value: unknown, longest: number): Preview {
+  let text = ''
+  let isWhole = true
+
+  function add(piece: string): void {
+    if (!isWhole) return
+    isWhole = text.length + piece.length <= longest
+    text = start(text + piece, longest)
+  }
+
+  function addString(string: string): void {
+    add(escaped(JSON.stringify(string.slice(0, longest))))
+  }
+
+  function write(item: unknown, depth: number): void {
+    if (!isWhole) return
+    if (typeof item === 'string') addString(item)
+    else if (typeof item === 'number' || typeof item === 'boolean' || item === null) add(JSON.stringify(item))
+    else if (typeof item !== 'object') addString(`[${typeof item}]`)
+    else if (depth >= deepest) addString(Array.isArray(item) ? '[array]' : '[object]')
+    else if (Array.isArray(item)) writeMembers('[', item, item.length, depth)
+    else if (ArrayBuffer.isView(item)) addString(`[${item.byteLength} bytes]`)
+    else if (item instanceof Error) addString(`${item.name}: ${item.message}`)
+    else if (item instanceof Date) addString(Number.isNaN(item.getTime()) ? '[date]' : item.toISOString())
+    else writeMembers('{', item, Infinity, depth)
+  }
+
+  function writeMembers(open: '[' | '{', item: object, length: number, depth: number): void {
+    add(open)
+    let count = 0
+    if (open === '[') {
+      for (; count < length && isWhole; count++) {
+        if (count > 0) add(',')
+        write((item as readonly unknown[])[count], depth + 1)
+      }
+    } else {
+      for (const key in item) {
+        if (!isWhole) break
+        if (!Object.hasOwn(item, key)) continue
+        if (count++ > 0) add(',')
+        addString(key)
+        add(':')
+        write((item as Record<string, unknown>)[key], depth + 1)
+      }
+    }
+    add(open === '[' ? ']' : '}')
+  }
+
+  try {
+    write(value, 0)
+  } catch {
+    return { text: '"[unreadable]"', isWhole: true } // it throws when it is looked at
+  }
+  return { text, isWhole }
+}

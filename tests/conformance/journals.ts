@@ -1,0 +1,534 @@
+import { isSettled, type Extension, type Fence, type Journal, type ToolCallRecord, type Unfinished } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+
+/** One place where records lie, which any number of journals may be opened on; on memory, only one. */
+export interface JournalStorage {
+  open(): Extension & { readonly journal: Journal }
+}
+
+/** A record as it is first written, or with some of its fields changed. */
+export function recordOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
+  return {
+    id,
+    callId: 'c'.repeat(64),
+    name: 'send',
+    session: 'one',
+    input: { to: 'Oslo' },
+    state: 'EXECUTING',
+    approval: { required: false },
+    effect: 'unknown',
+    createdAt: 1_000,
+    updatedAt: 1_001,
+    auditTrail: [{ state: 'EXECUTING', timestamp: 1_001 }],
+    seq: 2,
+    ...changes,
+  }
+}
+
+export function settledOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
+  return recordOf(id, { state: 'COMPLETED', status: 'ok', effect: 'completed', ...changes })
+}
+
+/** Everything that is not settled. */
+export async function unfinishedOf(journal: Journal): Promise<Unfinished[]> {
+  const listed: Unfinished[] = []
+  for await (const entry of journal.unfinished()) listed.push(entry)
+  return listed
+}
+
+/** A fence, where there has to be one. */
+export async function held(fence: Promise<Fence | null>): Promise<Fence> {
+  const given = await fence
+  if (given === null) throw new Error('there was no fence')
+  return given
+}
+
+const oddTexts = [
+  ['a line separator', 'a\u2028b\u2029c'],
+  ['emoji', 'a 👩‍👩‍👧 family and a 🇳🇴 flag'],
+  ['control characters', '\0\u0001\b\t\n\v\f\r\u001b\u007f\u0085'],
+  ['quotes and backslashes', `'"\`\\''""\\\\ $1 ?1 :id @id %s %_ ; -- /* */ $$`],
+  ['right-to-left marks', '\u202eabc\u202c \u2066def\u2069'],
+  ['a noncharacter and a byte order mark', '\ufeffa\uffff\ufdd0'],
+  ['what looks like an escape', '\\u0000 \\ud800'],
+  ['a lone surrogate', 'a\ud800b\udfffc'],
+  ['nothing', ''],
+  ['a megabyte', 'grüße '.repeat(180_000)],
+] as const
+
+const oddIds = [
+  `'; DROP TABLE calls; --`,
+  `x' OR '1'='1`,
+  `"; DROP SCHEMA public CASCADE; --`,
+  '$1',
+  '?1',
+  '%',
+  '_',
+  '\\',
+  '*',
+  'null',
+  '__proto__',
+  'constructor',
+  'toString',
+  '0',
+  '00',
+  ' ',
+  'x',
+  'x ',
+  'X',
+  'e\u0301',
+  '\u00e9',
+  '\u2028',
+  '\n',
+  '👩‍👩‍👧',
+  '\ufffd',
+  'a'.repeat(1_000),
+  `${'a'.repeat(999)}b`,
+]
+
+/**
+ * What every `Journal` promises.
+ *
+ * @param newStorage Gives a place without records.
+ * @param isShared Whether several journals may be opened on one place, as processes do.
+ */
+export function journalConformance(
+  title: string,
+  newStorage: () => JournalStorage | Promise<JournalStorage>,
+  isShared: boolean,
+): void {
+  async function newJournal(): Promise<Journal> {
+    return (await newStorage()).open().journal
+  }
+
+  describe(`${title} claims`, () => {
+    test('a record for its owner, and gives it back with its fence', async () => {
+      const journal = await newJournal()
+      const record = recordOf('a')
+      const fence = await journal.claim(record, 'mine')
+      expect(fence).toEqual({ owner: 'mine', number: 0 })
+      expect(await journal.read('a')).toEqual({ record, fence })
+    })
+
+    test('a record once, and what came later changes nothing', async () => {
+      const journal = await newJournal()
+      const record = recordOf('a')
+      const fence = await journal.claim(record, 'mine')
+      expect(await journal.claim(recordOf('a', { name: 'other' }), 'yours')).toBe(null)
+      expect(await journal.claim(record, 'mine')).toBe(null)
+      expect(await journal.read('a')).toEqual({ record, fence })
+    })
+
+    test('a record once, also where it is settled at once', async () => {
+      const journal = await newJournal()
+      const record = settledOf('a')
+      expect(await journal.claim(record, 'mine')).not.toBe(null)
+      expect(await journal.claim(record, 'yours')).toBe(null)
+      expect((await journal.read('a'))?.record).toEqual(record)
+      expect(await unfinishedOf(journal)).toEqual([])
+    })
+
+    test('a record for exactly one of twenty that ask at the same time', async () => {
+      const storage = await newStorage()
+      const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
+      const asked = Array.from({ length: 20 }, async (_, index) =>
+        journals[index % journals.length]?.claim(recordOf('a', { seq: index }), `owner ${index}`),
+      )
+      const fences = (await Promise.all(asked)).filter((fence) => fence !== null)
+      expect(fences).toHaveLength(1)
+      const kept = await journals[0]?.read('a')
+      expect(kept?.fence).toEqual(fences[0])
+      expect(`owner ${kept?.record.seq}`).toBe(fences[0]?.owner)
+    })
+
+    test('many records at the same time, each for its owner', async () => {
+      const journal = await newJournal()
+      const ids = Array.from({ length: 700 }, (_, index) => `call ${index}`)
+      const fences = await Promise.all(ids.map((id) => journal.claim(recordOf(id), `owner of ${id}`)))
+      expect(fences).toEqual(ids.map((id) => ({ owner: `owner of ${id}`, number: 0 })))
+      const read = await Promise.all(ids.map((id) => journal.read(id)))
+      expect(read.map((found) => found?.record.id)).toEqual(ids)
+    })
+  })
+
+  describe(`${title} writes`, () => {
+    test('what the holder of the fence says, again and again', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(recordOf('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
+      expect(await journal.write(recordOf('a'), fence)).toBe(true)
+      expect(await journal.write(recordOf('a'), fence)).toBe(true)
+      const settled = settledOf('a', { completedAt: 2_000 })
+      expect(await journal.write(settled, fence)).toBe(true)
+      expect(await journal.read('a')).toEqual({ record: settled, fence })
+    })
+
+    test('another line after the settlement, and the record stays settled', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await journal.write(settledOf('a'), fence)
+      const late = settledOf('a', { auditTrail: [{ state: 'COMPLETED', timestamp: 3_000, note: 'late' }] })
+      expect(await journal.write(late, fence)).toBe(true)
+      expect((await journal.read('a'))?.record).toEqual(late)
+      expect(await unfinishedOf(journal)).toEqual([])
+    })
+
+    test('one of several that one holder did not wait for', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const writes = Array.from({ length: 10 }, (_, seq) => journal.write(recordOf('a', { seq }), fence))
+      expect(await Promise.all(writes)).toEqual(writes.map(() => true))
+      expect(Array.from({ length: 10 }, (_, seq) => seq)).toContain((await journal.read('a'))?.record.seq)
+    })
+
+    test.each<[string, (fence: Fence) => Fence]>([
+      ['of another owner', (fence) => ({ ...fence, owner: 'yours' })],
+      ['of a later number', (fence) => ({ ...fence, number: fence.number + 1 })],
+      ['of an earlier number', (fence) => ({ ...fence, number: fence.number - 1 })],
+      ['with an owner that is SQL', (fence) => ({ ...fence, owner: `' OR 1=1 --` })],
+      ['without an owner', (fence) => ({ ...fence, owner: '' })],
+    ])('nothing for a fence %s', async (_, change) => {
+      const journal = await newJournal()
+      const record = recordOf('a')
+      const fence = await held(journal.claim(record, 'mine'))
+      expect(await journal.write(settledOf('a'), change(fence))).toBe(false)
+      expect(await journal.takeOver('a', change(fence), 'yours')).toBe(null)
+      expect(await journal.read('a')).toEqual({ record, fence })
+    })
+
+    test('nothing where there is no record', async () => {
+      const journal = await newJournal()
+      expect(await journal.write(recordOf('a'), { owner: 'mine', number: 0 })).toBe(false)
+      expect(await journal.read('a')).toBe(null)
+    })
+
+    test('nothing into another record that its owner holds by the same number', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await journal.claim(recordOf('b'), 'mine')
+      await journal.write(settledOf('a'), fence)
+      expect((await journal.read('b'))?.record.state).toBe('EXECUTING')
+    })
+  })
+
+  describe(`${title} hands a record over`, () => {
+    test('to whoever knows its fence, and the record itself stays as it was', async () => {
+      const journal = await newJournal()
+      const record = recordOf('a')
+      const former = await held(journal.claim(record, 'mine'))
+      const fence = await held(journal.takeOver('a', former, 'yours'))
+      expect(fence).toEqual({ owner: 'yours', number: 1 })
+      expect(await journal.read('a')).toEqual({ record, fence })
+      expect(await journal.write(settledOf('a'), fence)).toBe(true)
+    })
+
+    test('for good: the former holder never writes again, not even where the owner is the same', async () => {
+      const journal = await newJournal()
+      const first = await held(journal.claim(recordOf('a'), 'mine'))
+      const second = await held(journal.takeOver('a', first, 'yours'))
+      const third = await held(journal.takeOver('a', second, 'mine'))
+      expect(third).toEqual({ owner: 'mine', number: 2 })
+      for (const stale of [first, second]) {
+        expect(await journal.write(settledOf('a'), stale)).toBe(false)
+        expect(await journal.takeOver('a', stale, 'third')).toBe(null)
+      }
+      expect((await journal.read('a'))?.record.state).toBe('EXECUTING')
+      expect(await journal.write(settledOf('a'), third)).toBe(true)
+    })
+
+    test('to exactly one of twenty that ask at the same time', async () => {
+      const storage = await newStorage()
+      const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
+      const former = await held(journals[0]?.claim(recordOf('a'), 'mine') ?? Promise.resolve(null))
+      const asked = Array.from({ length: 20 }, async (_, index) =>
+        journals[index % journals.length]?.takeOver('a', former, `owner ${index}`),
+      )
+      const fences = (await Promise.all(asked)).filter((fence) => fence !== null)
+      expect(fences).toHaveLength(1)
+      expect((await journals[0]?.read('a'))?.fence).toEqual(fences[0])
+    })
+
+    test('either before its holder settles it or not at all: what was settled stays', async () => {
+      const journal = await newJournal()
+      const outcomes = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const id = `call ${index}`
+          const fence = await held(journal.claim(recordOf(id), 'mine'))
+          const settle = (): Promise<boolean> => journal.write(settledOf(id), fence)
+          const take = (): Promise<Fence | null> => journal.takeOver(id, fence, 'yours')
+          if (index % 2 === 0) {
+            const [isWritten, taken] = await Promise.all([settle(), take()])
+            return [isWritten, taken !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
+          }
+          const [taken, isWritten] = await Promise.all([take(), settle()])
+          return [isWritten, taken !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
+        }),
+      )
+      for (const [isWritten, isTaken, isOver] of outcomes) {
+        expect(isTaken).toBe(!isWritten)
+        expect(isOver).toBe(isWritten)
+      }
+    })
+
+    test('never when it is settled, nor when there is none', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(settledOf('a'), 'mine'))
+      expect(await journal.takeOver('a', fence, 'yours')).toBe(null)
+      expect(await journal.takeOver('b', fence, 'yours')).toBe(null)
+      expect((await journal.read('a'))?.fence).toEqual(fence)
+    })
+  })
+
+  describe(`${title} lists`, () => {
+    test('what is not settled, and nothing else', async () => {
+      const journal = await newJournal()
+      for (const state of ['PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING'] as const) {
+        await journal.claim(recordOf(state, { state }), 'mine')
+      }
+      for (const state of ['COMPLETED', 'FAILED', 'DENIED', 'SEALED'] as const) {
+        await journal.claim(recordOf(state, { state }), 'mine')
+        const fence = await held(journal.claim(recordOf(`later ${state}`), 'mine'))
+        await journal.write(recordOf(`later ${state}`, { state }), fence)
+      }
+      const listed = await unfinishedOf(journal)
+      expect(listed.map(({ record }) => record.id).toSorted()).toEqual([
+        'APPROVAL_REQUIRED',
+        'APPROVED',
+        'EXECUTING',
+        'PENDING',
+      ])
+      for (const { record, fence } of listed) expect(await journal.read(record.id)).toEqual({ record, fence })
+    })
+
+    test('nothing where there is nothing', async () => {
+      expect(await unfinishedOf(await newJournal())).toEqual([])
+    })
+
+    test('more than fit into one page, each once, while they are settled one by one', async () => {
+      const journal = await newJournal()
+      const ids = Array.from({ length: 350 }, (_, index) => `call ${index}`)
+      await Promise.all(ids.map((id) => journal.claim(recordOf(id), 'dead')))
+      const listed: string[] = []
+      for await (const { record, fence } of journal.unfinished()) {
+        listed.push(record.id)
+        const mine = await held(journal.takeOver(record.id, fence, 'mine'))
+        expect(await journal.write({ ...record, state: 'SEALED' }, mine)).toBe(true)
+      }
+      expect(listed.toSorted()).toEqual(ids.toSorted())
+      expect(await unfinishedOf(journal)).toEqual([])
+    })
+
+    test('as much as somebody wants to see, and leaves nothing open', async () => {
+      const journal = await newJournal()
+      await Promise.all(Array.from({ length: 250 }, (_, index) => journal.claim(recordOf(`call ${index}`), 'mine')))
+      for (let round = 0; round < 30; round++) {
+        for await (const { record } of journal.unfinished()) {
+          expect(record.state).toBe('EXECUTING')
+          break
+        }
+      }
+      expect(await journal.claim(recordOf('next'), 'mine')).not.toBe(null)
+    })
+
+    test('for how long an owner gave no sign of life, and a beat is one', async () => {
+      const journal = await newJournal()
+      await journal.claim(recordOf('silent'), 'silent')
+      await journal.claim(recordOf('beating'), 'beating')
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      const before = performance.now()
+      await journal.beat('beating')
+      await journal.beat('nobody')
+      const idle = new Map((await unfinishedOf(journal)).map((entry) => [entry.record.id, entry.idle]))
+      const elapsed = performance.now() - before
+      expect(idle.get('silent')).toBeGreaterThanOrEqual(55)
+      expect(idle.get('beating')).toBeGreaterThanOrEqual(0)
+      expect(idle.get('beating')).toBeLessThanOrEqual(elapsed + 5)
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      const [later] = (await unfinishedOf(journal)).filter(({ record }) => record.id === 'beating')
+      expect(later?.idle).toBeGreaterThanOrEqual(55)
+    })
+
+    test('a record that was just taken over or written as one whose owner is alive', async () => {
+      const journal = await newJournal()
+      const taken = await held(journal.claim(recordOf('taken'), 'dead'))
+      const written = await held(journal.claim(recordOf('written'), 'alive'))
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      const before = performance.now()
+      await journal.takeOver('taken', taken, 'alive')
+      await journal.write(recordOf('written'), written)
+      const listed = await unfinishedOf(journal)
+      const elapsed = performance.now() - before
+      expect(listed.map(({ idle }) => idle <= elapsed + 5)).toEqual([true, true])
+    })
+  })
+
+  describe(`${title} keeps records as plain JSON`, () => {
+    test.each(oddTexts)('with %s in them', async (_, text) => {
+      const journal = await newJournal()
+      const record = recordOf('a', { input: { [text.slice(0, 100)]: [text, { text }] }, error: text, session: text })
+      const fence = await held(journal.claim(record, 'mine'))
+      expect(JSON.stringify((await journal.read('a'))?.record) === JSON.stringify(record)).toBe(true)
+      const settled = settledOf('a', { input: text, error: `${text}!` })
+      await journal.write(settled, fence)
+      expect(JSON.stringify((await journal.read('a'))?.record) === JSON.stringify(settled)).toBe(true)
+    })
+
+    test('whose keys are only keys', async () => {
+      const journal = await newJournal()
+      const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toJSON":1,"then":2}'
+      await journal.claim(recordOf('a', { input: JSON.parse(text) as unknown }), 'mine')
+      const input = (await journal.read('a'))?.record.input ?? {}
+      expect(JSON.stringify(input)).toBe(text)
+      expect(Object.getPrototypeOf(input)).toBe(Object.prototype)
+      expect(Object.hasOwn(input, '__proto__')).toBe(true)
+      expect('polluted' in {}).toBe(false)
+    })
+
+    test('with numbers, nesting and the order of keys as they were', async () => {
+      const journal = await newJournal()
+      let nested: unknown = 'deep'
+      for (let depth = 0; depth < 250; depth++) nested = depth % 2 === 0 ? [nested] : { nested }
+      const input = { z: 1e300, a: -0.1, 10: 5e-324, 2: 9_007_199_254_740_993, nested }
+      await journal.claim(recordOf('a', { input }), 'mine')
+      expect(JSON.stringify((await journal.read('a'))?.record.input)).toBe(JSON.stringify(input))
+    })
+
+    test('that nobody can change from outside', async () => {
+      const journal = await newJournal()
+      const record = recordOf('a', { input: { to: 'Oslo' } })
+      const fence = await held(journal.claim(record, 'mine'))
+      const change = (target: unknown): void => void ((target as { to: string }).to = 'elsewhere')
+      change(record.input)
+      const first = await journal.read('a')
+      expect(first?.record.input).toEqual({ to: 'Oslo' })
+      change(first?.record.input)
+      Object.assign(first?.fence ?? {}, { owner: 'thief', number: 9 })
+      Object.assign(fence, { owner: 'thief', number: 9 })
+      for (const { record: listed, fence: shown } of await unfinishedOf(journal)) {
+        expect(listed.input).toEqual({ to: 'Oslo' })
+        change(listed.input)
+        Object.assign(shown, { owner: 'thief' })
+      }
+      const second = await journal.read('a')
+      expect(second).toEqual({ record: recordOf('a'), fence: { owner: 'mine', number: 0 } })
+    })
+
+    test('and refuses what is none', async () => {
+      const journal = await newJournal()
+      const refused = journal.claim(recordOf('a', { input: { amount: 10n } }), 'mine')
+      await expect(refused).rejects.toMatchObject({ code: 'E_JOURNAL' })
+      expect(await journal.read('a')).toBe(null)
+      expect(await journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+    })
+  })
+
+  describe(`${title} knows ids apart`, () => {
+    test('however odd they are', async () => {
+      const journal = await newJournal()
+      const fences = new Map<string, Fence>()
+      for (const id of oddIds) fences.set(id, await held(journal.claim(recordOf(id), `owner of ${id}`)))
+      expect((await unfinishedOf(journal)).map(({ record }) => record.id).toSorted()).toEqual(oddIds.toSorted())
+      for (const id of oddIds) {
+        expect(await journal.read(id)).toEqual({ record: recordOf(id), fence: fences.get(id) })
+        expect(await journal.write(settledOf(id), fences.get(id) ?? { owner: '', number: 0 })).toBe(true)
+        expect((await unfinishedOf(journal)).length).toBe(oddIds.length - oddIds.indexOf(id) - 1)
+      }
+    })
+
+    test('and finds nothing under those that were never claimed', async () => {
+      const journal = await newJournal()
+      await journal.claim(recordOf('a'), 'mine')
+      for (const id of [...oddIds, '', 'A', 'a ', ' a']) expect(await journal.read(id)).toBe(null)
+    })
+
+    test.each([
+      ['lone surrogates', 'a\ud800'],
+      ['NUL', 'a\0b'],
+    ])('and refuses those with %s, which databases confuse', async (_, id) => {
+      const journal = await newJournal()
+      const refusal = { code: 'E_JOURNAL' }
+      await expect(journal.claim(recordOf(id), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.read(id)).rejects.toMatchObject(refusal)
+      await expect(journal.takeOver(id, { owner: 'mine', number: 0 }, 'yours')).rejects.toMatchObject(refusal)
+      expect(await unfinishedOf(journal)).toEqual([])
+    })
+  })
+
+  if (!isShared) return
+
+  describe(`${title} is shared`, () => {
+    test('by journals that see what each other wrote', async () => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      expect([one.isDurable, other.isDurable]).toEqual([true, true])
+      const fence = await held(one.claim(recordOf('a'), 'one'))
+      expect(await other.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect(await other.claim(recordOf('a'), 'other')).toBe(null)
+      const taken = await held(other.takeOver('a', fence, 'other'))
+      expect(await one.write(settledOf('a'), fence)).toBe(false)
+      expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([taken])
+      expect(await other.write(settledOf('a'), taken)).toBe(true)
+      expect(await unfinishedOf(one)).toEqual([])
+    })
+
+    test('by journals that see each other alive', async () => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      await one.claim(recordOf('a'), 'one')
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      expect((await unfinishedOf(other))[0]?.idle).toBeGreaterThanOrEqual(55)
+      const before = performance.now()
+      await one.beat('one')
+      const [seen] = await unfinishedOf(other)
+      expect(seen?.idle).toBeLessThanOrEqual(performance.now() - before + 5)
+    })
+
+    test('by eight that are opened and used at the same time on a new place', async () => {
+      const storage = await newStorage()
+      const journals = Array.from({ length: 8 }, () => storage.open().journal)
+      const claims = journals.flatMap((journal, index) =>
+        Array.from({ length: 25 }, (_, number) => journal.claim(recordOf(`call ${number}`), `owner ${index}`)),
+      )
+      expect((await Promise.all(claims)).filter((fence) => fence !== null)).toHaveLength(25)
+    })
+  })
+
+  describe(`${title} keeps what it answered`, () => {
+    test('when it is closed and opened again', async () => {
+      const storage = await newStorage()
+      const first = storage.open()
+      const fence = await held(first.journal.claim(recordOf('a'), 'mine'))
+      await first.journal.claim(settledOf('b'), 'mine')
+      await first.close?.()
+      const second = storage.open()
+      expect(await second.journal.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect((await second.journal.read('b'))?.record).toEqual(settledOf('b'))
+      expect(await second.journal.write(settledOf('a'), fence)).toBe(true)
+    })
+
+    test('when it is closed at once, also what nobody has waited for yet', async () => {
+      const storage = await newStorage()
+      const first = storage.open()
+      await first.journal.claim(recordOf('a'), 'mine')
+      const claims = Array.from({ length: 30 }, (_, index) => first.journal.claim(recordOf(`call ${index}`), 'mine'))
+      const [outcomes] = await Promise.all([Promise.allSettled(claims), first.close?.()])
+      const { journal } = storage.open()
+      for (const [index, { status }] of outcomes.entries()) {
+        expect((await journal.read(`call ${index}`)) !== null).toBe(status === 'fulfilled')
+      }
+    })
+
+    test('and refuses everything afterwards', async () => {
+      const { journal, close } = (await newStorage()).open()
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await close?.()
+      await close?.()
+      const refusal = { code: 'E_JOURNAL', message: expect.stringContaining('closed') as string }
+      await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)
+      await expect(journal.read('a')).rejects.toMatchObject(refusal)
+      await expect(journal.takeOver('a', fence, 'yours')).rejects.toMatchObject(refusal)
+      await expect(unfinishedOf(journal)).rejects.toMatchObject(refusal)
+      await expect(journal.beat('mine')).rejects.toMatchObject(refusal)
+    })
+  })
+}

@@ -1,0 +1,218 @@
+import pg from 'pg'
+import { InvalidConfigurationError } from 'toolwright'
+import { postgresJournal } from 'toolwright/journals/postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { startProxy, type Proxy } from '../servers/proxy.ts'
+
+const server = await startPostgres()
+if (typeof server === 'string') console.warn(`The tests of postgresJournal are skipped: ${server}.`)
+
+const url = 'postgres://localhost/calls'
+
+describe('postgresJournal takes', () => {
+  test.each<[string, () => unknown]>([
+    ['no pool that cannot be asked', () => postgresJournal({} as never)],
+    ['no pool that is nothing', () => postgresJournal(undefined as never)],
+    ['no connection string that is empty', () => postgresJournal('')],
+    ['no schema that would have to be escaped', () => postgresJournal(url, { schema: 'a"; DROP TABLE b; --' })],
+    ['no schema in capitals', () => postgresJournal(url, { schema: 'Public' })],
+    ['no prefix that would have to be escaped', () => postgresJournal(url, { prefix: "a'b" })],
+    ['no prefix that is too long', () => postgresJournal(url, { prefix: 'a'.repeat(41) })],
+    ['no prefix with a line break at its end', () => postgresJournal(url, { prefix: 'a\n' })],
+    ['no timeout of 0', () => postgresJournal(url, { timeout: 0 })],
+    ['no timeout that is no number', () => postgresJournal(url, { timeout: Number.NaN })],
+  ])('%s', (_, make) => {
+    expect(make).toThrow(InvalidConfigurationError)
+  })
+
+  test('its time: nothing is connected before the first call', async () => {
+    await postgresJournal(url).close()
+  })
+})
+
+test('postgresJournal refuses with a typed error where nobody listens, and names no host', async () => {
+  const { journal, close } = postgresJournal('postgres://somebody@127.0.0.1:1/calls')
+  const refusal: unknown = await journal.claim(recordOf('a'), 'mine').catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ code: 'E_JOURNAL', retryable: true })
+  expect(String(refusal)).toContain('ECONNREFUSED')
+  expect(String(refusal)).not.toMatch(/127\.0\.0\.1|somebody/)
+  await close()
+})
+
+test('postgresJournal asks again where the server undid a statement because of others', async () => {
+  const asked: string[] = []
+  const { journal } = postgresJournal({
+    query: async (text) => {
+      asked.push(text)
+      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 1' }] }
+      if (asked.length < 6) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
+      return { rows: [{ fence: 0 }] }
+    },
+  })
+  expect(await journal.claim(recordOf('a'), 'mine')).toEqual({ owner: 'mine', number: 0 })
+  expect(asked.length).toBeGreaterThan(6)
+})
+
+describe.skipIf(typeof server === 'string')('on a server,', () => {
+  if (typeof server === 'string') return
+  const { connectionString, address } = server
+  const run = `toolwright_test_${process.pid}_${Date.now().toString(36)}`
+  const closings: (() => unknown)[] = []
+  let pool: pg.Pool
+  let count = 0
+
+  beforeAll(() => {
+    pool = new pg.Pool({ connectionString })
+    pool.on('error', () => {})
+  })
+
+  afterAll(async () => {
+    await Promise.all(closings.map((close) => close()))
+    for (let index = 0; index < count; index++) await pool.query(`DROP SCHEMA IF EXISTS "${run}_${index}" CASCADE`)
+    await pool.end()
+    await server.stop()
+  })
+
+  async function newSchema(): Promise<string> {
+    const schema = `${run}_${count++}`
+    await pool.query(`CREATE SCHEMA "${schema}"`)
+    return schema
+  }
+
+  function open(given: string | pg.Pool, schema: string, timeout = 10_000): ReturnType<typeof postgresJournal> {
+    const extension = postgresJournal(given, { schema, timeout })
+    closings.push(extension.close)
+    return extension
+  }
+
+  journalConformance(
+    'postgresJournal',
+    async () => {
+      const schema = await newSchema()
+      return { open: () => open(pool, schema) }
+    },
+    true,
+  )
+
+  test('postgresJournal with a connection string makes its own pool, and closes it', async () => {
+    const schema = await newSchema()
+    const { journal, close } = open(connectionString, schema)
+    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    await close()
+    await expect(journal.read('a')).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    expect(await open(pool, schema).journal.read('a')).toEqual({ record: recordOf('a'), fence })
+  })
+
+  test('postgresJournal leaves a pool open that it was given', async () => {
+    const { journal, close } = open(pool, await newSchema())
+    await journal.claim(recordOf('a'), 'mine')
+    await close()
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+
+  test('postgresJournal keeps apart what has different prefixes in one schema', async () => {
+    const schema = await newSchema()
+    const one = postgresJournal(pool, { schema, prefix: 'one_' }).journal
+    const other = postgresJournal(pool, { schema, prefix: 'other_' }).journal
+    await one.claim(recordOf('a'), 'mine')
+    expect(await other.read('a')).toBe(null)
+    expect(await other.claim(recordOf('a'), 'mine')).not.toBe(null)
+  })
+
+  test('postgresJournal makes nothing where its tables are, so that it may run without the right to', async () => {
+    const schema = await newSchema()
+    await open(pool, schema).journal.claim(recordOf('a'), 'mine')
+    const asked: string[] = []
+    const watched = postgresJournal(
+      { query: async (text, values) => (asked.push(text), pool.query<Record<string, unknown>>(text, values)) },
+      { schema },
+    )
+    expect(await watched.journal.read('a')).not.toBe(null)
+    expect(asked.filter((text) => /CREATE|COMMENT|DROP|ALTER/.test(text))).toEqual([])
+  })
+
+  test('postgresJournal refuses tables of another version, and a schema that is not there', async () => {
+    const schema = await newSchema()
+    await open(pool, schema).journal.claim(recordOf('a'), 'mine')
+    await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 2'`)
+    const newer = open(pool, schema).journal.read('a')
+    await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 2') })
+    const missing = open(pool, `${run}_missing`).journal.read('a')
+    await expect(missing).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('3F000') })
+  })
+
+  describe('postgresJournal, when the connection', () => {
+    async function behindProxy(): Promise<{ proxy: Proxy; url: string }> {
+      const proxy = await startProxy(address)
+      closings.push(proxy.close)
+      const throughProxy = new URL(connectionString)
+      const { username, password, pathname } = throughProxy
+      const secret = password === '' ? '' : `:${password}`
+      return { proxy, url: `postgresql://${username}${secret}@127.0.0.1:${proxy.port}${pathname}` }
+    }
+
+    test('is cut, refuses; and the next call is fine once there is one again', async () => {
+      const { proxy, url: through } = await behindProxy()
+      const { journal } = open(through, await newSchema())
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      proxy.cut()
+      const refusal = { code: 'E_JOURNAL', retryable: true }
+      await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)
+      await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
+      await expect(unfinishedOf(journal)).rejects.toMatchObject(refusal)
+      proxy.mend()
+      expect(await journal.write(settledOf('a'), fence)).toBe(true)
+      expect((await journal.read('a'))?.record).toEqual(settledOf('a'))
+    })
+
+    test('goes silent, refuses after its timeout; and the next call is fine once it speaks again', async () => {
+      const { proxy, url: through } = await behindProxy()
+      const { journal } = open(through, await newSchema(), 2_000)
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      proxy.stall()
+      const writes = [journal.write(settledOf('a'), fence), journal.beat('mine'), journal.read('a')]
+      for (const outcome of await Promise.allSettled(writes)) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'E_JOURNAL', retryable: true } })
+      }
+      proxy.mend()
+      expect(await journal.write(settledOf('a'), fence)).toBe(true)
+    }, 60_000)
+
+    test('was never there, tries the tables again with the next call', async () => {
+      const { proxy, url: through } = await behindProxy()
+      proxy.cut()
+      const { journal } = open(through, await newSchema())
+      await expect(journal.claim(recordOf('a'), 'mine')).rejects.toMatchObject({ code: 'E_JOURNAL' })
+      proxy.mend()
+      expect(await journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+    })
+  })
+
+  test.skipIf(server.crash === undefined)(
+    'postgresJournal keeps what it answered when the server crashes (skipped where the server is not ours to crash)',
+    async () => {
+      const { journal } = open(pool, await newSchema())
+      const claimed = new Set<string>()
+      let isOver = false
+      const claiming = Array.from({ length: 4 }, async (_, worker) => {
+        for (let index = 0; !isOver; index++) {
+          const id = `call ${worker} ${index}`
+          await journal.claim(recordOf(id), 'mine').then(
+            () => claimed.add(id),
+            () => (isOver = true),
+          )
+        }
+      })
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await server.crash?.()
+      isOver = true
+      await Promise.all(claiming)
+      const kept = new Set((await unfinishedOf(journal)).map(({ record }) => record.id))
+      expect([...claimed].filter((id) => !kept.has(id))).toEqual([])
+      expect(claimed.size).toBeGreaterThan(0)
+    },
+    60_000,
+  )
+})

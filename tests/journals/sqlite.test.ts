@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { InvalidConfigurationError, JournalError } from 'toolwright'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
+
+type Opened = ReturnType<typeof sqliteJournal>
+
+let root: string
+let count = 0
+const journals: Opened[] = []
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'toolwright-sqlite-'))
+})
+
+afterAll(async () => {
+  await Promise.all(journals.map((extension) => extension.close()))
+  rmSync(root, { recursive: true })
+})
+
+function newFile(): string {
+  return join(root, `calls ${count++}.db`)
+}
+
+function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Opened {
+  const extension = sqliteJournal(file, options)
+  journals.push(extension)
+  return extension
+}
+
+journalConformance(
+  'sqliteJournal',
+  () => {
+    const file = newFile()
+    return { open: () => open(file) }
+  },
+  true,
+)
+
+describe('sqliteJournal opens', () => {
+  test.each(['', ':memory:', 'a\0b', undefined, 7])('no file that is %j', (file) => {
+    expect(() => sqliteJournal(file as string)).toThrow(InvalidConfigurationError)
+  })
+
+  test.each([-1, Number.NaN, '5'])('nothing with a busyTimeout of %j', (busyTimeout) => {
+    expect(() => sqliteJournal(newFile(), { busyTimeout: busyTimeout as number })).toThrow(InvalidConfigurationError)
+  })
+
+  test('no file in a directory that is not there, and names no path', () => {
+    const file = join(root, 'missing', 'calls.db')
+    expect(() => sqliteJournal(file)).toThrow(JournalError)
+    expect(() => sqliteJournal(file)).toThrow(/ENOENT/)
+    expect(() => sqliteJournal(file)).not.toThrow(root)
+  })
+
+  test('no file that is not a database', () => {
+    const file = newFile()
+    writeFileSync(file, 'no database, '.repeat(1_000))
+    expect(() => sqliteJournal(file)).toThrow(/not a database/)
+  })
+
+  test('no database of something else, and leaves it as it was', () => {
+    const file = newFile()
+    const foreign = new DatabaseSync(file)
+    foreign.exec('CREATE TABLE theirs (a)')
+    expect(() => sqliteJournal(file)).toThrow(InvalidConfigurationError)
+    const tables = foreign.prepare('SELECT name FROM sqlite_schema').all()
+    foreign.close()
+    expect(tables.map(({ name }) => name)).toEqual(['theirs'])
+  })
+
+  test('no file of a newer version', async () => {
+    const file = newFile()
+    await open(file).close()
+    const newer = new DatabaseSync(file)
+    newer.exec('PRAGMA user_version = 2')
+    newer.close()
+    expect(() => sqliteJournal(file)).toThrow(/version 2, and this journal knows 1/)
+  })
+
+  test('what looks like a URI as the path that it is', async () => {
+    const file = join(root, 'file:calls.db?mode=memory')
+    const { journal } = open(file)
+    await journal.claim(recordOf('a'), 'mine')
+    expect(existsSync(file)).toBe(true)
+  })
+
+  test('files that only their owner may read, in a mode that keeps what was answered', async () => {
+    const file = newFile()
+    const { journal } = open(file)
+    await journal.claim(recordOf('a'), 'mine')
+    const modes = ['', '-wal', '-shm'].map((ending) => statSync(file + ending).mode & 0o777)
+    expect(modes).toEqual([0o600, 0o600, 0o600])
+    const seen = new DatabaseSync(file, { readOnly: true })
+    expect(seen.prepare('PRAGMA journal_mode').get()?.['journal_mode']).toBe('wal')
+    seen.close()
+  })
+})
+
+describe('sqliteJournal, while another process is in the way,', () => {
+  function locked(file: string): { unlock(): void } {
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN IMMEDIATE')
+    return {
+      unlock() {
+        other.exec('ROLLBACK')
+        other.close()
+      },
+    }
+  }
+
+  test('reads, and waits with what it has to write, without stopping its own process', async () => {
+    const file = newFile()
+    const { journal } = open(file, { busyTimeout: 60_000 })
+    await journal.claim(recordOf('a'), 'mine')
+    const lock = locked(file)
+    let isWritten = false
+    const writing = journal.claim(recordOf('b'), 'mine').then((fence) => {
+      isWritten = true
+      return fence
+    })
+    for (let turn = 0; turn < 20; turn++) {
+      await pause(1)
+      expect((await journal.read('a'))?.record.id).toBe('a')
+    }
+    expect(isWritten).toBe(false)
+    lock.unlock()
+    expect(await writing).toEqual({ owner: 'mine', number: 0 })
+  })
+
+  test('gives up after its busyTimeout with an error that may be retried, and the next change is fine', async () => {
+    const file = newFile()
+    const { journal } = open(file, { busyTimeout: 40 })
+    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    const lock = locked(file)
+    const refusals = await Promise.all(
+      [journal.claim(recordOf('b'), 'mine'), journal.write(settledOf('a'), fence), journal.beat('mine')].map((change) =>
+        change.catch((error: unknown) => error),
+      ),
+    )
+    for (const refusal of refusals) {
+      expect(refusal).toMatchObject({ code: 'E_JOURNAL', retryable: true, message: expect.stringContaining('locked') })
+    }
+    lock.unlock()
+    expect(await journal.write(settledOf('a'), fence)).toBe(true)
+    expect(await journal.read('b')).toBe(null)
+  })
+})
+
+test('sqliteJournal keeps the others where one of those that it writes together cannot be written', async () => {
+  const { journal } = open(newFile())
+  const impossible = {} as string
+  const claims = Array.from({ length: 9 }, (_, index) =>
+    journal.claim(recordOf(`call ${index}`), index === 4 ? impossible : 'mine').catch((error: unknown) => error),
+  )
+  const outcomes = await Promise.all(claims)
+  expect(outcomes[4]).toMatchObject({ code: 'E_JOURNAL' })
+  expect(outcomes.filter((outcome) => !(outcome instanceof Error))).toHaveLength(8)
+  const listed = (await unfinishedOf(journal)).map(({ record }) => record.id)
+  expect(listed).toEqual(['call 0', 'call 1', 'call 2', 'call 3', 'call 5', 'call 6', 'call 7', 'call 8'])
+})
+
+test('sqliteJournal loses at most what was never answered where the end of its log is torn', async () => {
+  const file = newFile()
+  const { journal } = open(file)
+  const answeredAt: number[] = []
+  for (let index = 0; index < 30; index++) {
+    await journal.claim(recordOf(`call ${index}`, { input: 'x'.repeat(index * 211) }), 'mine')
+    answeredAt.push(statSync(`${file}-wal`).size)
+  }
+  const whole = answeredAt.at(-1) ?? 0
+  for (let round = 0; round < 40; round++) {
+    const torn = newFile()
+    copyFileSync(file, torn)
+    copyFileSync(`${file}-wal`, `${torn}-wal`)
+    const length = Math.floor((whole * round) / 40) + (round % 7)
+    truncateSync(`${torn}-wal`, length)
+    const copy = open(torn)
+    const kept = (await unfinishedOf(copy.journal)).map(({ record }) => Number(record.id.slice(5)))
+    const answered = answeredAt.filter((size) => size <= length).length
+    expect(kept.toSorted((a, b) => a - b)).toEqual(Array.from({ length: answered }, (_, index) => index))
+    expect(await copy.journal.claim(recordOf('next'), 'mine')).not.toBe(null)
+    await copy.close()
+  }
+})
+
+test('sqliteJournal, where a disk has no more room, refuses with a typed error, loses nothing, and goes on', async () => {
+  const child = fileURLToPath(new URL('_write-under-limit.ts', import.meta.url))
+  const command = `ulimit -f 1024; exec "$0" -C @toolwright/source --disable-warning=ExperimentalWarning "$1" "$2"`
+  const run = spawn('sh', ['-c', command, process.execPath, child, newFile()], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  run.stdout.on('data', (data) => (output += String(data)))
+  run.stderr.on('data', (data) => (output += String(data)))
+  await new Promise((resolve) => run.on('close', resolve))
+  const line = output.split('\n').find((text) => text.startsWith('{'))
+  expect(line, output).toBeDefined()
+  const { refusal, answered, kept, small } = JSON.parse(line ?? '') as Record<string, unknown>
+  expect(refusal).toMatchObject({ code: 'E_JOURNAL' })
+  expect(kept).toEqual(answered)
+  expect(small).toBe(true)
+}, 60_000)

@@ -1,0 +1,88 @@
+import { content, createExecutor, json, type ContentBlock } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+import { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/content.ts'
+import { outcome, work } from './_calls.ts'
+
+const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+
+describe('an unmarked array is content', () => {
+  test.each<[string, unknown[]]>([
+    ['a text', [{ type: 'text', text: 'x' }]],
+    ['a value', [{ type: 'json', data: { a: 1 } }]],
+    ['a value with its text', [{ type: 'json', data: undefined, text: '1' }]],
+    ['a picture', [image]],
+    ['a sound', [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }]],
+    ['several', [{ type: 'text', text: 'x' }, image, { type: 'json', data: 1 }]],
+  ])('where every item is exactly a block: %s', (_, value) => {
+    expect(looksLikeBlocks(value)).toBe(true)
+  })
+
+  test.each<[string, unknown[]]>([
+    ['it is empty', []],
+    ['one item is not a block', [{ type: 'text', text: 'x' }, 1]],
+    ['one item is null', [null]],
+    ['a block has another field', [{ type: 'text', text: 'x', id: 1 }]],
+    ['a field is missing', [{ type: 'image', data: 'AAAA' }]],
+    ['a field is of another type', [{ type: 'text', text: 5 }]],
+    ['the type is unknown', [{ type: 'row', text: 'x' }]],
+    ['it is a resource', [{ type: 'resource', resource: { uri: 'file:///x' } }]],
+    ['it is a link', [{ type: 'resource_link', uri: 'file:///x', name: 'x' }]],
+    ['the text of a value is no text', [{ type: 'json', data: 1, text: 1 }]],
+    ['a value has no data', [{ type: 'json', text: '1' }]],
+  ])('and data where %s', async (_, value) => {
+    expect(looksLikeBlocks(value)).toBe(false)
+    const result = await createExecutor({ tools: [work('t', () => value)] }).execute({ name: 't' })
+    expect(result.content).toMatchObject([{ type: 'json', data: value }])
+  })
+})
+
+describe('marks', () => {
+  test('say that blocks are content, of any kind and with any fields', async () => {
+    const blocks = [
+      { type: 'resource_link', uri: 'file:///x', name: 'x', extra: 1 },
+      { type: 'text', text: 'y', annotations: {} },
+    ] as ContentBlock[]
+    const result = await createExecutor({ tools: [work('t', () => content(blocks))] }).execute({ name: 't' })
+    expect(result.content).toEqual(blocks)
+  })
+
+  test('say that a value is data, also where it looks like content or is text', async () => {
+    const rows = [{ type: 'text', text: 'a row' }]
+    const tools = [work('rows', () => json(rows)), work('text', () => json('text'))]
+    const executor = createExecutor({ tools })
+    expect((await executor.execute({ name: 'rows' })).content).toMatchObject([{ type: 'json', data: rows }])
+    expect((await executor.execute({ name: 'text' })).content).toMatchObject([
+      { type: 'json', data: 'text', text: '"text"' },
+    ])
+  })
+
+  test('cannot come out of JSON', () => {
+    const parsed = JSON.parse(
+      JSON.stringify({ ...content([]), ...json(1), 'toolwright.content': [], 'toolwright.json': 1 }),
+    ) as object
+    expect(markedBlocks(parsed)).toBeUndefined()
+    expect(isMarkedJson(parsed)).toBe(false)
+  })
+})
+
+test.each<[string, () => unknown]>([
+  ['blocks that are no array', () => content('text' as never)],
+  ['a block that is null', () => content([null as never])],
+  ['a block of no type', () => content([{} as never])],
+  [
+    'a block that throws',
+    () => [
+      Object.defineProperty({ text: 'x' }, 'type', {
+        enumerable: true,
+        get: () => {
+          throw new Error('no')
+        },
+      }),
+    ],
+  ],
+  ['a picture that is not base64', () => content([{ type: 'image', data: '§§', mimeType: 'image/png' }])],
+  ['marked data that JSON cannot hold', () => json(1n)],
+])('a result that cannot be read is an invalid result: %s', async (_, handler) => {
+  const result = await createExecutor({ tools: [work('t', handler)], report: () => {} }).execute({ name: 't' })
+  expect(outcome(result)).toBe('error completed E_INVALID_TOOL_RESULT')
+})

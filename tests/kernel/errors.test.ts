@@ -1,0 +1,142 @@
+import * as door from 'toolwright'
+import { isToolError, ToolDeniedError, ToolDownstreamError, ToolError, ToolFailure } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+import type * as Errors from '../../src/kernel/errors.ts'
+import { hostile, revoked } from './_calls.ts'
+
+// A second copy of the module, as a second copy of the package in one process would be.
+const copy = (await import('../../src/kernel/errors.ts?copy' as string)) as typeof Errors
+
+const classes = Object.entries(door)
+  .filter(([name]) => /Error$/.test(name) && name !== 'ToolError' && name !== 'isToolError')
+  .map(([name, value]) => [name, value as unknown as typeof ToolError] as const)
+
+describe('every code has a class, and every class a code', () => {
+  test('of which there are as many as the table says', () => {
+    const codes = classes.map(([, Class]) => Class.code)
+    expect(new Set(codes).size).toBe(classes.length)
+    expect([...codes].sort()).toEqual(
+      [
+        'E_APPROVAL_EXPIRED E_APPROVAL_INVALID E_ARTIFACT E_CLIENT_TOOL E_DUPLICATE_INVOCATION E_ILLEGAL_TRANSITION',
+        'E_INTERNAL E_INVALID_CONFIGURATION E_INVALID_EXECUTION_TYPE E_INVALID_INITIAL_TOOL_VALUE E_INVALID_TOOL_ARGS',
+        'E_INVALID_TOOL_RESULT E_JOURNAL E_SCHEMA_CONVERSION E_SEALED E_TOOL_ALREADY_REGISTERED E_TOOL_CANCELLED',
+        'E_TOOL_DENIED E_TOOL_DOWNSTREAM_ERROR E_TOOL_NOT_FOUND E_TOOL_NO_HANDLER E_TOOL_TIMEOUT E_UNCANONICAL_ARGS',
+        'E_VALIDATOR_FAILED',
+      ]
+        .join(' ')
+        .split(' '),
+    )
+  })
+
+  test.each(classes)('%s', (name, Class) => {
+    const error = new Class('words')
+    expect(error.name).toBe(name)
+    expect(error.code).toBe(Class.code)
+    expect(String(error)).toBe(`${name}: words`)
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toBeInstanceOf(ToolError)
+    expect(error).toBeInstanceOf(Class)
+    expect(error.retryable).toBe(false)
+    expect(error.exposed).toBe(true)
+    expect('cause' in error).toBe(false)
+    for (const [other, Other] of classes) if (other !== name) expect(error instanceof Other).toBe(false)
+  })
+})
+
+describe('errors are known by their brand', () => {
+  test('across two copies of the package, in both directions', () => {
+    const theirs = new copy.ToolDeniedError('no')
+    const ours = new ToolDeniedError('no')
+    expect(copy.ToolDeniedError).not.toBe(ToolDeniedError)
+    expect(theirs).toBeInstanceOf(ToolDeniedError)
+    expect(theirs).toBeInstanceOf(ToolError)
+    expect(isToolError(theirs)).toBe(true)
+    expect(ours).toBeInstanceOf(copy.ToolDeniedError)
+    expect(ours).toBeInstanceOf(copy.ToolError)
+    expect(theirs instanceof ToolDownstreamError).toBe(false)
+    expect(new copy.ToolFailure('x')).toBeInstanceOf(ToolFailure)
+    expect(new ToolFailure('x')).toBeInstanceOf(copy.ToolFailure)
+  })
+
+  test('and not by what they look like', () => {
+    const lookalike = { name: 'ToolDeniedError', code: 'E_TOOL_DENIED', message: 'no' }
+    expect(lookalike instanceof ToolDeniedError).toBe(false)
+    expect(isToolError(JSON.parse(JSON.stringify(new ToolDeniedError('no'))))).toBe(false)
+    expect(new Error('no') instanceof ToolError).toBe(false)
+    expect(new Error('no') instanceof ToolFailure).toBe(false)
+    for (const value of [null, undefined, 0, '', 'E_TOOL_DENIED', Symbol('x'), () => {}]) {
+      expect(isToolError(value)).toBe(false)
+      expect((value as unknown) instanceof ToolError).toBe(false)
+      expect((value as unknown) instanceof ToolFailure).toBe(false)
+    }
+  })
+
+  test.each([
+    ['a proxy that throws', hostile()],
+    ['a revoked proxy', revoked()],
+  ])('also where it is asked of %s', (_, value) => {
+    expect(isToolError(value)).toBe(false)
+    expect(value instanceof ToolFailure).toBe(false)
+  })
+
+  test('a subclass of the host is an instance of itself and of its parent alone', () => {
+    class QuotaError extends ToolDeniedError {}
+    expect(new QuotaError('over')).toBeInstanceOf(QuotaError)
+    expect(new QuotaError('over')).toBeInstanceOf(ToolDeniedError)
+    expect(new ToolDeniedError('no') instanceof QuotaError).toBe(false)
+    class Broken extends ToolFailure {}
+    expect(new Broken('x')).toBeInstanceOf(Broken)
+    expect(new Broken('x')).toBeInstanceOf(ToolFailure)
+    expect(new ToolFailure('x') instanceof Broken).toBe(false)
+  })
+})
+
+describe('an error as JSON', () => {
+  test('leaks neither stack nor cause', () => {
+    const error = new ToolDownstreamError('failed', {
+      cause: new Error('canary'),
+      issues: [{ message: 'm', path: ['a'] }],
+    })
+    const json = JSON.stringify(error)
+    expect(json).not.toContain('canary')
+    expect(json).not.toContain('errors.test')
+    expect(JSON.parse(json)).toEqual({
+      name: 'ToolDownstreamError',
+      code: 'E_TOOL_DOWNSTREAM_ERROR',
+      message: 'failed',
+      category: 'application',
+      retryable: false,
+      issues: [{ message: 'm', path: ['a'] }],
+    })
+    expect(error.cause).toEqual(new Error('canary'))
+  })
+
+  test("does not show a denial's result for the model", () => {
+    const error = new ToolDeniedError('no', { toolResult: { secret: 1 } })
+    expect(error.toolResult).toEqual({ secret: 1 })
+    expect(JSON.stringify(error)).not.toContain('secret')
+  })
+})
+
+test('what the place that throws knows goes before the table', () => {
+  const error = new ToolDownstreamError('x', {
+    category: 'network',
+    retryable: true,
+    exposed: false,
+    recommendations: ['r'],
+  })
+  expect(error).toMatchObject({ category: 'network', retryable: true, exposed: false, recommendations: ['r'] })
+})
+
+test('a failure that a handler means has no recommendations and is not retryable unless it says so', () => {
+  expect(new ToolFailure('x')).toMatchObject({
+    name: 'ToolFailure',
+    message: 'x',
+    recommendations: [],
+    retryable: false,
+  })
+  expect(new ToolFailure('x', { recommendations: ['a'], retryable: true })).toMatchObject({
+    recommendations: ['a'],
+    retryable: true,
+  })
+})

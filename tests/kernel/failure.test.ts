@@ -1,0 +1,224 @@
+import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from '../../src/kernel/failure.ts'
+import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
+
+class Unreadable extends Error {
+  override get message(): string {
+    throw new Error('no message')
+  }
+}
+
+const thrown: readonly (readonly [string, () => unknown])[] = [
+  ['null', () => null],
+  ['undefined', () => undefined],
+  ['a string', () => 'words'],
+  ['a symbol', () => Symbol('words')],
+  ['a bigint', () => 1n],
+  ['a function', () => () => 'words'],
+  ['a frozen error', () => Object.freeze(new Error('words'))],
+  ['a frozen error of ours', () => Object.freeze(new ToolDeniedError('words'))],
+  ['an error without a name', () => Object.assign(new Error('words'), { name: '' })],
+  ['an error whose name is no string', () => Object.assign(new Error('words'), { name: 5 })],
+  ['an error whose message throws', () => new Unreadable()],
+  [
+    'an error whose code throws',
+    () =>
+      Object.defineProperty(new Error('words'), 'code', {
+        get: () => {
+          throw new Error('no')
+        },
+      }),
+  ],
+  ['a plain object', () => ({ reason: 'words' })],
+  [
+    'an object that refers to itself',
+    () => {
+      const self: { self?: unknown } = {}
+      self.self = self
+      return self
+    },
+  ],
+  [
+    'an object whose toJSON throws',
+    () => ({
+      toJSON() {
+        throw new Error('no')
+      },
+    }),
+  ],
+  ['an object without a prototype', () => Object.create(null) as object],
+  ['an error of 10 million characters', () => new Error('x'.repeat(10_000_000))],
+  ['a promise', () => Promise.resolve('words')],
+  ['a proxy that throws itself', hostile],
+  ['a revoked proxy', revoked],
+  [
+    'a failure whose recommendations are a string',
+    () => new ToolFailure('words', { recommendations: 'again' as never }),
+  ],
+  [
+    'a failure whose recommendations are no strings',
+    () => new ToolFailure('words', { recommendations: [Symbol('x'), 5] as never }),
+  ],
+]
+
+describe('whatever a handler throws', () => {
+  test.each(thrown)('is read: %s', (_, make) => {
+    const { name, message } = wordsOf(make())
+    expect(typeof name === 'string' && typeof message === 'string').toBe(true)
+  })
+
+  test.each(thrown)('settles its call as a failure of the handler: %s', async (_, make) => {
+    const { report, reports } = sink()
+    const executor = createExecutor({
+      tools: [
+        work('now', () => {
+          throw make()
+        }),
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the point of it
+        work('later', () => Promise.reject(make())),
+      ],
+      report,
+    })
+    for (const name of ['now', 'later']) {
+      const result = await executor.execute({ name })
+      expect(outcome(result)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
+      expect(text(result).length).toBeLessThanOrEqual(1_000)
+      expect(text(result)).not.toContain('\n')
+    }
+    expect(reports).toEqual([])
+  })
+
+  test('is the cause of the error', () => {
+    const cause = new Error('words')
+    const error = downstream('t', cause)
+    expect(error).toBeInstanceOf(ToolDownstreamError)
+    expect(error.cause).toBe(cause)
+    expect(error.message).toBe('Tool "t" failed: Error: words')
+  })
+})
+
+describe('the category', () => {
+  test.each<[string, unknown, string]>([
+    ['a code of the network', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'network'],
+    ['a status of too many requests', Object.assign(new Error('x'), { status: 429 }), 'rate_limit'],
+    ['the same under another name', { statusCode: 429 }, 'rate_limit'],
+    ['a status of no access', { status: 403 }, 'auth'],
+    ['a status of no login', { status: 401 }, 'auth'],
+    ['the name of a validation error', Object.assign(new Error('x'), { name: 'ZodError' }), 'validation'],
+    ['the name of a timeout', new DOMException('x', 'TimeoutError'), 'timeout'],
+    ['the name of an abort', new DOMException('x', 'AbortError'), 'cancelled'],
+    ['an error of ours', new ToolDeniedError('x'), 'auth'],
+    ['any other error', new Error('x'), 'application'],
+    ['anything else', 'x', 'unknown'],
+    ['nothing', undefined, 'unknown'],
+    ['something hostile', hostile(), 'unknown'],
+  ])('comes from %s', (_, value, category) => {
+    expect(categoryOf(value)).toBe(category)
+  })
+
+  test.each(['ECONNRESET', '429 rate limit', 'unauthorized 401', 'timeout', 'network error', 'validation failed'])(
+    'never comes from the words "%s"',
+    (words) => {
+      expect(categoryOf(new Error(words))).toBe('application')
+      expect(categoryOf({ message: words })).toBe('unknown')
+    },
+  )
+
+  test('of the network or of a rate limit means that the call may succeed later', () => {
+    expect(downstream('t', { code: 'ETIMEDOUT' }).retryable).toBe(true)
+    expect(downstream('t', { status: 429 }).retryable).toBe(true)
+    expect(downstream('t', { status: 401 }).retryable).toBe(false)
+    expect(downstream('t', new Error('x')).retryable).toBe(false)
+    expect(downstream('t', new ToolFailure('x', { retryable: true })).retryable).toBe(true)
+    expect(downstream('t', Object.assign(new ToolFailure('x'), { status: 429 })).retryable).toBe(false)
+  })
+})
+
+describe('a returned failure', () => {
+  test('is exactly { ok: false, error, recommendations?, note? }', () => {
+    expect(returnedFailure({ ok: false, error: 'no' })).toMatchObject({ message: 'no', recommendations: [] })
+    expect(returnedFailure({ ok: false, error: 'no', recommendations: ['a', 'b'], note: 'c' })).toMatchObject({
+      message: 'no',
+      recommendations: ['a', 'b', 'c'],
+    })
+    expect(returnedFailure({ ok: false, error: '', note: 5 })).toMatchObject({ message: '', recommendations: ['5'] })
+  })
+
+  test.each<[string, unknown]>([
+    ['ok is true', { ok: true, error: 'no' }],
+    ['ok is not a boolean', { ok: 0, error: 'no' }],
+    ['there is no error', { ok: false }],
+    ['the error is no string', { ok: false, error: { message: 'no' } }],
+    ['there is another field', { ok: false, error: 'no', data: 1 }],
+    ['it is no object', false],
+    ['it is nothing', null],
+    ['it is an array', [false, 'no']],
+  ])('is data where %s', async (_, value) => {
+    expect(returnedFailure(value)).toBeUndefined()
+    const result = await createExecutor({ tools: [work('t', () => value)] }).execute({ name: 't' })
+    expect(result.status).toBe('ok')
+  })
+
+  test('is an error of the call, and its recommendations reach the model', async () => {
+    const failing = work('t', () => ({ ok: false, error: 'no file', recommendations: ['list the folder'] }))
+    const result = await createExecutor({ tools: [failing] }).execute({ name: 't' })
+    expect(outcome(result)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
+    expect(text(result)).toBe('ToolFailure: no file Recommendations: list the folder')
+    expect(result.error?.recommendations).toEqual(['list the folder'])
+  })
+})
+
+describe('one line', () => {
+  test('escapes what a terminal, a log or a reader would obey', () => {
+    expect(oneLine('a\nb\rc\td\u001b[31me\u0000f\u007fg\u009bh', 100)).toBe(
+      String.raw`a\nb\u000dc\u0009d\u001b[31me\u0000f\u007fg\u009bh`,
+    )
+    expect(oneLine('\u202egnp\u202c \u2066x\u2069 \u200e\u200f\u061c \u2028\u2029', 100)).toBe(
+      String.raw`\u202egnp\u202c \u2066x\u2069 \u200e\u200f\u061c \u2028\u2029`,
+    )
+    expect(oneLine('größer 😀 日本', 100)).toBe('größer 😀 日本')
+  })
+
+  test('is as long as it may be, and says that it was cut', () => {
+    expect(oneLine('x'.repeat(10), 10)).toBe('x'.repeat(10))
+    expect(oneLine('x'.repeat(11), 10)).toBe(`${'x'.repeat(9)}…`)
+    expect(oneLine('\n'.repeat(10), 10)).toBe(String.raw`\n\n\n\n` + String.raw`\…`)
+    for (let length = 0; length < 40; length++)
+      expect(oneLine('\u001b'.repeat(length), 20).length).toBeLessThanOrEqual(20)
+  })
+
+  test('never ends in half of a character', () => {
+    for (let before = 5; before < 12; before++) {
+      const line = oneLine(`${'x'.repeat(before)}😀😀😀`, 10)
+      expect(line).toBe(line.toWellFormed())
+    }
+  })
+})
+
+describe('the line for the model', () => {
+  test('is the name and the message of what was thrown, and no more', () => {
+    const cause = Object.assign(new RangeError('too far', { cause: new Error('canary') }), { detail: 'canary' })
+    const line = modelLine(downstream('t', cause), true)
+    expect(line).toBe('RangeError: too far')
+  })
+
+  test('is generic where errors are not exposed, by the executor or by the tool', async () => {
+    const fail = (): never => {
+      throw new Error('canary')
+    }
+    const tools = [
+      work('as-executor', fail),
+      work('shown', fail, { exposeErrors: true }),
+      work('hidden', fail, { exposeErrors: false }),
+    ]
+    const closed = createExecutor({ tools, exposeErrors: false })
+    const open = createExecutor({ tools })
+    const generic = 'The tool failed; the reason is not shown.'
+    expect(text(await closed.execute({ name: 'as-executor' }))).toBe(generic)
+    expect(text(await closed.execute({ name: 'shown' }))).toBe('Error: canary')
+    expect(text(await open.execute({ name: 'hidden' }))).toBe(generic)
+    expect(text(await open.execute({ name: 'as-executor' }))).toBe('Error: canary')
+    expect((await closed.execute({ name: 'as-executor' })).error?.message).toContain('canary')
+  })
+})

@@ -1,0 +1,401 @@
+import { Type as OldType } from '@sinclair/typebox'
+import { type } from 'arktype'
+import { tool, type InputOf, type JsonSchema, type OutputOf, type Tool, type ToolContext } from 'toolwright'
+import { arktype } from 'toolwright/validators/arktype'
+import { jsonSchema } from 'toolwright/validators/json-schema'
+import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'
+import { typebox } from 'toolwright/validators/typebox'
+import { valibot } from 'toolwright/validators/valibot'
+import { zod } from 'toolwright/validators/zod'
+import { Type } from 'typebox'
+import * as v from 'valibot'
+import { describe, expectTypeOf, test } from 'vitest'
+import * as z from 'zod'
+import * as mini from 'zod/mini'
+
+/** What a caller sends, and what the handler gets. */
+interface Sent {
+  city: string
+  days?: number | undefined
+  unit?: 'c' | 'f' | undefined
+  since: string
+}
+interface Got {
+  city: string
+  days: number
+  unit?: 'c' | 'f' | undefined
+  since: Date
+}
+
+/** The same without what the library has no words for. */
+interface Plain {
+  city: string
+  days?: number
+  unit?: 'c' | 'f'
+}
+
+const name = 'forecast'
+const description = 'Weather forecast'
+
+describe('the handler gets what validation gives back, a caller sends what it takes in', () => {
+  const zodSchema = z.object({
+    city: z.string(),
+    days: z.number().default(3),
+    unit: z.enum(['c', 'f']).optional(),
+    since: z.iso.date().transform((text) => new Date(text)),
+  })
+
+  test('Zod', () => {
+    const forecast = tool({
+      name,
+      description,
+      inputSchema: zodSchema,
+      handler(input, context) {
+        expectTypeOf(input).toEqualTypeOf<Got>()
+        expectTypeOf(context).toEqualTypeOf<ToolContext>()
+        return input.days
+      },
+    })
+    expectTypeOf(forecast).toEqualTypeOf<Tool<Sent, number, never>>()
+    expectTypeOf(forecast).parameter(0).toEqualTypeOf<Sent>()
+    expectTypeOf(forecast).returns.toEqualTypeOf<Promise<number>>()
+  })
+
+  test('Zod, wrapped', () => {
+    const inputSchema = zod(zodSchema)
+    expectTypeOf<InputOf<typeof inputSchema>>().toEqualTypeOf<Sent>()
+    expectTypeOf<OutputOf<typeof inputSchema>>().toEqualTypeOf<Got>()
+    const forecast = tool({ name, description, inputSchema, handler: ({ since }) => since })
+    expectTypeOf(forecast).toEqualTypeOf<Tool<Sent, Date, never>>()
+  })
+
+  test('Zod mini, plain and wrapped', () => {
+    const inputSchema = mini.object({
+      city: mini.string(),
+      days: mini._default(mini.number(), 3),
+      unit: mini.optional(mini.enum(['c', 'f'])),
+      since: mini.pipe(
+        mini.iso.date(),
+        mini.transform((text) => new Date(text)),
+      ),
+    })
+    const plain = tool({ name, description, inputSchema, handler: ({ since }) => since })
+    const wrapped = tool({ name, description, inputSchema: zod(inputSchema), handler: ({ days }) => days })
+    expectTypeOf(plain).toEqualTypeOf<Tool<Sent, Date, never>>()
+    expectTypeOf(wrapped).toEqualTypeOf<Tool<Sent, number, never>>()
+  })
+
+  test('Valibot, plain and wrapped', () => {
+    const inputSchema = v.object({
+      city: v.pipe(v.string(), v.trim()),
+      days: v.optional(v.number(), 3),
+      unit: v.optional(v.picklist(['c', 'f'])),
+      since: v.pipe(
+        v.string(),
+        v.transform((text) => new Date(text)),
+      ),
+    })
+    const plain = tool({ name, description, inputSchema, handler: ({ since }) => since })
+    const wrapped = tool({ name, description, inputSchema: valibot(inputSchema), handler: (input) => input })
+    expectTypeOf(plain).toEqualTypeOf<Tool<Sent, Date, never>>()
+    expectTypeOf(wrapped).toEqualTypeOf<Tool<Sent, Got, never>>()
+  })
+
+  test('Valibot, asynchronous', () => {
+    const inputSchema = v.objectAsync({
+      id: v.pipeAsync(
+        v.string(),
+        v.checkAsync(async () => true),
+      ),
+    })
+    const plain = tool({ name, description, inputSchema, handler: ({ id }) => id })
+    const wrapped = tool({ name, description, inputSchema: valibot(inputSchema), handler: ({ id }) => id })
+    expectTypeOf(plain).toEqualTypeOf<Tool<{ id: string }, string, never>>()
+    expectTypeOf(wrapped).toEqualTypeOf<Tool<{ id: string }, string, never>>()
+  })
+
+  test('ArkType, plain and wrapped', () => {
+    const inputSchema = type({ city: 'string', days: 'number = 3', 'unit?': '"c" | "f"', since: 'string.date.parse' })
+    const plain = tool({ name, description, inputSchema, handler: ({ since }) => since })
+    const wrapped = tool({ name, description, inputSchema: arktype(inputSchema), handler: ({ since }) => since })
+    type Taken = Plain & { since: string }
+    expectTypeOf(plain).parameter(0).branded.toEqualTypeOf<Taken>()
+    expectTypeOf(wrapped).parameter(0).branded.toEqualTypeOf<Taken>()
+    expectTypeOf(plain).returns.toEqualTypeOf<Promise<Date>>()
+    expectTypeOf(wrapped).returns.toEqualTypeOf<Promise<Date>>()
+    tool({
+      name,
+      description,
+      inputSchema: arktype(inputSchema),
+      handler: (input) =>
+        expectTypeOf(input).branded.toEqualTypeOf<{ city: string; days: number; unit?: 'c' | 'f'; since: Date }>(),
+    })
+  })
+
+  test('TypeBox 1, plain and wrapped', () => {
+    const inputSchema = Type.Object({
+      city: Type.String(),
+      days: Type.Optional(Type.Number()),
+      unit: Type.Optional(Type.Union([Type.Literal('c'), Type.Literal('f')])),
+    })
+    const plain = tool({ name, description, inputSchema, handler: (input) => input })
+    const wrapped = tool({ name, description, inputSchema: typebox(inputSchema), handler: (input) => input })
+    expectTypeOf(plain).parameter(0).branded.toEqualTypeOf<Plain>()
+    expectTypeOf(wrapped).parameter(0).branded.toEqualTypeOf<Plain>()
+    expectTypeOf(plain).returns.resolves.branded.toEqualTypeOf<Plain>()
+  })
+
+  test('TypeBox 1, decoding', () => {
+    const since = Type.Codec(Type.String())
+      .Decode((text) => new Date(text))
+      .Encode((date) => date.toISOString())
+    const inputSchema = typebox(Type.Object({ since, list: Type.Array(Type.Integer()) }))
+    const forecast = tool({ name, description, inputSchema, handler: (input) => input })
+    expectTypeOf(forecast).parameter(0).branded.toEqualTypeOf<{ since: string; list: number[] }>()
+    expectTypeOf(forecast).returns.resolves.branded.toEqualTypeOf<{ since: Date; list: number[] }>()
+  })
+
+  test('TypeBox 0.34, plain and wrapped', () => {
+    const inputSchema = OldType.Object({
+      city: OldType.String(),
+      days: OldType.Optional(OldType.Number()),
+      unit: OldType.Optional(OldType.Union([OldType.Literal('c'), OldType.Literal('f')])),
+    })
+    const plain = tool({ name, description, inputSchema, handler: (input) => input })
+    const wrapped = tool({ name, description, inputSchema: sinclairTypebox(inputSchema), handler: (input) => input })
+    expectTypeOf(plain).parameter(0).branded.toEqualTypeOf<Plain>()
+    expectTypeOf(wrapped).parameter(0).branded.toEqualTypeOf<Plain>()
+    expectTypeOf(plain).returns.resolves.branded.toEqualTypeOf<Plain>()
+  })
+
+  test('TypeBox 0.34, decoding', () => {
+    const since = OldType.Transform(OldType.String())
+      .Decode((text) => new Date(text))
+      .Encode((date) => date.toISOString())
+    const inputSchema = sinclairTypebox(OldType.Object({ since }))
+    const forecast = tool({ name, description, inputSchema, handler: (input) => input })
+    expectTypeOf(forecast).parameter(0).branded.toEqualTypeOf<{ since: string }>()
+    expectTypeOf(forecast).returns.resolves.branded.toEqualTypeOf<{ since: Date }>()
+  })
+
+  test('a raw JSON Schema literal, without `as const`', () => {
+    const forecast = tool({
+      name,
+      description,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          city: { type: 'string' },
+          days: { type: 'integer' },
+          unit: { enum: ['c', 'f'] },
+          kind: { const: 'now' },
+          items: { type: 'array', items: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } },
+          either: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+          nullable: { type: ['string', 'null'] },
+        },
+        required: ['city', 'items', 'kind'],
+      },
+      handler: (input) => input,
+    })
+    expectTypeOf(forecast).parameter(0).toEqualTypeOf<{
+      city: string
+      items: { n: number }[]
+      kind: 'now'
+      days?: number
+      unit?: 'c' | 'f'
+      either?: string | null
+      nullable?: string | null
+    }>()
+  })
+
+  test('a JSON Schema from elsewhere is some object, unless somebody says which', () => {
+    const anySchema: JsonSchema = JSON.parse('{}')
+    const loaded = JSON.parse('{}') as Record<string, unknown>
+    const raw = tool({ name, description, inputSchema: loaded, handler: (input) => input })
+    expectTypeOf(raw).toEqualTypeOf<Tool<Record<string, unknown>, Record<string, unknown>, never>>()
+    const parsed = tool({ name, description, inputSchema: anySchema, handler: (input) => input })
+    expectTypeOf(parsed).toEqualTypeOf<Tool<Record<string, unknown>, Record<string, unknown>, never>>()
+    const some = tool({ name, description, inputSchema: jsonSchema(loaded), handler: (input) => input })
+    expectTypeOf(some).toEqualTypeOf<Tool<Record<string, unknown>, Record<string, unknown>, never>>()
+    const said = tool({
+      name,
+      description,
+      inputSchema: jsonSchema<{ when: string }, { when: Date }>(loaded),
+      handler: ({ when }) => when,
+    })
+    expectTypeOf(said).toEqualTypeOf<Tool<{ when: string }, Date, never>>()
+  })
+})
+
+const place = z.object({ city: z.string(), days: z.number().default(3) })
+const weather = z.object({ temperature: z.number(), unit: z.enum(['c', 'f']) })
+interface Place {
+  city: string
+  days?: number | undefined
+}
+
+describe('the result is what the handler returns', () => {
+  test('a value, a promise of it, nothing', () => {
+    expectTypeOf(tool({ name, description, inputSchema: place, handler: ({ city }) => city })).toEqualTypeOf<
+      Tool<Place, string, never>
+    >()
+    expectTypeOf(
+      tool({ name, description, inputSchema: place, handler: async ({ days }) => ({ days }) }),
+    ).toEqualTypeOf<Tool<Place, { days: number }, never>>()
+    expectTypeOf(tool({ name, description, inputSchema: place, handler: () => {} })).toEqualTypeOf<
+      Tool<Place, void, never>
+    >()
+    expectTypeOf(
+      tool({ name, description, inputSchema: place, handler: ({ city, days }) => [city, days] as const }),
+    ).toEqualTypeOf<Tool<Place, readonly [string, number], never>>()
+  })
+
+  test('a generator’s progress is apart from its result', () => {
+    const counting = tool({
+      name,
+      description,
+      inputSchema: place,
+      async *handler({ city, days }, { signal }) {
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+        yield { percent: days }
+        return city
+      },
+    })
+    expectTypeOf(counting).toEqualTypeOf<Tool<Place, string, { percent: number }>>()
+    expectTypeOf(counting.stream({ city: 'Oslo' })).toEqualTypeOf<
+      AsyncGenerator<{ percent: number }, string, undefined>
+    >()
+  })
+})
+
+describe('outputSchema', () => {
+  test('keeps literals in the result without `as const`', () => {
+    const forecast = tool({
+      name,
+      description,
+      inputSchema: place,
+      outputSchema: weather,
+      handler: async ({ days }) => ({ temperature: days, unit: 'c' }),
+    })
+    expectTypeOf(forecast).toEqualTypeOf<Tool<Place, { temperature: number; unit: 'c' | 'f' }, never>>()
+  })
+
+  test('takes in what it validates, and gives out what that becomes', () => {
+    const outputSchema = z.object({ at: z.string().transform((text) => new Date(text)), n: z.number().default(1) })
+    const clock = tool({ name, description, inputSchema: place, outputSchema, handler: () => ({ at: 'now' }) })
+    expectTypeOf(clock).returns.toEqualTypeOf<Promise<{ at: Date; n: number }>>()
+  })
+
+  test('holds the returned value to it, where it stands', () => {
+    const options = { name, description, inputSchema: place, outputSchema: weather } as const
+    // @ts-expect-error the temperature is a number
+    tool({ ...options, handler: async ({ city }) => ({ temperature: city, unit: 'c' }) })
+    // @ts-expect-error the unit is missing
+    tool({ ...options, handler: ({ days }) => ({ temperature: days }) })
+    tool({
+      ...options,
+      // @ts-expect-error the returned temperature is a number
+      handler: async function* () {
+        yield 'working'
+        return { temperature: 'hot', unit: 'c' as const }
+      },
+    })
+  })
+
+  test('of raw JSON Schema', () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
+    const counting = tool({ name, description, outputSchema, handler: () => ({ n: 1 }) })
+    expectTypeOf(counting).returns.toEqualTypeOf<Promise<{ n: number }>>()
+    // @ts-expect-error n is a number
+    tool({ name, description, outputSchema, handler: () => ({ n: 'one' }) })
+  })
+})
+
+describe('tools without a schema', () => {
+  test('take nothing', () => {
+    const now = tool({ name: 'now', description, handler: () => 1 })
+    expectTypeOf(now).toEqualTypeOf<Tool<void, number, never>>()
+    expectTypeOf(now()).toEqualTypeOf<Promise<number>>()
+  })
+
+  test('tool(name, handler) takes what the handler says', () => {
+    const add = tool('add', ({ a, b }: { a: number; b: number }) => a + b)
+    expectTypeOf(add).toEqualTypeOf<Tool<{ a: number; b: number }, number, never>>()
+    const count = tool('count', async function* ({ to }: { to: number }) {
+      yield to
+      return 'done'
+    })
+    expectTypeOf(count).toEqualTypeOf<Tool<{ to: number }, string, number>>()
+  })
+})
+
+describe('other fields', () => {
+  test('functions among the options get the validated input', () => {
+    tool({
+      name,
+      description,
+      inputSchema: place,
+      requiresConfirmation: (input) => {
+        expectTypeOf(input).toEqualTypeOf<{ city: string; days: number }>()
+        return input.days > 3
+      },
+      confirmationMessage: ({ city }) => city,
+      handler: ({ days }) => days,
+    })
+  })
+
+  test('a handler is required where we run the tool, and only there', () => {
+    // @ts-expect-error a server tool has a handler
+    tool({ name, description, inputSchema: place })
+    const shown = tool({ name, description, inputSchema: place, type: 'client' })
+    expectTypeOf(shown).parameter(0).toEqualTypeOf<Place>()
+    tool({ name, description, type: 'provider' })
+    // @ts-expect-error so has a tool of type mcp
+    tool({ name, description, type: 'mcp' })
+  })
+
+  test('what is wrong is told where it stands', () => {
+    tool({
+      name,
+      description,
+      inputSchema: place,
+      // @ts-expect-error there is no town
+      handler: ({ town }) => String(town),
+    })
+    // @ts-expect-error the field is called requiresConfirmation
+    tool({ name, description, inputSchema: place, requireConfirmation: true, handler: ({ city }) => city })
+    // @ts-expect-error a description is required
+    tool({ name, inputSchema: place, handler: ({ city }: { city: string }) => city })
+    // @ts-expect-error a schema is an object or a boolean
+    tool({ name, description, inputSchema: 'string', handler: () => 1 })
+    const forecast = tool({ name, description, inputSchema: place, handler: ({ city }) => city })
+    // @ts-expect-error the city is a text
+    void forecast({ city: 1 })
+    // @ts-expect-error the city is missing
+    void forecast({})
+    // @ts-expect-error there are args to give
+    void forecast()
+  })
+
+  test('tools of every kind fit a list', () => {
+    const tools: Tool[] = [
+      tool({ name, description, inputSchema: place, handler: ({ city }) => city }),
+      tool({ name, description, inputSchema: type({ n: 'number' }), handler: ({ n }) => n }),
+      tool({ name, description, inputSchema: Type.Object({ n: Type.Number() }), handler: ({ n }) => n }),
+      tool({ name, description, inputSchema: { type: 'object' }, handler: () => {} }),
+      tool({ name, description, handler: () => null }),
+      tool('add', ({ a }: { a: number }) => a),
+      tool({
+        name,
+        description,
+        inputSchema: place,
+        outputSchema: weather,
+        async *handler() {
+          yield 1
+          return { temperature: 1, unit: 'c' as const }
+        },
+      }),
+    ]
+    expectTypeOf(tools).items.toEqualTypeOf<Tool>()
+  })
+})

@@ -1,0 +1,278 @@
+import { createExecutor, InvalidConfigurationError, tool, ToolRegistry, type Caller, type Tool } from 'toolwright'
+import { describe, expect, test } from 'vitest'
+import { isVisible } from '../../src/kernel/registry.ts'
+import { outcome, text, work } from './_calls.ts'
+
+function named(name: string, options: object = {}): Tool {
+  return work(name, () => name, options)
+}
+
+function describing(registry: ToolRegistry): (string | undefined)[] {
+  return registry.list().map(({ description }) => description)
+}
+
+describe('adding a tool', () => {
+  test('makes it found by its name and its aliases, and its undo takes it out again', () => {
+    const registry = new ToolRegistry()
+    const undo = registry.add(named('read', { aliases: ['cat', 'show'] }))
+    expect(registry.has('read')).toBe(true)
+    expect(registry.get('cat')).toBeUndefined()
+    expect([registry.resolve('read'), registry.resolve('cat')].map((found) => found?.name)).toEqual(['read', 'read'])
+    undo()
+    undo()
+    expect([registry.resolve('read'), registry.resolve('cat'), registry.resolve('show')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    registry.add(named('cat'))
+    expect(registry.resolve('cat')?.name).toBe('cat')
+  })
+
+  test('in the place of another is undone by putting the other back', () => {
+    const registry = new ToolRegistry([named('read', { description: 'old', aliases: ['cat'] })])
+    const undo = registry.add(named('read', { description: 'new', aliases: ['show'] }), { onCollision: 'replace' })
+    expect(describing(registry)).toEqual(['new'])
+    expect([registry.resolve('cat'), registry.resolve('show')?.description]).toEqual([undefined, 'new'])
+    undo()
+    expect(describing(registry)).toEqual(['old'])
+    expect([registry.resolve('cat')?.description, registry.resolve('show')]).toEqual(['old', undefined])
+  })
+
+  test('is undone without harm after another has taken its place', () => {
+    const registry = new ToolRegistry()
+    const undo = registry.add(named('read', { description: 'first' }))
+    registry.add(named('read', { description: 'second' }), { onCollision: 'replace' })
+    undo()
+    expect(describing(registry)).toEqual(['second'])
+  })
+
+  test('brings nothing back that was undone before', () => {
+    const registry = new ToolRegistry([named('read', { description: 'first' })])
+    const undoSecond = registry.add(named('read', { description: 'second' }), { onCollision: 'replace' })
+    const undoThird = registry.add(named('read', { description: 'third' }), { onCollision: 'replace' })
+    undoSecond()
+    undoThird()
+    expect(describing(registry)).not.toContain('second')
+  })
+
+  test('loses no tool where what it replaced does not fit any more', () => {
+    const registry = new ToolRegistry([named('read', { aliases: ['cat'] })])
+    const undo = registry.add(named('read'), { onCollision: 'replace' })
+    registry.add(named('cat'))
+    try {
+      undo()
+    } catch {
+      // it may say so, but it has to leave a tool of the name
+    }
+    expect(registry.has('read')).toBe(true)
+    expect(registry.resolve('cat')?.name).toBe('cat')
+  })
+})
+
+describe('a name that is taken', () => {
+  test('is refused, and the registry stays as it was', () => {
+    const registry = new ToolRegistry([named('read', { description: 'first' })])
+    expect(() => registry.add(named('read'))).toThrow(/"read" is taken/)
+    expect(() => registry.add(named('read'), { onCollision: 'throw' })).toThrow(
+      expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }),
+    )
+    expect(describing(registry)).toEqual(['first'])
+  })
+
+  test('is kept where the caller says so, and the undo of that undoes nothing', () => {
+    const registry = new ToolRegistry([named('read', { description: 'first' })])
+    registry.add(named('read', { description: 'second' }), { onCollision: 'keep' })()
+    expect(describing(registry)).toEqual(['first'])
+  })
+
+  test.each([
+    ['get_weather', 'get-weather'],
+    ['get_weather', 'Get_Weather'],
+    ['get_weather', 'GET-WEATHER'],
+  ])('%s is too like %s', (first, second) => {
+    const registry = new ToolRegistry([named(first)])
+    for (const onCollision of ['throw', 'replace', 'keep'] as const) {
+      expect(() => registry.add(named(second), { onCollision })).toThrow(
+        expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }),
+      )
+    }
+    expect(registry.list()).toHaveLength(1)
+    expect(registry.resolve(second)).toBeUndefined()
+  })
+
+  test.each<[string, Tool, Tool]>([
+    ['an alias like a name', named('read'), named('open', { aliases: ['read'] })],
+    ['a name like an alias', named('open', { aliases: ['read'] }), named('read')],
+    ['an alias like an alias', named('open', { aliases: ['cat'] }), named('show', { aliases: ['cat'] })],
+    ['an alias that is nearly a name', named('read_file'), named('open', { aliases: ['READ-FILE'] })],
+  ])('may be an alias too: %s', (_, first, second) => {
+    const registry = new ToolRegistry([first])
+    expect(() => registry.add(second)).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
+    expect(registry.list().map(({ name }) => name)).toEqual([first.name])
+  })
+
+  test('leaves the former tool in place where the new one does not fit beside a third', () => {
+    const registry = new ToolRegistry([named('read', { description: 'old', aliases: ['cat'] }), named('open')])
+    const misfit = named('read', { description: 'new', aliases: ['OPEN'] })
+    expect(() => registry.add(misfit, { onCollision: 'replace' })).toThrow()
+    expect(registry.get('read')?.description).toBe('old')
+    expect(registry.resolve('cat')?.description).toBe('old')
+  })
+
+  test('by `__proto__` or `constructor` is a name like any other', async () => {
+    const executor = createExecutor({ tools: [named('constructor'), named('__proto__')] })
+    expect(text(await executor.execute({ name: '__proto__' }))).toBe('__proto__')
+    expect(text(await executor.execute({ name: 'constructor' }))).toBe('constructor')
+    expect((await executor.execute({ name: 'toString' })).error?.code).toBe('E_TOOL_NOT_FOUND')
+    expect((await createExecutor().execute({ name: 'constructor' })).error?.code).toBe('E_TOOL_NOT_FOUND')
+  })
+})
+
+describe('removing a tool', () => {
+  test('says whether there was one, and frees its names', () => {
+    const registry = new ToolRegistry([named('read', { aliases: ['cat'] })])
+    expect([registry.remove('cat'), registry.remove('read'), registry.remove('read')]).toEqual([false, true, false])
+    registry.add(named('cat'))
+    expect(registry.list().map(({ name }) => name)).toEqual(['cat'])
+  })
+})
+
+describe('a registry with a parent', () => {
+  const parent = new ToolRegistry([
+    named('read', { description: 'of the parent', aliases: ['cat'] }),
+    named('write', { description: 'of the parent' }),
+  ])
+  const child = new ToolRegistry([named('read', { description: 'of the child' })], { parent })
+
+  test('asks it for what it has not', () => {
+    expect(child.get('read')?.description).toBe('of the child')
+    expect(child.resolve('write')?.description).toBe('of the parent')
+    expect(child.has('write')).toBe(true)
+    expect(child.list().map(({ name, description }) => `${name} ${description}`)).toEqual([
+      'read of the child',
+      'write of the parent',
+    ])
+    expect(parent.get('read')?.description).toBe('of the parent')
+  })
+
+  test("an alias never shadows a name, not even the parent's", async () => {
+    const hijack = named('harmless', { aliases: ['write'] })
+    const below = new ToolRegistry([hijack], { parent })
+    expect(below.resolve('write')?.name).toBe('write')
+    const executor = createExecutor({ tools: [named('write')], use: [{ tools: () => [hijack] }] })
+    expect(text(await executor.execute({ name: 'write' }))).toBe('write')
+  })
+
+  test("the parent's aliases hold, unless the child has a tool of the name", () => {
+    expect(new ToolRegistry([], { parent }).resolve('cat')?.name).toBe('read')
+    expect(new ToolRegistry([named('cat')], { parent }).resolve('cat')?.name).toBe('cat')
+  })
+})
+
+describe('merging', () => {
+  const mine = new ToolRegistry([named('read', { description: 'mine' })])
+
+  test('asks the tool that comes in what to do', () => {
+    const merge = (onCollision: string): (string | undefined)[] =>
+      describing(mine.merge([new ToolRegistry([named('read', { description: 'theirs', onCollision })])]))
+    expect(merge('replace')).toEqual(['theirs'])
+    expect(merge('keep')).toEqual(['mine'])
+    expect(() => merge('throw')).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
+    expect(describing(mine)).toEqual(['mine'])
+  })
+
+  test('asks the option where the tool does not say', () => {
+    const theirs = new ToolRegistry([named('read', { description: 'theirs' })])
+    expect(describing(mine.merge([theirs], { onCollision: 'replace' }))).toEqual(['theirs'])
+    expect(describing(mine.merge([theirs], { onCollision: 'keep' }))).toEqual(['mine'])
+    const keeping = new ToolRegistry([named('read', { description: 'theirs', onCollision: 'keep' })])
+    expect(describing(mine.merge([keeping], { onCollision: 'replace' }))).toEqual(['mine'])
+  })
+
+  test('goes from left to right, and changes none of them', () => {
+    const one = new ToolRegistry([named('one')])
+    const two = new ToolRegistry([named('two')])
+    expect(
+      mine
+        .merge([one, two])
+        .list()
+        .map(({ name }) => name),
+    ).toEqual(['read', 'one', 'two'])
+    expect([mine, one, two].map((registry) => registry.list().length)).toEqual([1, 1, 1])
+  })
+})
+
+describe('who may see and call a tool', () => {
+  const view = { ui: { resourceUri: 'ui://x' } }
+  const tools: Record<string, Tool> = {
+    forModel: named('forModel'),
+    forUser: named('forUser', { audience: 'user' }),
+    forAll: named('forAll', { audience: 'all' }),
+    ofServer: named('ofServer', { mcpConfig: { serverName: 'maps' }, ...view }),
+    ofApp: named('ofApp', { mcpConfig: { serverName: 'maps' }, ui: { visibility: ['app'] } }),
+    ofModel: named('ofModel', { mcpConfig: { serverName: 'maps' }, ui: { visibility: ['model'] } }),
+    ofOther: named('ofOther', { mcpConfig: { serverName: 'mail' } }),
+  }
+  const visible: readonly (readonly [string, Caller, string])[] = [
+    ['the model', 'model', 'forModel forAll ofServer ofModel ofOther'],
+    ['a person', 'user', 'forModel forUser forAll ofServer ofApp ofModel ofOther'],
+    ['an app of maps', { app: 'maps' }, 'ofServer ofApp'],
+    ['an app of mail', { app: 'mail' }, 'ofOther'],
+    ['an app of nobody', { app: 'nobody' }, ''],
+    ['an app without a name', { app: '' }, ''],
+  ]
+
+  test.each(visible)('%s', async (_, caller, expected) => {
+    const executor = createExecutor({ tools: Object.values(tools) })
+    expect(
+      executor
+        .list(caller)
+        .map(({ name }) => name)
+        .join(' '),
+    ).toBe(expected)
+    for (const name of Object.keys(tools)) {
+      const result = await executor.execute({ name }, { caller })
+      expect(outcome(result)).toBe(expected.split(' ').includes(name) ? 'ok completed' : 'error none E_TOOL_NOT_FOUND')
+    }
+  })
+
+  test.each<[string, unknown]>([
+    ['a word that is no caller', 'assistant'],
+    ['an app whose name is missing', {}],
+    ['an app whose name is undefined', { app: undefined }],
+    ['nobody', null],
+  ])('%s sees nothing', (_, caller) => {
+    for (const one of Object.values(tools)) {
+      let seen = false
+      try {
+        seen = isVisible(one as never, caller as Caller)
+      } catch {
+        // to refuse is fine too
+      }
+      expect(seen).toBe(false)
+    }
+  })
+})
+
+describe('a tool that a model cannot be shown', () => {
+  const dumb = { '~standard': { version: 1, vendor: 'dumb', validate: (value: unknown) => ({ value }) } } as const
+
+  test('is refused, and the message says what to do', () => {
+    const registry = new ToolRegistry()
+    const add = (options: object): unknown =>
+      registry.add(tool({ name: 'dumb', description: 'd', inputSchema: dumb, handler: () => 1, ...options } as never))
+    expect(() => add({})).toThrow(/dumb.*`jsonSchema` of its own/)
+    expect(() => add({})).toThrow(expect.objectContaining({ code: 'E_SCHEMA_CONVERSION' }))
+    expect(registry.has('dumb')).toBe(false)
+    expect(() => add({ audience: 'all' })).toThrow()
+    add({ audience: 'user' })
+    registry.remove('dumb')
+    add({ jsonSchema: { type: 'object' } })
+    expect(registry.get('dumb')?.describe().inputSchema).toEqual({ type: 'object' })
+  })
+})
+
+test.each([['text'], [5], [{}]])('an executor whose tools are %j is refused', (tools) => {
+  expect(() => createExecutor({ tools: tools as never })).toThrow(InvalidConfigurationError)
+})

@@ -1,0 +1,349 @@
+import {
+  computeCallId,
+  createExecutor,
+  ToolRegistry,
+  type Extension,
+  type ToolExecutor,
+  type ToolResult,
+} from 'toolwright'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { data, heard, names, outcome, soon, text, work } from './_calls.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+interface Waiting {
+  readonly executor: ToolExecutor
+  readonly registry: ToolRegistry
+  readonly inputs: unknown[]
+  readonly result: ToolResult
+  readonly token: string
+}
+
+async function waiting(args: unknown = { a: 1 }, options: object = {}, use: Extension[] = []): Promise<Waiting> {
+  const inputs: unknown[] = []
+  const registry = new ToolRegistry()
+  const handler = (input: never): unknown => {
+    inputs.push(input)
+    return { ran: input }
+  }
+  registry.add(work('t', handler, { requiresConfirmation: true, ...options }))
+  const executor = createExecutor({ tools: registry, use })
+  const result = await executor.execute(
+    { id: 'x', name: 't', args },
+    { session: 's', caller: 'user', values: { tenant: 'y' } },
+  )
+  expect(result.status).toBe('pending')
+  return { executor, registry, inputs, result, token: result.token ?? '' }
+}
+
+const invalid = { code: 'E_APPROVAL_INVALID' }
+
+describe('a token', () => {
+  test('lets the call run, once, as the same invocation', async () => {
+    const { executor, inputs, result, token } = await waiting()
+    const decided = await executor.decide(token, 'allow')
+    expect([outcome(decided), data(decided)]).toEqual(['ok completed', { ran: { a: 1 } }])
+    expect(decided).toMatchObject({ id: 'x', callId: result.callId, invocationId: result.invocationId })
+    expect('token' in decided).toBe(false)
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([{ a: 1 }])
+  })
+
+  test('is spent by a denial: nobody can allow afterwards', async () => {
+    const { executor, inputs, token } = await waiting()
+    const denied = await executor.decide(token, 'deny', { note: 'no way' })
+    expect([outcome(denied), text(denied)]).toEqual([
+      'denied none E_TOOL_DENIED',
+      'ToolDeniedError: Permission denied by user: no way',
+    ])
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([])
+  })
+
+  test.each(['yes', 'ALLOW', '', null, undefined, true, {}])(
+    'is spent by a decision that is none, and nothing runs: %j',
+    async (decision) => {
+      const { executor, inputs, token } = await waiting()
+      const settled = await executor.decide(token, decision as never).catch(() => undefined)
+      if (settled !== undefined) expect(settled.status).toBe('denied')
+      expect(inputs).toEqual([])
+    },
+  )
+
+  test('twenty at once: one runs', async () => {
+    const { executor, inputs, token } = await waiting()
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => executor.decide(token, 'allow')))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject(invalid)
+    expect(inputs).toHaveLength(1)
+  })
+
+  test.each<[string, (token: string, other: string) => unknown]>([
+    ['altered in one digit', (token) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')],
+    ['in capitals', (token) => token.toUpperCase()],
+    ['cut', (token) => token.slice(0, -1)],
+    ['with something behind it', (token) => `${token} `],
+    ['of its invocation alone', (token) => token.split('.')[0]],
+    ['with the secret of another call', (token, other) => `${token.split('.')[0]}.${other.split('.')[1]}`],
+    ['empty', () => ''],
+    ['missing', () => undefined],
+    ['a number', () => 5],
+    ['an object that says it', (token) => ({ toString: () => `${token}!` })],
+  ])('%s is refused, and the right one is still of use', async (_, alter) => {
+    const { executor, inputs, token } = await waiting()
+    const other = await executor.execute({ name: 't', args: { b: 2 } }, { session: 's', caller: 'user' })
+    await expect(executor.decide(alter(token, other.token ?? '') as string, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([])
+    expect((await executor.decide(token, 'allow')).status).toBe('ok')
+  })
+
+  test('is of no use to another executor', async () => {
+    const { token } = await waiting()
+    const other = await waiting()
+    await expect(other.executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(other.inputs).toEqual([])
+  })
+
+  test('of an approval is no answer of a client, and the other way round', async () => {
+    const { executor, token } = await waiting()
+    await expect(executor.respond(token, 'x')).rejects.toMatchObject(invalid)
+    const client = createExecutor({ tools: [work('ask', () => 1, { type: 'client', requiresResponse: true })] })
+    const asked = await client.execute({ name: 'ask' })
+    await expect(client.decide(asked.token ?? '', 'allow')).rejects.toMatchObject(invalid)
+    expect((await client.respond(asked.token ?? '', 'x')).status).toBe('ok')
+  })
+
+  test('ends after a day', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const { executor, inputs, token, result } = await waiting()
+    expect(result.expiresAt).toBe(Date.now() + 86_400_000)
+    vi.setSystemTime(Date.now() + 86_400_001)
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([])
+  })
+
+  test('is in no place that a result or an event of a later leg shows', async () => {
+    const { executor, token } = await waiting()
+    const events = heard(executor)
+    const decided = await executor.decide(token, 'allow')
+    expect(JSON.stringify([decided, events])).not.toContain(token)
+  })
+
+  test('of the oldest of more than 10,000 waiting calls is given up', async () => {
+    const { executor, token } = await waiting()
+    let last: ToolResult | undefined
+    for (let index = 0; index < 10_000; index++)
+      last = await executor.execute({ name: 't', args: { index } }, { caller: 'user' })
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect((await executor.decide(last?.token ?? '', 'allow')).status).toBe('ok')
+  }, 60_000)
+})
+
+describe('between the question and the answer', () => {
+  test("the caller's own args may change: what runs is what was asked about", async () => {
+    const args = { to: ['ada'] }
+    const { executor, inputs, token } = await waiting(args)
+    args.to.push('eve')
+    await executor.decide(token, 'allow')
+    expect(inputs).toEqual([{ to: ['ada'] }])
+  })
+
+  test.each<[string, object]>([
+    ['its description', { description: 'Something else' }],
+    ['its schema', { inputSchema: { type: 'object', title: 'x' } }],
+    ['the schema of its result', { outputSchema: {} }],
+    ['its type', { type: 'mcp' }],
+    ['its audience', { audience: 'user' }],
+    ['its traits', { traits: { destructive: true } }],
+    ['its version', { metadata: { version: '2' } }],
+  ])('the tool may change %s: the approval is void', async (_, change) => {
+    const { executor, registry, inputs, token } = await waiting()
+    const ran: unknown[] = []
+    registry.add(
+      work('t', () => void ran.push(1), { requiresConfirmation: true, ...change }),
+      { onCollision: 'replace' },
+    )
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect([inputs, ran]).toEqual([[], []])
+  })
+
+  test('the tool may go: the approval is void', async () => {
+    const { executor, registry, inputs, token } = await waiting()
+    registry.remove('t')
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([])
+  })
+
+  test('the tool may be replaced by its equal: the approval holds', async () => {
+    const { executor, registry, token } = await waiting()
+    registry.add(
+      work('t', () => 'equal', { requiresConfirmation: true }),
+      { onCollision: 'replace' },
+    )
+    expect(text(await executor.decide(token, 'allow'))).toBe('equal')
+  })
+})
+
+describe('a call that goes on', () => {
+  test('walks the same passage: policies are asked again, a denial still denies, an ask is met', async () => {
+    let legs = 0
+    const asks: Extension = { policies: [{ name: 'asks', decide: () => (legs++, { decision: 'ask' }) }] }
+    const met = await waiting({}, { requiresConfirmation: false }, [asks])
+    expect((await met.executor.decide(met.token, 'allow')).status).toBe('ok')
+    expect(legs).toBe(2)
+
+    let isDenied = false
+    const turning: Extension = {
+      policies: [{ name: 'turns', decide: () => (isDenied ? { decision: 'deny' } : undefined) }],
+    }
+    const { executor, inputs, token } = await waiting({}, {}, [turning])
+    isDenied = true
+    expect(outcome(await executor.decide(token, 'allow'))).toBe('denied none E_TOOL_DENIED')
+    expect(inputs).toEqual([])
+  })
+
+  test('has the session, the caller, the values and the invocation of the first leg', async () => {
+    const seen: unknown[] = []
+    const t = work(
+      't',
+      (_, { session, caller, values, invocationId }) => void seen.push(session, caller, values, invocationId),
+      { requiresConfirmation: true },
+    )
+    const executor = createExecutor({ tools: [t] })
+    const values = { tenant: 'y' }
+    const { token = '', invocationId } = await executor.execute({ name: 't' }, { session: 's', caller: 'user', values })
+    await executor.decide(token, 'allow')
+    expect(seen).toEqual(['s', 'user', values, invocationId])
+  })
+
+  test('counts its events on from the first leg, and says who answered and how', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 1, { requiresConfirmation: true })] })
+    const events = heard(executor)
+    const { token = '' } = await executor.execute({ name: 't' })
+    await executor.decide(token, 'allow', { decidedBy: 'ada', note: 'fine', always: true })
+    expect(names(events)).toBe('call:received call:paused call:settled call:resumed tool:start tool:end call:settled')
+    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(events[3]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
+    expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
+  })
+
+  test('may be answered from within the event that asks', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
+    const events = heard(executor)
+    const answers: Promise<ToolResult>[] = []
+    executor.on('call:paused', ({ token }) => void answers.push(executor.decide(token ?? '', 'allow')))
+    const first = await soon(executor.execute({ name: 't' }))
+    expect(first.status).toBe('pending')
+    const [second] = await soon(Promise.all(answers))
+    expect(second === undefined ? undefined : [second.status, text(second)]).toEqual(['ok', 'ran'])
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+  })
+
+  test('may be answered by who reads its stream', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
+    const answers: Promise<ToolResult>[] = []
+    for await (const event of executor.stream({ name: 't' })) {
+      if (event.event === 'call:paused') answers.push(executor.decide(event.token ?? '', 'allow'))
+    }
+    expect((await soon(Promise.all(answers))).map(({ status }) => status)).toEqual(['ok'])
+  })
+
+  test('is cancelled where the executor has closed', async () => {
+    const { executor, inputs, token } = await waiting()
+    await executor.close()
+    const late = await executor.decide(token, 'allow').catch((error: { code: string }) => error)
+    expect('status' in late ? late.status : late.code).toMatch(/cancelled|E_/)
+    expect(inputs).toEqual([])
+  })
+})
+
+describe('edited args', () => {
+  test('are a new call: identified anew, validated anew, and linked', async () => {
+    const executor = createExecutor({ tools: [work('t', (input) => input, { requiresConfirmation: true })] })
+    const events = heard(executor)
+    const { token = '', callId } = await executor.execute({ name: 't', args: { a: 1 } })
+    const edited = await executor.decide(token, 'allow', { editedArgs: { a: 2 } })
+    expect(data(edited)).toEqual({ a: 2 })
+    expect(edited.callId).toBe(computeCallId('t', { a: 2 }))
+    expect(events.find(({ event }) => event === 'call:resumed')).toMatchObject({
+      editedFrom: callId,
+      callId: edited.callId,
+    })
+  })
+
+  test.each<[string, unknown, string]>([
+    ['do not fit', { a: 'x' }, 'E_INVALID_TOOL_ARGS'],
+    ['have no canonical form', { a: 1n }, 'E_UNCANONICAL_ARGS'],
+    ['are no JSON', '{"a":', 'E_INVALID_TOOL_ARGS'],
+  ])('that %s do not run', async (_, editedArgs, code) => {
+    const inputSchema = { type: 'object', properties: { a: { type: 'number' } } }
+    const { executor, inputs, token } = await waiting({ a: 1 }, { inputSchema })
+    const edited = await executor.decide(token, 'allow', { editedArgs })
+    expect(outcome(edited)).toBe(`error none ${code}`)
+    expect(inputs).toEqual([])
+  })
+
+  test('are of no use in a denial', async () => {
+    const { executor, result, token } = await waiting()
+    const denied = await executor.decide(token, 'deny', { editedArgs: { a: 2 } })
+    expect([denied.status, denied.callId]).toEqual(['denied', result.callId])
+  })
+})
+
+describe("a client's answer", () => {
+  const asking = (options: object = {}): ToolExecutor =>
+    createExecutor({ tools: [work('ask', () => 'ours', { type: 'client', requiresResponse: true, ...options })] })
+
+  test('is checked like any other result', async () => {
+    const executor = asking({ outputSchema: { type: 'object', required: ['email'] } })
+    const ask = async (): Promise<string> => (await executor.execute({ name: 'ask' })).token ?? ''
+    expect(data(await executor.respond(await ask(), { email: 'x' }))).toEqual({ email: 'x' })
+    expect((await executor.respond(await ask(), { phone: 'x' })).error?.code).toBe('E_INVALID_TOOL_RESULT')
+    expect((await executor.respond(await ask(), undefined)).error?.code).toBe('E_INVALID_TOOL_RESULT')
+  })
+
+  test('comes once: the first one wins', async () => {
+    const executor = asking()
+    const { token = '' } = await executor.execute({ name: 'ask' })
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => executor.respond(token, `answer ${index}`)),
+    )
+    expect(all.map(({ status }) => status).filter((status) => status === 'fulfilled')).toHaveLength(1)
+    expect(all[0]?.status === 'fulfilled' ? text(all[0].value) : '').toBe('answer 0')
+  })
+
+  test.each<[number | undefined, number]>([
+    [undefined, 30_000],
+    [5_000, 5_000],
+  ])('is awaited for the timeout of the tool: %s', async (timeout, patience) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const executor = asking(timeout === undefined ? {} : { timeout })
+    const { token = '', expiresAt } = await executor.execute({ name: 'ask' })
+    expect(expiresAt).toBe(Date.now() + patience)
+    vi.setSystemTime(Date.now() + patience + 1)
+    expect(outcome(await executor.respond(token, 'late'))).toBe('timed_out unknown E_CLIENT_TOOL')
+    await expect(executor.respond(token, 'later')).rejects.toMatchObject(invalid)
+  })
+
+  test.each([0, Infinity])('is awaited without end where the timeout is %d', async (timeout) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const executor = asking({ timeout })
+    const { token = '' } = await executor.execute({ name: 'ask' })
+    vi.setSystemTime(Date.now() + 10 ** 11)
+    expect((await executor.respond(token, 'late')).status).toBe('ok')
+  })
+
+  test('comes after the approval where the tool wants both', async () => {
+    const executor = asking({ requiresConfirmation: true })
+    const events = heard(executor)
+    const asked = await executor.execute({ name: 'ask' })
+    const allowed = await executor.decide(asked.token ?? '', 'allow', { decidedBy: 'ada' })
+    expect(outcome(allowed)).toBe('pending unknown')
+    const answered = await executor.respond(allowed.token ?? '', 'here')
+    expect([outcome(answered), text(answered)]).toEqual(['ok completed', 'here'])
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+  })
+})

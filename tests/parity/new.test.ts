@@ -1,0 +1,164 @@
+// What all of these systems say in passing, and a second reading found.
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Type as SinclairType } from '@sinclair/typebox'
+import { type } from 'arktype'
+import {
+  createExecutor,
+  tool,
+  Tool,
+  ToolExecutionType,
+  ToolIntent,
+  ToolRegistry,
+  type Schema,
+  type ToolEvent,
+} from 'toolwright'
+import { arktype } from 'toolwright/validators/arktype'
+import { jsonSchema } from 'toolwright/validators/json-schema'
+import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'
+import { typebox } from 'toolwright/validators/typebox'
+import { valibot } from 'toolwright/validators/valibot'
+import { zod } from 'toolwright/validators/zod'
+import { Type } from 'typebox'
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+
+const root = join(import.meta.dirname, '..', '..')
+
+it('NEW-01 the execution types and the intents have names at run time besides their literals', () => {
+  expect(ToolExecutionType).toEqual({ SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp' })
+  expect(ToolIntent).toEqual({ COMPUTE: 'compute', ACTION: 'action', RENDER: 'render' })
+  const chart = tool({
+    name: 'chart',
+    description: 'Draws',
+    type: ToolExecutionType.CLIENT,
+    intent: ToolIntent.RENDER,
+  })
+  expect(chart.describe()).toMatchObject({ type: 'client', intent: 'render' })
+})
+
+it('NEW-02 whoever streams a client tool’s call hears of it, with the args and what it needs to answer', async () => {
+  const form = tool({
+    name: 'user_form',
+    description: 'Collects user information',
+    inputSchema: z.object({ fields: z.array(z.string()) }),
+    type: 'client',
+    requiresResponse: true,
+  })
+  const executor = createExecutor({ tools: [form] })
+  const events: ToolEvent[] = []
+  for await (const event of executor.stream({ id: 'toolu_1', name: 'user_form', args: { fields: ['email'] } })) {
+    events.push(event)
+  }
+  const [received, paused] = events
+  expect(received).toMatchObject({ event: 'call:received', id: 'toolu_1', args: { fields: ['email'] } })
+  expect(paused).toMatchObject({ event: 'call:paused', reason: 'client', toolName: 'user_form' })
+  const token = paused?.event === 'call:paused' ? paused.token : undefined
+  const answered = await executor.respond(token ?? '', { email: 'ada@example.com' })
+  expect(answered).toMatchObject({ id: 'toolu_1', status: 'ok', content: [{ data: { email: 'ada@example.com' } }] })
+})
+
+it('NEW-03 Tool can be extended: a subclass adds to a tool, and goes wherever tools go', async () => {
+  class RetryingTool extends Tool<{ url: string }, string> {
+    readonly attempts: number
+
+    constructor(attempts: number, fetchText: (url: string) => Promise<string>) {
+      super({
+        name: 'fetch_text',
+        description: 'Fetches a text',
+        inputSchema: z.object({ url: z.url() }),
+        handler: (input) => fetchText((input as { url: string }).url),
+      })
+      this.attempts = attempts
+    }
+
+    override async invoke(...call: Parameters<Tool<{ url: string }, string>['invoke']>): Promise<string> {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await super.invoke(...call)
+        } catch (error) {
+          if (attempt === this.attempts) throw error
+        }
+      }
+    }
+  }
+  let calls = 0
+  const fetching = new RetryingTool(3, () =>
+    ++calls % 3 === 0 ? Promise.resolve('text') : Promise.reject(new Error()),
+  )
+  expect(fetching).toBeInstanceOf(RetryingTool)
+  expect(fetching).toBeInstanceOf(Tool)
+  expect(Tool.isTool(fetching)).toBe(true)
+  expect(fetching.attempts).toBe(3)
+  expect(await fetching({ url: 'https://example.com' })).toBe('text')
+  expect(calls).toBe(3)
+
+  const executor = createExecutor({ tools: new ToolRegistry([fetching]) })
+  calls = 2
+  const result = await executor.execute({ name: 'fetch_text', args: { url: 'https://example.com' } })
+  expect(result).toMatchObject({ status: 'ok', content: [{ text: 'text' }] })
+  expect((await executor.execute({ name: 'fetch_text', args: { url: 'no' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+})
+
+it('NEW-04 tool() is documented with an example that runs, and README and AGENTS say how tools are made', async () => {
+  const source = readFileSync(join(root, 'src', 'kernel', 'tool.ts'), 'utf8')
+  const comments = source.slice(0, source.indexOf('export function tool<')).split('/**')
+  const comment = (comments.at(-1) ?? '').replaceAll(/^ \* ?/gm, '')
+  const [, example = ''] = /@example\n```ts\n([^]*?)```/.exec(comment) ?? []
+  const [, name = ''] = /^const (\w+) = await/m.exec(example) ?? []
+  const [, promised = ''] = /= await .*\/\/ (.+)$/m.exec(example) ?? []
+  expect(example).toContain("from 'toolwright'")
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      '-C',
+      '@toolwright/source',
+      '--input-type=module-typescript',
+      '-e',
+      `${example}\nconsole.log(JSON.stringify(${name}))`,
+    ],
+    { cwd: root },
+  )
+  expect(stdout.trim()).toBe(promised)
+
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  expect(readme).toMatch(/```ts\n[^`]*\btool\(\{/)
+  for (const validator of ['Zod', 'ArkType', 'Valibot', 'TypeBox', 'JSON Schema']) expect(readme).toContain(validator)
+  const agents = readFileSync(join(root, 'AGENTS.md'), 'utf8')
+  expect(agents).toMatch(/^## .*tool/im)
+  expect(agents).toContain('tool({')
+  expect(agents).toMatch(/schema/i)
+}, 30_000)
+
+it('NEW-05 a result’s content is plain data, which a page can show as it came', async () => {
+  const contents = { content: 'file contents', lineCount: 100, size: 5_000 }
+  const read = tool({ name: 'fs_read', description: 'Reads a file', handler: () => contents })
+  const result = await createExecutor({ tools: [read] }).execute({ id: 'toolu_01ABC', name: 'fs_read' })
+  const sent = JSON.parse(JSON.stringify(result)) as { id: string; content: unknown; isError: boolean }
+  expect(sent).toMatchObject({ id: 'toolu_01ABC', isError: false })
+  expect(sent.content).toEqual([{ type: 'json', data: contents, text: JSON.stringify(contents) }])
+})
+
+it('NEW-06 the descriptions of fields reach the model with every validator', () => {
+  const words = 'The city whose sky is asked about'
+  const raw = { type: 'object', properties: { city: { type: 'string', description: words } } } as const
+  const schemas: Record<string, Schema> = {
+    'raw JSON Schema': raw,
+    'jsonSchema()': jsonSchema(raw),
+    Zod: z.object({ city: z.string().describe(words) }),
+    'zod()': zod(z.object({ city: z.string().describe(words) })),
+    ArkType: type({ city: type('string').describe(words) }),
+    'arktype()': arktype(type({ city: type('string').describe(words) })),
+    'valibot()': valibot(v.object({ city: v.pipe(v.string(), v.description(words)) })),
+    TypeBox: Type.Object({ city: Type.String({ description: words }) }),
+    'typebox()': typebox(Type.Object({ city: Type.String({ description: words }) })),
+    'sinclairTypebox()': sinclairTypebox(SinclairType.Object({ city: SinclairType.String({ description: words }) })),
+  }
+  for (const [library, inputSchema] of Object.entries(schemas)) {
+    const made = new Tool({ name: 'forecast', description: 'Weather', inputSchema, handler: () => 'clear' })
+    expect(made.describe().inputSchema.properties?.['city'], library).toMatchObject({ description: words })
+  }
+})

@@ -1,0 +1,44 @@
+// Which promises are shown here: every one that is listed has a test of its name, and no file shows one twice.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+}
+
+/** The promises to show, by system; more may be shown. */
+const promises: Readonly<Record<string, readonly number[]>> = {
+  USR: range(1, 8),
+  NEW: [1, 3, 4, 6],
+  AIDK: [...range(1, 14), 27, 28, ...range(39, 44), ...range(47, 51), 53],
+  STR: [...range(1, 24), 27, 33],
+  AGK: [...range(1, 17), 24],
+  KODE: [...range(1, 5), ...range(10, 13), 15, 17, 18, 54, 55],
+  ADK: [...range(1, 26), 35, 37, 38],
+}
+
+const files = readdirSync(import.meta.dirname).filter(
+  (file) => /\.test(-d)?\.ts$/.test(file) && !file.startsWith('rows.'),
+)
+
+/** The IDs with which the titles of a file begin. */
+function shownIn(file: string): string[] {
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+  return Array.from(text.matchAll(/^ *(?:it|test)(?:\.\w+)*\(\s*['"`]([A-Z]+-\d\d)\b/gm), ([, id = '']) => id)
+}
+
+it('every promise that is to be shown has a test', () => {
+  const shown = new Set(files.flatMap(shownIn))
+  const wanted = Object.entries(promises).flatMap(([system, numbers]) =>
+    numbers.map((number) => `${system}-${String(number).padStart(2, '0')}`),
+  )
+  expect(wanted.filter((id) => !shown.has(id))).toEqual([])
+})
+
+it.each(files)('%s shows no promise twice, and every test of it shows one', (file) => {
+  const shown = shownIn(file)
+  expect(shown.filter((id, index) => shown.indexOf(id) !== index)).toEqual([])
+  const tests = readFileSync(join(import.meta.dirname, file), 'utf8').match(/^ *(?:it|test)(?:\.\w+)*\(/gm)
+  expect(shown).toHaveLength(tests?.length ?? 0)
+})

@@ -1,0 +1,167 @@
+import { createExecutor, tool, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
+import { expect, test } from 'vitest'
+import { work } from '../conformance/policies.ts'
+
+type Create = (calls: number, options?: object) => Extension
+
+export function executorOf(...use: Extension[]): ToolExecutor {
+  return createExecutor({ tools: [work(), work({ name: 'other' })], use })
+}
+
+export async function statuses(results: readonly (ToolResult | Promise<ToolResult>)[]): Promise<string> {
+  return (await Promise.all(results)).map(({ status }) => status).join(' ')
+}
+
+function repeat<Value>(count: number, make: (index: number) => Value): Value[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}
+
+/** What limits of any kind promise of the counting. */
+export function limitTests(create: Create): void {
+  const one = { session: 'one' }
+
+  test('lets so many calls begin, and no more', async () => {
+    const executor = executorOf(create(2))
+    for (const status of ['ok', 'ok', 'denied', 'denied']) {
+      expect(await executor.execute({ name: 'work' }, one)).toMatchObject({ status })
+    }
+  })
+
+  test('lets no more begin side by side', async () => {
+    const executor = executorOf(create(3))
+    const results = await Promise.all(repeat(20, () => executor.execute({ name: 'work' }, one)))
+    expect(results.filter(({ status }) => status === 'ok').length).toBe(3)
+  })
+
+  test('lets no more begin side by side where another policy takes its time', async () => {
+    const slow: Extension = {
+      policies: [{ name: 'slow', decide: () => new Promise((resolve) => setTimeout(resolve, 5)) }],
+    }
+    for (const use of [
+      [create(3), slow],
+      [slow, create(3)],
+    ]) {
+      const results = await Promise.all(repeat(20, () => executorOf(...use).execute({ name: 'work' }, one)))
+      expect(results.filter(({ status }) => status === 'ok').length).toBe(3)
+    }
+  })
+
+  test('counts a call that failed, since it began', async () => {
+    const failing = tool('work', () => {
+      throw new Error('no')
+    })
+    const executor = createExecutor({ tools: [failing], use: [create(1)] })
+    expect(await statuses([await executor.execute({ name: 'work' }), executor.execute({ name: 'work' })])).toBe(
+      'error denied',
+    )
+  })
+
+  test.each<[string, Extension, string]>([
+    ['refused by another policy', { policies: [{ name: 'no', decide: () => ({ decision: 'deny' }) }] }, 'denied'],
+    ['given a result by another', { policies: [{ name: 'gives', decide: () => ({ result: 'given' }) }] }, 'ok'],
+    ['asked about and not answered', { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }, 'pending'],
+    [
+      'refused by a person',
+      {
+        policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }],
+        approver: { ask: () => Promise.resolve({ decision: 'deny' }) },
+      },
+      'denied',
+    ],
+  ])('does not count calls that are %s', async (_, other, status) => {
+    const limit = create(1)
+    for (const use of [
+      [limit, other],
+      [other, limit],
+    ]) {
+      const executor = executorOf(...use)
+      for (let round = 0; round < 3; round++) {
+        expect(await executor.execute({ name: 'work' }, one)).toMatchObject({ status })
+      }
+    }
+    const executor = executorOf(limit)
+    expect(
+      await statuses([await executor.execute({ name: 'work' }, one), executor.execute({ name: 'work' }, one)]),
+    ).toBe('ok denied')
+  })
+
+  test('counts a call that was approved once, when it begins', async () => {
+    const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+    const executor = executorOf(create(2), asks)
+    const tokens = (await Promise.all(repeat(3, () => executor.execute({ name: 'work' }, one)))).map(
+      ({ token = '' }) => token,
+    )
+    // Two are asked about at the same time, the third finds both places taken.
+    expect(tokens.filter((token) => token !== '').length).toBe(2)
+    const third = await executor.execute({ name: 'work' }, one)
+    expect(third.status).toBe('pending')
+    expect(await statuses([await executor.decide(tokens[0] ?? '', 'allow')])).toBe('ok')
+    expect(await statuses([await executor.decide(tokens[1] ?? '', 'allow')])).toBe('ok')
+    expect(await statuses([await executor.decide(third.token ?? '', 'allow')])).toBe('denied')
+  })
+
+  test('does not count twice where the extension is mounted twice', async () => {
+    const limit = create(2)
+    const executor = executorOf(limit, limit)
+    expect(await statuses(await executor.executeToolCalls(repeat(3, () => ({ name: 'work' }))))).toBe('ok ok denied')
+  })
+
+  test('gives the place back where the caller gives up before the call began', async () => {
+    const limit = create(1)
+    const waits: Extension = { policies: [{ name: 'waits', decide: () => new Promise(() => {}) }] }
+    const controller = new AbortController()
+    const given = executorOf(limit, waits).execute({ name: 'work' }, { ...one, signal: controller.signal })
+    controller.abort()
+    expect(await statuses([given])).toBe('cancelled')
+    expect(await statuses([executorOf(limit).execute({ name: 'work' }, one)])).toBe('ok')
+  })
+
+  test.each<[string, number]>([
+    ['session', 2],
+    ['tool', 2],
+    ['session-and-tool', 4],
+  ])('counts per %s', async (per, allowed) => {
+    const executor = executorOf(create(1, { per }))
+    const calls = ['one', 'two'].flatMap((session) =>
+      ['work', 'other', 'work'].map((name) => executor.execute({ name }, { session })),
+    )
+    const results = await Promise.all(calls)
+    expect(results.filter(({ status }) => status === 'ok').length).toBe(allowed)
+  })
+
+  test('counts the named tools alone, also where they are called by an alias', async () => {
+    const tools = [work({ aliases: ['job'] }), work({ name: 'other' })]
+    const executor = createExecutor({ tools, use: [create(1, { tools: ['work'] })] })
+    const names = ['job', 'work', 'other', 'other']
+    expect(await statuses(names.map((name) => executor.execute({ name }, one)))).toBe('ok denied ok ok')
+  })
+
+  test('keeps the sessions of one tool and the tools of one session apart, whatever they are called', async () => {
+    const executor = executorOf(create(1))
+    const sessions = ['', 'work', '\nwork', 'work\n', '__proto__', 'constructor']
+    for (const session of sessions) {
+      expect(await statuses([executor.execute({ name: 'work' }, { session })])).toBe('ok')
+      expect(await statuses([executor.execute({ name: 'other' }, { session })])).toBe('ok')
+      expect(await statuses([executor.execute({ name: 'other' }, { session })])).toBe('denied')
+    }
+  })
+
+  test('forgets the session that was used least recently, and never one with a call that waits', async () => {
+    const executor = executorOf(create(1))
+    const asks: Extension = { policies: [{ name: 'asks', decide: () => new Promise(() => {}) }] }
+    const limit = create(1)
+    const waiting = new AbortController()
+    const held = executorOf(limit, asks).execute({ name: 'work' }, { session: 'held', signal: waiting.signal })
+    const quick = executorOf(limit)
+    for (let index = 0; index < 10_001; index++) {
+      await executor.execute({ name: 'work' }, { session: String(index) })
+      await quick.execute({ name: 'work' }, { session: String(index) })
+    }
+    const again = (session: string): Promise<string> => statuses([executor.execute({ name: 'work' }, { session })])
+    expect(await again('10000')).toBe('denied')
+    expect(await again('0')).toBe('ok')
+    expect(await statuses([quick.execute({ name: 'work' }, { session: 'held' })])).toBe('denied')
+    waiting.abort()
+    expect(await statuses([held])).toBe('cancelled')
+  })
+}

@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+test('the story of every format ends well, and shows each with its calls and its reply', { timeout: 60_000 }, () => {
+  const story = fileURLToPath(new URL('every-format.ts', import.meta.url))
+  const flags = ['--disable-warning=ExperimentalWarning', '-C', '@toolwright/source']
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, story], { encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect([...stdout.matchAll(/^━━ (\S+) ━+$/gm)].map((match) => match[1])).toEqual([
+    'anthropic',
+    'openai',
+    'openai-responses',
+    'gemini',
+    'ai-sdk',
+    'mcp',
+  ])
+  expect(stdout.match(/^ {3}reply {2}[[{]/gm)).toHaveLength(6)
+  expect(stdout.match(/^ {3}asks {3}\w+ \{/gm)).toHaveLength(16)
+})

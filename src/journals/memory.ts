@@ -12,7 +12,7 @@ import {
   type Journal,
   type ToolCallRecord,
 } from '../index.ts'
-import { recordOf, textOf } from './_rows.ts'
+import { recordOf, requireId, textOf } from './_rows.ts'
 
 /** Signs of life that are remembered; the journal is not in use by so many executors at a time. */
 const beatsKept = 10_000
@@ -83,11 +83,13 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     },
 
     async read(invocationId) {
+      requireId(invocationId)
       const entry = open.get(invocationId) ?? settled.get(invocationId)
       return entry === undefined ? null : { record: recordOf(entry.text), fence: { ...entry.fence } }
     },
 
     async takeOver(invocationId, fence, owner) {
+      requireId(invocationId)
       const entry = open.get(invocationId)
       if (entry === undefined || !isHeldBy(entry, fence)) return null
       const next = { owner, number: fence.number + 1 }

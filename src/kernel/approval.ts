@@ -1,4 +1,5 @@
 import type { Approval, Authorized, Verdict } from './parcel.ts'
+import { copyOf } from './copy.ts'
 import { ApprovalExpiredError, ToolDeniedError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { masked } from './mask.ts'
@@ -64,15 +65,6 @@ export async function askApprover(
   }
   if (isHeard) announce(authorized, kernel, 'call:resumed', { ...approval })
   return approval
-}
-
-/** A value that whoever is shown it may change, as far as values can be copied. */
-function copyOf(value: unknown): unknown {
-  try {
-    return structuredClone(value)
-  } catch {
-    return value
-  }
 }
 
 function timer(timeout: number): { readonly passed: Promise<never>; clear(): void } {

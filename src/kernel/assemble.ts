@@ -6,6 +6,7 @@ import { memoryStore } from './memory-store.ts'
 import type { Extension, Kernel, Observer, Runner } from './ports.ts'
 import { registryOf, ToolRegistry } from './registry.ts'
 import { Holding } from './resume.ts'
+import { isThenable } from './thenable.ts'
 
 export interface ExecutorOptions {
   /** The tools, or a registry of them, which may still grow. */
@@ -75,7 +76,8 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
 function guarded(report: (error: unknown) => void = defaultReport): (error: unknown) => void {
   return (error) => {
     try {
-      report(error)
+      const done: unknown = report(error)
+      if (isThenable(done)) done.then(undefined, () => {})
     } catch {
       // as said
     }

@@ -1,4 +1,5 @@
-import type { Slots } from './parcel.ts'
+import type { Confirmed, Slots } from './parcel.ts'
+import type { Gates } from './ports.ts'
 
 /** A fixed number of slots; who comes when all are taken waits in line. */
 export class TurnSlots implements Slots {
@@ -33,59 +34,53 @@ export class TurnSlots implements Slots {
 }
 
 /** Who may run beside whom in a session: calls of a tool that is not concurrent run alone, in the order in which they came. */
-export class SessionGates {
-  readonly #sessions = new Map<string, Gate>()
+export class SessionGates implements Gates {
+  readonly #running = new Set<Confirmed>()
+  /** Calls that run alone or wait, in sessions where there are any: where there are none, nothing is asked. */
+  readonly #lines = new Map<string, Waiting[]>()
 
-  /** Takes a place: at once, or when the promise resolves. */
-  enter(session: string, isConcurrent: boolean): Promise<void> | undefined {
-    let gate = this.#sessions.get(session)
-    if (gate === undefined) this.#sessions.set(session, (gate = new Gate()))
-    return gate.enter(isConcurrent)
-  }
-
-  /** Gives the place back, or leaves the line. */
-  leave(session: string, isConcurrent: boolean, turn: Promise<void> | undefined): void {
-    const gate = this.#sessions.get(session)
-    if (gate?.leave(isConcurrent, turn)) this.#sessions.delete(session)
-  }
-}
-
-class Gate {
-  #together = 0
-  #alone = false
-  readonly #line: { readonly turn: Promise<void>; readonly begin: () => void; readonly isConcurrent: boolean }[] = []
-
-  enter(isConcurrent: boolean): Promise<void> | undefined {
-    if (this.#line.length === 0 && this.#admits(isConcurrent)) {
-      this.#take(isConcurrent)
+  enter(call: Confirmed): Promise<void> | undefined {
+    const line = this.#lines.get(call.session)
+    if (line === undefined && call.tool.traits.concurrent) {
+      this.#running.add(call)
       return undefined
     }
     let begin = (): void => {}
     const turn = new Promise<void>((resolve) => (begin = resolve))
-    this.#line.push({ turn, begin, isConcurrent })
+    if (line === undefined) this.#lines.set(call.session, [{ call, begin }])
+    else line.push({ call, begin })
+    this.#advance(call.session)
     return turn
   }
 
-  /** Tells whether nobody is left. */
-  leave(isConcurrent: boolean, turn: Promise<void> | undefined): boolean {
-    const place = this.#line.findIndex((waiting) => waiting.turn === turn)
-    if (place >= 0) this.#line.splice(place, 1)
-    else if (isConcurrent) this.#together--
-    else this.#alone = false
-    for (let next = this.#line[0]; next !== undefined && this.#admits(next.isConcurrent); next = this.#line[0]) {
-      this.#line.shift()
-      this.#take(next.isConcurrent)
+  leave(call: Confirmed): void {
+    this.#running.delete(call)
+    if (this.#lines.size === 0) return
+    const line = this.#lines.get(call.session)
+    const place = line?.findIndex((waiting) => waiting.call === call) ?? -1
+    if (place >= 0) line?.splice(place, 1)
+    this.#advance(call.session)
+  }
+
+  /** Lets in whoever may come now, and forgets a session in which nobody is particular any more. */
+  #advance(session: string): void {
+    const line = this.#lines.get(session) ?? []
+    const running = [...this.#running].filter((call) => call.session === session)
+    let isAlone = running.some((call) => !call.tool.traits.concurrent)
+    for (let next = line[0]; next !== undefined && !isAlone; next = line[0]) {
+      const { concurrent } = next.call.tool.traits
+      if (!concurrent && running.length > 0) break
+      line.shift()
+      running.push(next.call)
+      this.#running.add(next.call)
+      isAlone = !concurrent
       next.begin()
     }
-    return this.#together === 0 && !this.#alone && this.#line.length === 0
+    if (line.length === 0 && !isAlone) this.#lines.delete(session)
   }
+}
 
-  #admits(isConcurrent: boolean): boolean {
-    return !this.#alone && (isConcurrent || this.#together === 0)
-  }
-
-  #take(isConcurrent: boolean): void {
-    if (isConcurrent) this.#together++
-    else this.#alone = true
-  }
+interface Waiting {
+  readonly call: Confirmed
+  readonly begin: () => void
 }

@@ -16,12 +16,12 @@ export class CallDeadline implements Deadline {
   #runningSince = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #controller: AbortController | undefined
-  #listening = false
+  #onAbort: (() => void) | undefined
   #ended = false
   #reason: ToolError | undefined
   #working = 0
   #outside = 0
-  readonly #releases = new Set<(reason: ToolError) => void>()
+  #releases: Set<(reason: ToolError) => void> | undefined
 
   /**
    * @param timeout Milliseconds; `0` or `Infinity` for none.
@@ -77,18 +77,19 @@ export class CallDeadline implements Deadline {
 
   end(): void {
     this.#stopClock()
-    if (this.#listening) this.#callerSignal?.removeEventListener('abort', this.#giveUp)
-    this.#listening = false
-    this.#releases.clear()
+    if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
+    this.#onAbort = undefined
+    this.#releases = undefined
     this.#ended = true
   }
 
   #race<Value>(work: PromiseLike<Value>, after: () => void): Promise<Value> {
     this.#listen()
     return new Promise((resolve, reject) => {
+      this.#releases ??= new Set()
       this.#releases.add(reject)
       const over = (): void => {
-        this.#releases.delete(reject)
+        this.#releases?.delete(reject)
         after()
       }
       // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
@@ -107,18 +108,20 @@ export class CallDeadline implements Deadline {
   }
 
   #listen(): void {
-    if (this.#ended || this.#listening || this.#callerSignal === undefined) return
+    if (this.#ended || this.#onAbort !== undefined || this.#callerSignal === undefined) return
     if (this.#callerSignal.aborted) this.#giveUp()
     else {
-      this.#listening = true
-      this.#callerSignal.addEventListener('abort', this.#giveUp, { once: true })
+      this.#onAbort = () => this.#giveUp()
+      this.#callerSignal.addEventListener('abort', this.#onAbort, { once: true })
     }
   }
 
   #startClock(): void {
     if (this.#ended || this.#outside > 0 || this.#timer !== undefined || this.#remaining === Infinity) return
     this.#runningSince = performance.now()
-    this.#timer = setTimeout(this.#expire, timerLength(this.#remaining))
+    this.#timer = setTimeout(() => {
+      this.#fail(new ToolTimeoutError(`The call was not done within ${this.#timeout.toLocaleString('en')} ms.`))
+    }, timerLength(this.#remaining))
   }
 
   #stopClock(): void {
@@ -128,11 +131,7 @@ export class CallDeadline implements Deadline {
     this.#remaining -= performance.now() - this.#runningSince
   }
 
-  readonly #expire = (): void => {
-    this.#fail(new ToolTimeoutError(`The call was not done within ${this.#timeout.toLocaleString('en')} ms.`))
-  }
-
-  readonly #giveUp = (): void => {
+  #giveUp(): void {
     const cause: unknown = this.#callerSignal?.reason
     this.#fail(new ToolCancelledError('The call was cancelled by its caller.', { cause }))
   }
@@ -140,7 +139,7 @@ export class CallDeadline implements Deadline {
   #fail(reason: ToolError): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
-    for (const release of this.#releases) release(reason)
+    for (const release of this.#releases ?? []) release(reason)
     this.#controller?.abort(reason)
   }
 }

@@ -1,5 +1,6 @@
 import type { CallStatus, SideEffect } from './call.ts'
 import type { Received } from './parcel.ts'
+import { copyOf } from './copy.ts'
 import type { ToolError } from './errors.ts'
 import type { Kernel, Observer } from './ports.ts'
 import { foldEvent } from './record.ts'
@@ -103,8 +104,28 @@ export function happen<Name extends ToolEventName>(
     timestamp: Date.now(),
     ...body,
   } as unknown as ToolEvent
+  const field = shielded[name]
+  if (field !== undefined) shield(event as unknown as Record<string, unknown>, field)
   if (kernel.ledger !== undefined) parcel.record = foldEvent(parcel.record, event)
   return event
+}
+
+/** What the handler or the caller holds too: whoever reads it gets a copy, made when it is first read. */
+const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
+  'call:received': 'args',
+  'call:resumed': 'args',
+  'tool:start': 'input',
+}
+
+function shield(event: Record<string, unknown>, field: 'args' | 'input'): void {
+  const value = event[field]
+  if (typeof value !== 'object' || value === null) return
+  let copy: unknown
+  Object.defineProperty(event, field, {
+    get: () => (copy ??= copyOf(value)),
+    enumerable: true,
+    configurable: true,
+  })
 }
 
 /** Gives an event to everybody who watches. */

@@ -244,10 +244,12 @@ export class ToolExecutor {
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
     if (this.#closing !== undefined) received.deadline.cancel('The executor is closed.')
-    if (this.#inFlight.has(invocationId)) return failure(received, kernel, duplicate(invocationId))
+    const isNamed = options.invocationId !== undefined
+    if (isNamed && this.#inFlight.get(invocationId) !== undefined)
+      return failure(received, kernel, duplicate(invocationId))
     this.#inFlight.enter(received)
     try {
-      if (options.invocationId !== undefined && resumed === undefined && this.#ledger !== undefined) {
+      if (isNamed && resumed === undefined && this.#ledger !== undefined) {
         const known = await recall(call, invocationId, session, kernel, this.#ledger)
         if (known !== undefined) return known
       }
@@ -255,7 +257,7 @@ export class ToolExecutor {
     } catch (error) {
       return isToolError(error) ? failure(received, kernel, error) : fault(received, kernel, error)
     } finally {
-      this.#inFlight.leave(invocationId)
+      this.#inFlight.leave(received)
     }
   }
 

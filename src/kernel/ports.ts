@@ -171,8 +171,10 @@ export interface Extension {
 
 /** Keeps the calls of tools that are not concurrent apart from the others of their session. */
 export interface Gates {
-  enter(session: string, isConcurrent: boolean): Promise<void> | undefined
-  leave(session: string, isConcurrent: boolean, turn: Promise<void> | undefined): void
+  /** Takes a place: at once, or when the promise resolves. */
+  enter(call: Confirmed): Promise<void> | undefined
+  /** Gives the place back, or leaves the line. */
+  leave(call: Confirmed): void
 }
 
 /** Writes the records of calls into the journal, at the moments that count. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { SpooledArtifact, type Extension, type Middleware } from '../index.ts'
+import { json, SpooledArtifact, type Extension, type Middleware } from '../index.ts'
 import { requireOptions, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
@@ -26,9 +26,9 @@ const assigned = `${name}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
 
 /** What `redact` looks for in text: passwords and keys that are assigned, and the forms of well-known credentials. */
 export const secretPatterns: readonly RegExp[] = [
-  new RegExp(`(?<=${assigned})(?:[^\\s"'&\\\\]|\\\\(?!["']))+`, 'gi'),
-  new RegExp(`(?<=${assigned}")(?:[^"\\\\\\n]|\\\\.)+`, 'gi'),
-  new RegExp(`(?<=${assigned}')(?:[^'\\\\\\n]|\\\\.)+`, 'gi'),
+  new RegExp(`(?<=${assigned})(?!\\\\["'])[^\\s"'&]+`, 'gi'),
+  new RegExp(`(?<=${assigned}")(?!")[^"\\\\\\n]*(?:\\\\.[^"\\\\\\n]*)*`, 'gi'),
+  new RegExp(`(?<=${assigned}')(?!')[^'\\\\\\n]*(?:\\\\.[^'\\\\\\n]*)*`, 'gi'),
   new RegExp(`(?<=${assigned}\\\\")[^"\\\\\\n]+`, 'gi'),
   /(?<=\bbearer\s{1,4})[\w.~+/=-]{16,}/gi,
   /(?<=\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?basic\s{1,4})[\w+/=-]+/gi,
@@ -106,7 +106,17 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     return isChanged ? plainLike(isPlain(value) ? value : {}, members) : value
   }
 
-  return { middleware: [async (_call, _context, next) => masked(await next(), new Map())] }
+  return {
+    middleware: [
+      async (_call, _context, next) => {
+        const value = await next()
+        const its = masked(value, new Map())
+        // What stands in for an instance is JSON as the instance was, also where it is a string or looks like content.
+        const isInstance = !Object.is(its, value) && typeof value === 'object' && value !== null && !isPlain(value)
+        return isInstance ? json(its) : its
+      },
+    ],
+  }
 }
 
 /** What is no JSON: bytes, streams, and artifacts, which the kernel handles in its own way. */

@@ -90,47 +90,52 @@ export function policyConformance(title: string, fixtures: PolicyFixtures): void
       }
     })
 
-    test.runIf(allowing)('lets the call run', async () => {
-      const executor = createExecutor({ tools: [work()], use: [allowing?.() ?? {}] })
-      const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
-      expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
-    })
+    if (allowing)
+      test('lets the call run', async () => {
+        const executor = createExecutor({ tools: [work()], use: [allowing()] })
+        const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
+        expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
+      })
 
-    test.runIf(allowing)('lets a call run that another policy asked about, once it is approved', async () => {
-      const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
-      for (const use of [
-        [asks, allowing?.() ?? {}],
-        [allowing?.() ?? {}, asks],
-      ]) {
-        const executor = createExecutor({ tools: [work()], use })
-        const { status, token = '' } = await executor.execute({ name: 'work' })
+    if (allowing)
+      test('lets a call run that another policy asked about, once it is approved', async () => {
+        const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+        for (const use of [
+          [asks, allowing()],
+          [allowing(), asks],
+        ]) {
+          const executor = createExecutor({ tools: [work()], use })
+          const { status, token = '' } = await executor.execute({ name: 'work' })
+          expect(status).toBe('pending')
+          expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
+        }
+      })
+
+    if (allowing)
+      test('cannot overrule another that refuses', async () => {
+        const refuses: Extension = { policies: [{ name: 'refuses', decide: () => ({ decision: 'deny' }) }] }
+        const executor = createExecutor({ tools: [work()], use: [allowing(), refuses] })
+        expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'denied' })
+      })
+
+    if (refusing)
+      test('refuses in one line, and nothing runs', async () => {
+        let runs = 0
+        const counted = tool({ name: 'work', description: 'Counts', handler: () => ++runs })
+        const executor = createExecutor({ tools: [counted], use: [refusing()] })
+        const result = await executor.execute({ name: 'work' })
+        expect(result).toMatchObject({ status: 'denied', effect: 'none', error: { code: 'E_TOOL_DENIED' } })
+        expect(result.error?.message).toMatch(/^[A-Z][^\n]*$/)
+        expect(runs).toBe(0)
+      })
+
+    if (asking)
+      test('asks, and the call runs where the answer is yes', async () => {
+        const executor = createExecutor({ tools: [work()], use: [asking()] })
+        const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
         expect(status).toBe('pending')
-        expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
-      }
-    })
-
-    test.runIf(allowing)('cannot overrule another that refuses', async () => {
-      const refuses: Extension = { policies: [{ name: 'refuses', decide: () => ({ decision: 'deny' }) }] }
-      const executor = createExecutor({ tools: [work()], use: [allowing?.() ?? {}, refuses] })
-      expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'denied' })
-    })
-
-    test.runIf(refusing)('refuses in one line, and nothing runs', async () => {
-      let runs = 0
-      const counted = tool({ name: 'work', description: 'Counts', handler: () => ++runs })
-      const executor = createExecutor({ tools: [counted], use: [refusing?.() ?? {}] })
-      const result = await executor.execute({ name: 'work' })
-      expect(result).toMatchObject({ status: 'denied', effect: 'none', error: { code: 'E_TOOL_DENIED' } })
-      expect(result.error?.message).toMatch(/^[A-Z][^\n]*$/)
-      expect(runs).toBe(0)
-    })
-
-    test.runIf(asking)('asks, and the call runs where the answer is yes', async () => {
-      const executor = createExecutor({ tools: [work()], use: [asking?.() ?? {}] })
-      const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
-      expect(status).toBe('pending')
-      const result = await executor.decide(token, 'allow')
-      expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
-    })
+        const result = await executor.decide(token, 'allow')
+        expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
+      })
   })
 }

@@ -45,7 +45,7 @@ describe('memoryJournal has room for so many settled records', () => {
     expect(await kept(journal, ['call 0', 'call 1', 'call 10000'])).toEqual(['call 1', 'call 10000'])
   })
 
-  test.each([-1, Number.NaN, '5', null])('and refuses %s', (settled) => {
+  test.each([-1, Number.NaN, '5'])('and refuses %s', (settled) => {
     expect(() => memoryJournal({ settled: settled as number })).toThrow(InvalidConfigurationError)
   })
 })

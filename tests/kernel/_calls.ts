@@ -1,11 +1,15 @@
 import { tool, type ContentBlock, type Tool, type ToolContext, type ToolEvent, type ToolResult } from 'toolwright'
 import type { ToolExecutor } from 'toolwright'
+import { loadEngine } from '../../src/kernel/schema.ts'
+
+// The first tool with a raw schema would wait for it, and tests could not count the turns until its handler runs.
+await loadEngine()
 
 /** A promise that is settled from outside. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>
-  resolve(value: Value): void
-  reject(reason: unknown): void
+  readonly resolve: (value: Value) => void
+  readonly reject: (reason: unknown) => void
 }
 
 export function deferred<Value = void>(): Deferred<Value> {
@@ -39,7 +43,7 @@ export function work(name: string, handler: Handler, options: object = {}): Tool
     inputSchema: { type: 'object' },
     handler: handler as never,
     ...options,
-  }) as unknown as Tool
+  })
 }
 
 /** The words that a model is shown. */

@@ -254,7 +254,8 @@ describe('what an artifact is', () => {
   })
 
   test('is known across two copies of the package', async () => {
-    const copy = (await import('../../src/kernel/artifact.ts?copy' as string)) as typeof Artifacts
+    const secondCopy: string = '../../src/kernel/artifact.ts?copy'
+    const copy = (await import(secondCopy)) as typeof Artifacts
     const theirs = new copy.TextArtifact({ reader: new MemoryReader('x') })
     expect(theirs instanceof SpooledArtifact).toBe(false)
     expect(isArtifact(theirs)).toBe(true)

@@ -203,7 +203,7 @@ describe('slots', () => {
 
   test('are not lost with one who leaves the line', async () => {
     const slots = new TurnSlots(1)
-    slots.enter()
+    void slots.enter()
     const [first, second] = [slots.enter(), slots.enter()]
     slots.leave(first)
     slots.leave(undefined)

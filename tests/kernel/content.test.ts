@@ -41,7 +41,7 @@ describe('marks', () => {
     const blocks = [
       { type: 'resource_link', uri: 'file:///x', name: 'x', extra: 1 },
       { type: 'text', text: 'y', annotations: {} },
-    ] as ContentBlock[]
+    ] as unknown as ContentBlock[]
     const result = await createExecutor({ tools: [work('t', () => content(blocks))] }).execute({ name: 't' })
     expect(result.content).toEqual(blocks)
   })

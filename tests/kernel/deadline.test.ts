@@ -16,21 +16,23 @@ function watched(promise: Promise<unknown>): { state: string } {
   const seen = { state: 'open' }
   promise.then(
     (value) => (seen.state = `gave ${String(value)}`),
-    (error: { code?: string }) => (seen.state = error.code ?? String(error)),
+    (error: { code?: string }) => (seen.state = error.code ?? 'an error without a code'),
   )
   return seen
 }
 
+/** How many listeners a signal has, counted from now on. */
 function counted(signal: AbortSignal): () => number {
   let count = 0
-  const { addEventListener: add, removeEventListener: remove } = signal
-  signal.addEventListener = (...given: Parameters<typeof add>) => {
-    count++
-    add.apply(signal, given)
-  }
-  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
-    count--
-    remove.apply(signal, given)
+  for (const [name, change] of [
+    ['addEventListener', 1],
+    ['removeEventListener', -1],
+  ] as const) {
+    const original = signal[name].bind(signal) as (...given: unknown[]) => void
+    signal[name] = (...given: unknown[]) => {
+      count += change
+      original(...given)
+    }
   }
   return () => count
 }

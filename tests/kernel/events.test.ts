@@ -127,9 +127,9 @@ describe('observers watch and cannot steer', () => {
   ])('one that %s: the call goes on, the others hear all, and it is reported', async (name, observer) => {
     const { report, reports } = sink()
     const others: ToolEvent[] = []
-    const use = [{ observers: [observer as () => void, (event: ToolEvent) => void others.push(event)] }]
+    const use = [{ observers: [observer, (event: ToolEvent) => void others.push(event)] }]
     const executor = createExecutor({ tools: [work('t', () => 1)], use, report })
-    executor.on('tool:start', observer as () => void)
+    executor.on('tool:start', observer)
     const result = await soon(executor.execute({ name: 't' }))
     await turn()
     expect(outcome(result)).toBe('ok completed')

@@ -40,14 +40,14 @@ describe('a validator is asked in whatever form it comes', () => {
       Object.assign(
         () => {},
         standard((value) => ({ value })),
-      ) as never,
+      ),
     ],
     [
       'an object without a prototype',
       Object.assign(
         Object.create(null) as object,
         standard((value) => ({ value })),
-      ) as never,
+      ),
     ],
     ['one that answers with a promise', standard((value) => Promise.resolve({ value }))],
     [
@@ -115,7 +115,7 @@ describe('a validator that breaks is not the fault of the args', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('database down'))],
-    ['rejects with nothing', () => Promise.reject(undefined as never)],
+    ['rejects with nothing', () => Promise.reject()],
     ['answers with nothing', () => undefined],
     ['answers with null', () => null],
     ['answers with a word', () => 'ok'],

@@ -11,15 +11,15 @@ import type { Kernel } from '../ports.ts'
 export async function run(confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
-  const { slots, deadline, tool, session } = confirmed
+  const { slots, deadline } = confirmed
   const slot = slots?.enter()
-  const gate = kernel.gates.enter(session, tool.traits.concurrent)
+  const gate = kernel.gates.enter(confirmed)
   try {
     if (slot !== undefined) await deadline.outside(slot)
     if (gate !== undefined) await deadline.outside(gate)
     return stamp(confirmed, 'returned', await announced(confirmed, kernel))
   } finally {
-    kernel.gates.leave(session, tool.traits.concurrent, gate)
+    kernel.gates.leave(confirmed)
     slots?.leave(slot)
   }
 }

@@ -1,7 +1,7 @@
 import { stamp, type Identified, type Validated } from '../parcel.ts'
 import { partsOf } from '../definition.ts'
 import { concealed } from '../mask.ts'
-import { parseJson } from '../parse.ts'
+import { readText } from '../json-text.ts'
 import type { Kernel } from '../ports.ts'
 import { invalidArgs, type Outcome } from '../schema.ts'
 import { isThenable } from '../thenable.ts'
@@ -11,7 +11,7 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
   const { tool, identity } = identified
   // Where somebody decides about the call, nobody outside may hold the value that was decided on.
   if (kernel.decides(tool)) {
-    stamp(identified, 'identity', { ...identity, args: parseJson(identity.text, { limit: Infinity }) })
+    stamp(identified, 'identity', { ...identity, args: readText(identity.text) })
   }
   const outcome = partsOf(tool).input.validate(identified.identity.args)
   return isThenable(outcome)

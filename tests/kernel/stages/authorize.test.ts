@@ -39,9 +39,9 @@ describe('the strictest decision wins, whatever the order', () => {
     [[allow, answer, allow], 'ok none skipped'],
   ])('%j is %s', async (policies, expected) => {
     for (const later of [false, true]) {
-      const asked = policies.map(({ name, decide }) =>
-        policy(later ? async (...given: [never, never]) => decide(...given) : decide, name),
-      )
+      const asked = !later
+        ? policies
+        : policies.map((rule) => policy(async (...given: [never, never]) => rule.decide(...given), rule.name))
       const { executor, runs } = ruled(asked)
       expect(outcome(await executor.execute({ name: 't' }))).toBe(expected)
       expect(runs()).toBe(expected === 'ok completed' ? 1 : 0)

@@ -126,7 +126,7 @@ describe('a fault of the package', () => {
 
   test.each<[string, (error: unknown) => void]>([
     ['throws', () => fail()],
-    ['rejects', (async () => fail()) as never],
+    ['rejects', async () => fail()],
   ])('whose report %s is settled all the same', async (_, report) => {
     const unhandled: unknown[] = []
     const note = (reason: unknown): void => void unhandled.push(reason)

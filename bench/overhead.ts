@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { createExecutor, tool } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { compare, printTable } from './_runner.ts'
@@ -60,6 +61,10 @@ for (const [title, handler] of Object.entries(handlers)) {
     tools: [search],
     use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }],
   })
+  const everything = createExecutor({
+    tools: [search],
+    use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }, memoryJournal()],
+  })
   const call = { id: 'call_1', name: 'search', args }
   const text = { id: 'call_1', name: 'search', args: JSON.stringify(args) }
   printTable(
@@ -72,6 +77,7 @@ for (const [title, handler] of Object.entries(handlers)) {
       '… args as text': () => bare.execute(text),
       '… one observer': () => watched.execute(call),
       '… one policy, one observer': () => decided.execute(call),
+      '… and a journal in memory': () => everything.execute(call),
     }),
   )
 }

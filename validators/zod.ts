@@ -27,7 +27,8 @@ export type ZodOptions = Pick<Conversion, 'metadata' | 'override' | 'cycles' | '
  * import { zod } from 'toolwright/validators/zod'
  * import { z } from 'zod'
  *
- * const user = zod(z.object({ id: z.string().refine(async (id) => (await lookUp(id)) !== undefined) }))
+ * const known = new Set(['ada'])
+ * const user = zod(z.object({ id: z.string().refine(async (id) => known.has(id)) }))
  * ```
  * @see https://zod.dev/json-schema
  */

@@ -19,7 +19,11 @@ const beatsKept = 10_000
 
 interface Entry {
   readonly text: string
-  readonly fence: Fence
+  readonly owner: string
+  /** How often it had been written when its owner came by it; only fences from then on may write. */
+  readonly heldSince: number
+  /** How often it has been written since its claim. */
+  readonly version: number
   readonly writtenAt: number
 }
 
@@ -69,41 +73,40 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     async claim(record, owner) {
       const text = textOf(record)
       if (open.has(record.id) || settled.has(record.id)) return null
-      const fence = { owner, number: 0 }
-      put(record, { text, fence, writtenAt: performance.now() })
-      return { ...fence }
+      put(record, { text, owner, heldSince: 0, version: 0, writtenAt: performance.now() })
+      return { owner, number: 0 }
     },
 
-    async write(record, fence) {
+    async write(record, { owner, number }) {
       const text = textOf(record)
       const entry = open.get(record.id) ?? settled.get(record.id)
-      if (entry === undefined || !isHeldBy(entry, fence)) return false
-      put(record, { text, fence: entry.fence, writtenAt: performance.now() })
+      if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
+      put(record, { ...entry, text, version: entry.version + 1, writtenAt: performance.now() })
       return true
     },
 
     async read(invocationId) {
       requireId(invocationId)
       const entry = open.get(invocationId) ?? settled.get(invocationId)
-      return entry === undefined ? null : { record: recordOf(entry.text), fence: { ...entry.fence } }
+      return entry === undefined ? null : { record: recordOf(entry.text), fence: fenceOf(entry) }
     },
 
     async takeOver(invocationId, fence, owner) {
       requireId(invocationId)
       const entry = open.get(invocationId)
-      if (entry === undefined || !isHeldBy(entry, fence)) return null
-      const next = { owner, number: fence.number + 1 }
-      open.set(invocationId, { ...entry, fence: next, writtenAt: performance.now() })
-      return { ...next }
+      if (entry === undefined || entry.owner !== fence.owner || entry.version !== fence.number) return null
+      const version = entry.version + 1
+      open.set(invocationId, { ...entry, owner, heldSince: version, version, writtenAt: performance.now() })
+      return { owner, number: version }
     },
 
     async *unfinished() {
       for (const id of [...open.keys()]) {
         const entry = open.get(id)
         if (entry === undefined) continue // settled since
-        const { text, fence, writtenAt } = entry
-        const seenAt = Math.max(writtenAt, beats.get(fence.owner) ?? writtenAt)
-        yield { record: recordOf(text), fence: { ...fence }, idle: performance.now() - seenAt }
+        const { text, owner, writtenAt } = entry
+        const seenAt = Math.max(writtenAt, beats.get(owner) ?? writtenAt)
+        yield { record: recordOf(text), fence: fenceOf(entry), idle: performance.now() - seenAt }
       }
     },
 
@@ -119,6 +122,6 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
   return { journal }
 }
 
-function isHeldBy({ fence }: Entry, { owner, number }: Fence): boolean {
-  return fence.owner === owner && fence.number === number
+function fenceOf({ owner, version }: Entry): Fence {
+  return { owner, number: version }
 }

@@ -103,8 +103,8 @@ export function postgresJournal(
 
     async claim(record, owner) {
       const rows = await query(
-        `INSERT INTO ${calls} (id, owner, fence, settled, record) VALUES ($1, $2, 0, $3, $4)
-        ON CONFLICT (id) DO NOTHING RETURNING fence`,
+        `INSERT INTO ${calls} (id, owner, held_since, version, settled, record) VALUES ($1, $2, 0, 0, $3, $4)
+        ON CONFLICT (id) DO NOTHING RETURNING version`,
         [record.id, owner, isSettled(record.state), textOf(record)],
       )
       return rows.length === 1 ? { owner, number: 0 } : null
@@ -112,8 +112,8 @@ export function postgresJournal(
 
     async write(record, { owner, number }) {
       const rows = await query(
-        `UPDATE ${calls} SET settled = $4, record = $5, updated_at = clock_timestamp()
-        WHERE id = $1 AND owner = $2 AND fence = $3 RETURNING fence`,
+        `UPDATE ${calls} SET version = version + 1, settled = $4, record = $5, updated_at = clock_timestamp()
+        WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version`,
         [record.id, owner, number, isSettled(record.state), textOf(record)],
       )
       return rows.length === 1
@@ -121,15 +121,15 @@ export function postgresJournal(
 
     async read(invocationId) {
       requireId(invocationId)
-      const [row] = await query(`SELECT record, owner, fence FROM ${calls} WHERE id = $1`, [invocationId])
+      const [row] = await query(`SELECT record, owner, version FROM ${calls} WHERE id = $1`, [invocationId])
       return row === undefined ? null : { record: recordOf(row['record']), fence: fenceOf(row) }
     },
 
     async takeOver(invocationId, fence, owner) {
       requireId(invocationId)
       const [row] = await query(
-        `UPDATE ${calls} SET owner = $4, fence = fence + 1, updated_at = clock_timestamp()
-        WHERE id = $1 AND owner = $2 AND fence = $3 AND NOT settled RETURNING owner, fence`,
+        `UPDATE ${calls} SET owner = $4, held_since = version + 1, version = version + 1, updated_at = clock_timestamp()
+        WHERE id = $1 AND owner = $2 AND version = $3 AND NOT settled RETURNING owner, version`,
         [invocationId, fence.owner, fence.number, owner],
       )
       return row === undefined ? null : fenceOf(row)
@@ -138,7 +138,7 @@ export function postgresJournal(
     async *unfinished() {
       for (let last: unknown = null; ;) {
         const rows = await query(
-          `SELECT id, record, calls.owner, fence,
+          `SELECT id, record, calls.owner, version,
             (1000 * extract(epoch FROM clock_timestamp() - greatest(updated_at, beat_at)))::float8 AS idle
           FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
           WHERE NOT settled AND ($1::text IS NULL OR id > $1) ORDER BY id LIMIT ${pageLength}`,
@@ -211,7 +211,8 @@ async function prepare(
       CREATE TABLE IF NOT EXISTS ${calls} (
         id text COLLATE "C" PRIMARY KEY,
         owner text NOT NULL,
-        fence integer NOT NULL,
+        held_since integer NOT NULL, -- the version at which its owner came by it: only fences from then on may write
+        version integer NOT NULL, -- how often it has been written since its claim
         settled boolean NOT NULL,
         record text NOT NULL,
         updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -242,7 +243,7 @@ function nameOf(option: string, name: string): string {
 }
 
 function fenceOf(row: Row): { owner: string; number: number } {
-  return { owner: String(row['owner']), number: Number(row['fence']) }
+  return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
 /** Waits, but not for ever. What it waited for may still happen: then the fence decides. */

@@ -16,7 +16,8 @@ const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
-    fence INTEGER NOT NULL,
+    held_since INTEGER NOT NULL, -- the version at which its owner came by it: only fences from then on may write
+    version INTEGER NOT NULL,    -- how often it has been written since its claim
     settled INTEGER NOT NULL,
     record TEXT NOT NULL,
     updated_at INTEGER NOT NULL
@@ -77,16 +78,18 @@ export function sqliteJournal(
   }
   const database = opened(resolve(file), busyTimeout)
   const statements = {
-    claim: database.prepare('INSERT INTO calls VALUES (?, ?, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING'),
+    claim: database.prepare('INSERT INTO calls VALUES (?, ?, 0, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING'),
     write: database.prepare(
-      'UPDATE calls SET settled = ?, record = ?, updated_at = ? WHERE id = ? AND owner = ? AND fence = ?',
+      `UPDATE calls SET version = version + 1, settled = ?, record = ?, updated_at = ?
+      WHERE id = ? AND owner = ? AND held_since <= ?`,
     ),
-    read: database.prepare('SELECT record, owner, fence FROM calls WHERE id = ?'),
+    read: database.prepare('SELECT record, owner, version FROM calls WHERE id = ?'),
     takeOver: database.prepare(
-      'UPDATE calls SET owner = ?, fence = fence + 1, updated_at = ? WHERE id = ? AND owner = ? AND fence = ? AND settled = 0',
+      `UPDATE calls SET owner = ?, held_since = version + 1, version = version + 1, updated_at = ?
+      WHERE id = ? AND owner = ? AND version = ? AND settled = 0`,
     ),
     unfinished: database.prepare(
-      `SELECT id, record, calls.owner, fence, max(updated_at, coalesce(beat_at, 0)) AS seen_at
+      `SELECT id, record, calls.owner, version, max(updated_at, coalesce(beat_at, 0)) AS seen_at
       FROM calls LEFT JOIN owners ON owners.owner = calls.owner
       WHERE settled = 0 AND (?1 IS NULL OR id > ?1) ORDER BY id LIMIT ${pageLength}`,
     ),
@@ -285,7 +288,7 @@ function undo(database: DatabaseSync): void {
 }
 
 function fenceOf(row: Row): { owner: string; number: number } {
-  return { owner: String(row['owner']), number: Number(row['fence']) }
+  return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
 /** SQLITE_BUSY and SQLITE_LOCKED, with whatever detail SQLite adds in the higher bits. */

@@ -73,7 +73,11 @@ export type ToolEvent = ToolEventOf<ToolEventName>
 
 /** Whether anybody would see an event: makers of events ask first, so that an event nobody listens to costs nothing. */
 export function isWatched(parcel: Received, kernel: Kernel): boolean {
-  return kernel.watchers.size > 0 || parcel.watcher !== undefined || kernel.ledger !== undefined
+  return kernel.ledger !== undefined || hasObservers(parcel, kernel)
+}
+
+function hasObservers(parcel: Received, kernel: Kernel): boolean {
+  return kernel.watchers.size > 0 || parcel.watcher !== undefined
 }
 
 /** Tells everybody who watches what happened. */
@@ -105,8 +109,12 @@ export function happen<Name extends ToolEventName>(
     ...body,
   } as unknown as ToolEvent
   const field = shielded[name]
-  if (field !== undefined) shield(event as unknown as Record<string, unknown>, field)
-  if (kernel.ledger !== undefined) parcel.record = foldEvent(parcel.record, event)
+  if (kernel.ledger !== undefined) {
+    // The record's args are its own, as those that observers read are theirs.
+    const own = field === 'args' ? { ...event, args: copyOf((event as { args?: unknown }).args) } : event
+    parcel.record = foldEvent(parcel.record, own as ToolEvent)
+  }
+  if (field !== undefined && hasObservers(parcel, kernel)) shield(event as unknown as Record<string, unknown>, field)
   return event
 }
 

@@ -78,8 +78,19 @@ function words(text: unknown, longest = longestName): string {
   return escaped(start(typeof text === 'string' ? text : preview(text, longest).text, longest))
 }
 
-function value(given: unknown): string {
+/** The beginning of a value of an event. */
+function value(event: ToolEvent, name: string): string {
+  const given = read(event, name)
   return given === undefined ? '' : preview(given, longestValue).text
+}
+
+/** What an event says; what stands in it may break when it is read. */
+function read(event: ToolEvent, name: string): unknown {
+  try {
+    return (event as unknown as Record<string, unknown>)[name]
+  } catch {
+    return '[unreadable]'
+  }
 }
 
 function textLine(event: ToolEvent, isColored: boolean): string {
@@ -93,7 +104,7 @@ function textLine(event: ToolEvent, isColored: boolean): string {
 function detailsOf(event: ToolEvent): readonly string[] {
   switch (event.event) {
     case 'call:received':
-      return [value(event.args)]
+      return [value(event, 'args')]
     case 'call:paused':
       return [words(event.reason), words(event.prompt, longestWords)]
     case 'call:resumed':
@@ -103,9 +114,9 @@ function detailsOf(event: ToolEvent): readonly string[] {
         event.note === undefined ? '' : words(event.note, longestWords),
       ]
     case 'tool:start':
-      return [value(event.input)]
+      return [value(event, 'input')]
     case 'tool:progress':
-      return [words(event.type), value(event.data)]
+      return [words(event.type), value(event, 'data')]
     case 'tool:end':
       return [event.isError ? 'failed' : 'done', duration(event.durationMs)]
     case 'call:settled': {
@@ -128,8 +139,9 @@ const open = new Set(['args', 'input', 'data', 'meta'])
 
 function jsonLine(event: ToolEvent): string {
   const members: string[] = []
-  for (const [name, given] of Object.entries(event) as [string, unknown][]) {
-    if (name === 'token' || given === undefined) continue
+  for (const name of Object.keys(event)) {
+    const given = name === 'token' ? undefined : read(event, name)
+    if (given === undefined) continue
     const { text, isWhole } = preview(name === 'error' ? errorOf(given) : given, lengthOf(name))
     members.push(`${JSON.stringify(name)}:${isWhole ? text : escaped(JSON.stringify(text))}`)
   }

@@ -14,6 +14,8 @@ export type TracedEvent = ToolEvent extends infer Event
     : never
   : never
 
+type Paused = ToolEvent & { readonly token?: string }
+
 /** The channel of each event. */
 export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Name}` } = {
   'call:received': 'toolwright:call:received',
@@ -53,8 +55,9 @@ export function tracingChannel(): Extension & { readonly observers: readonly [Ob
       (event) => {
         const its = channels.get(event.event)
         if (its === undefined || !its.hasSubscribers) return
-        const { token: _token, ...message } = event as ToolEvent & { readonly token?: string }
-        its.publish(message satisfies TracedEvent)
+        // Properties, and not their values: what an event makes when it is read is made for a subscriber that reads it.
+        const { token: _token, ...properties } = Object.getOwnPropertyDescriptors<Paused>(event)
+        its.publish(Object.defineProperties({}, properties))
       },
     ],
   }

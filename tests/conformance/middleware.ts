@@ -22,7 +22,7 @@ export function toolOf(handler: Handler, options: object = {}): Tool {
     inputSchema: { type: 'object' },
     handler,
     ...options,
-  } as never) as unknown as Tool
+  } as never)
 }
 
 /** One call of a tool within a middleware. */

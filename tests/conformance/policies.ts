@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 
 export interface PolicyFixtures {
   /** A new extension that lets the first call of the tool `work` run. */
-  allowing?(): Extension
+  readonly allowing?: () => Extension
   /** A new extension that refuses the tool `work`. */
-  refusing?(): Extension
+  readonly refusing?: () => Extension
   /** A new extension that asks about the tool `work`. */
-  asking?(): Extension
+  readonly asking?: () => Extension
 }
 
 /** The tool that is decided about; it gives its input back. */
@@ -20,7 +20,7 @@ export function work(options: { name?: string; type?: string; traits?: ToolTrait
     audience: 'all',
     handler: (input: unknown) => input,
     ...options,
-  } as never) as unknown as Tool
+  } as never)
 }
 
 const odd = constantFrom('', '__proto__', 'a\nb', 'constructor', '\u202eabc', '\ud800')

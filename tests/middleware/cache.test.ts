@@ -20,8 +20,8 @@ const readonly = { traits: { readonly: true }, audience: 'all' }
 
 interface Counted {
   readonly executor: ToolExecutor
-  runs(): number
-  call(args?: unknown, options?: CallOptions, name?: string): Promise<ToolResult>
+  readonly runs: () => number
+  readonly call: (args?: unknown, options?: CallOptions) => Promise<ToolResult>
 }
 
 /** A tool that counts its runs, within a cache. */
@@ -35,7 +35,7 @@ function counted(options: CacheOptions = {}, tool: object = readonly, make?: (ru
   return {
     executor,
     runs: () => runs,
-    call: (args = { a: 1 }, of = { session: 'one' }, name = 'work') => executor.execute({ name, args }, of),
+    call: (args = { a: 1 }, of = { session: 'one' }) => executor.execute({ name: 'work', args }, of),
   }
 }
 

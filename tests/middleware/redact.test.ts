@@ -12,9 +12,9 @@ async function masked(value: unknown, options?: RedactOptions): Promise<string |
 
 describe('redact', () => {
   // Put together, so that nobody takes them for real ones.
-  const aws = `AKIA${'ABCDEFGHIJ123456'}`
+  const aws = ['AKIA', 'ABCDEFGHIJ123456'].join('')
   const github = `ghp_${'a1B2'.repeat(9)}`
-  const key = `sk-${'proj-abcdefghij0123456789'}`
+  const key = ['sk', 'proj', 'abcdefghij0123456789'].join('-')
   const token = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiIxMjM0In0', 'c2lnbmF0dXJl'].join('.')
 
   test.each([
@@ -178,7 +178,10 @@ describe('redact', () => {
     'secret_access_',
   ])('is done with a long text soon, also with one of %j', { timeout: 60_000 }, async (piece) => {
     // A pattern whose time is quadratic would take hours.
-    expect(await masked(piece.repeat(Math.ceil(4_000_000 / piece.length)))).toBeTypeOf('string')
+    const long = piece.repeat(Math.ceil(1_000_000 / piece.length))
+    for (const before of ['', 'password="', '://', 'eyJabcdefgh.']) {
+      expect(await run([redact()], () => before + long)).toMatchObject({ status: 'ok' })
+    }
   })
 
   test.each([

@@ -9,7 +9,8 @@ export function executorOf(...use: Extension[]): ToolExecutor {
 }
 
 export async function statuses(results: readonly (ToolResult | Promise<ToolResult>)[]): Promise<string> {
-  return (await Promise.all(results)).map(({ status }) => status).join(' ')
+  const settled = await Promise.all(results.map((result) => Promise.resolve(result)))
+  return settled.map(({ status }) => status).join(' ')
 }
 
 function repeat<Value>(count: number, make: (index: number) => Value): Value[] {

@@ -101,9 +101,7 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     },
 
     async *unfinished() {
-      for (const id of [...open.keys()]) {
-        const entry = open.get(id)
-        if (entry === undefined) continue // settled since
+      for (const entry of open.values()) {
         const { text, owner, writtenAt } = entry
         const seenAt = Math.max(writtenAt, beats.get(owner) ?? writtenAt)
         yield { record: recordOf(text), fence: fenceOf(entry), idle: performance.now() - seenAt }

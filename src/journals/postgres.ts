@@ -30,6 +30,13 @@ export interface PostgresJournalOptions {
   readonly timeout?: number
 }
 
+/** A Postgres journal, for `use`. */
+export interface PostgresJournal extends Extension {
+  readonly journal: Journal
+  /** Lets go of what it holds, once what it was given is written; the executor does so when it closes. */
+  readonly close: () => Promise<void>
+}
+
 /**
  * Keeps the records of calls in Postgres (12 or newer), so that they outlive the process, for any number of machines.
  *
@@ -49,10 +56,7 @@ export interface PostgresJournalOptions {
  * const executor = createExecutor({ tools: [], use: [postgresJournal('postgres://localhost/agents')] })
  * ```
  */
-export function postgresJournal(
-  pool: PostgresPool | string,
-  options: PostgresJournalOptions = {},
-): Extension & { readonly journal: Journal; close(): Promise<void> } {
+export function postgresJournal(pool: PostgresPool | string, options: PostgresJournalOptions = {}): PostgresJournal {
   if (typeof pool === 'string' ? pool === '' : typeof pool?.query !== 'function') {
     throw new InvalidConfigurationError('postgresJournal takes a pool with a `query` method, or a connection string.')
   }

@@ -5,7 +5,7 @@
  * @module
  */
 import { closeSync, openSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { resolve as absolute } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
@@ -43,6 +43,13 @@ interface Change {
   readonly giveUpAt: number
 }
 
+/** An SQLite journal, for `use`. */
+export interface SqliteJournal extends Extension {
+  readonly journal: Journal
+  /** Lets go of what it holds, once what it was given is written; the executor does so when it closes. */
+  readonly close: () => Promise<void>
+}
+
 /**
  * Keeps the records of calls in an SQLite file, so that they outlive the process. Several processes of one machine may share
  * it.
@@ -65,10 +72,7 @@ interface Change {
  * const executor = createExecutor({ tools: [], use: [sqliteJournal('./calls.db')] })
  * ```
  */
-export function sqliteJournal(
-  file: string,
-  options: { readonly busyTimeout?: number } = {},
-): Extension & { readonly journal: Journal; close(): Promise<void> } {
+export function sqliteJournal(file: string, options: { readonly busyTimeout?: number } = {}): SqliteJournal {
   if (typeof file !== 'string' || file === '' || file === ':memory:' || file.includes('\0')) {
     throw new InvalidConfigurationError('sqliteJournal takes the path of a file, as in sqliteJournal("./calls.db").')
   }
@@ -76,7 +80,7 @@ export function sqliteJournal(
   if (typeof busyTimeout !== 'number' || !(busyTimeout >= 0)) {
     throw new InvalidConfigurationError(`\`busyTimeout\` must be a number of at least 0, got ${String(busyTimeout)}.`)
   }
-  const database = opened(resolve(file), busyTimeout)
+  const database = opened(absolute(file), busyTimeout)
   const statements = {
     claim: database.prepare('INSERT INTO calls VALUES (?, ?, 0, 0, ?, ?, ?) ON CONFLICT (id) DO NOTHING'),
     write: database.prepare(
@@ -299,5 +303,6 @@ function isBusy(error: unknown): boolean {
 
 function refusal(error: unknown): JournalError {
   const { errstr, code } = error as { errstr?: unknown; code?: unknown }
-  return journalError(error, String(errstr ?? code ?? 'unknown'), isBusy(error))
+  const kind = [errstr, code].find((word) => typeof word === 'string') ?? 'unknown'
+  return journalError(error, kind, isBusy(error))
 }

@@ -1,9 +1,9 @@
-import type { Approval, Authorized, Verdict } from './parcel.ts'
 import { copyOf } from './copy.ts'
+import { timerLength } from './deadline.ts'
 import { ApprovalExpiredError, ToolDeniedError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { masked } from './mask.ts'
-import { timerLength } from './deadline.ts'
+import type { Approval, Authorized, Verdict } from './parcel.ts'
 import type { Approver, Kernel } from './ports.ts'
 import { isThenable } from './thenable.ts'
 

@@ -1,6 +1,6 @@
 import { ArtifactError } from './errors.ts'
-import type { SpoolReader } from './ports.ts'
 import { readText } from './json-text.ts'
+import type { SpoolReader } from './ports.ts'
 
 /** What an artifact is made of. */
 export interface ArtifactSource {

@@ -1,6 +1,6 @@
+import { SessionGates } from './batch.ts'
 import type { ToolLike } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
-import { SessionGates } from './batch.ts'
 import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
 import type { Extension, Kernel, Observer, Runner } from './ports.ts'

@@ -1,6 +1,6 @@
-import type { Confirmed } from './parcel.ts'
 import type { ToolDefinition } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
+import type { Confirmed } from './parcel.ts'
 import type { Kernel, Middleware, ToolContext } from './ports.ts'
 import type { ToolHooks } from './tool-options.ts'
 

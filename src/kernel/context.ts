@@ -1,6 +1,6 @@
 import type { Caller, ToolValues } from './call.ts'
-import { progressOf, type Received } from './parcel.ts'
 import { announce, isWatched } from './events.ts'
+import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, ToolContext } from './ports.ts'
 
 /** The context of a call in the passage: everything is read from the call when it is asked for. */

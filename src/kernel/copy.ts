@@ -1,15 +1,39 @@
-const deepest = 1_000
+/** Objects that are copied at most; what has more is no data that somebody would look at. */
+const mostObjects = 1_000_000
 
-/** A copy that whoever gets it may change: of plain data whole, of other objects as far as they can be cloned. */
-export function copyOf(value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null || depth > deepest) return value
-  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item, depth + 1))
+/**
+ * A copy that whoever gets it may change: of plain data whole, of other objects as far as they can be cloned.
+ *
+ * @returns Nothing, where the value is too large or breaks while it is read.
+ */
+export function copyOf(value: unknown): unknown {
+  try {
+    return copied(value, new Map())
+  } catch {
+    return undefined
+  }
+}
+
+function copied(value: unknown, seen: Map<object, unknown>): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const known = seen.get(value)
+  if (known !== undefined) return known // the same object again, or a cycle
+  if (seen.size > mostObjects) throw new RangeError('too large to be copied')
+  if (Array.isArray(value)) {
+    if (value.length > mostObjects) throw new RangeError('too large to be copied')
+    const items: unknown[] = []
+    seen.set(value, items)
+    for (const item of value) items.push(copied(item, seen))
+    return items
+  }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return cloneOf(value)
   const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) {
-    if (key !== '__proto__') copy[key] = copyOf(item, depth + 1)
-    else Object.defineProperty(copy, key, { value: copyOf(item, depth + 1), enumerable: true, writable: true })
+  seen.set(value, copy)
+  for (const [key, member] of Object.entries(value)) {
+    const own = copied(member, seen)
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: own, enumerable: true, writable: true })
+    else copy[key] = own
   }
   return copy
 }

@@ -1,5 +1,5 @@
-import type { Deadline } from './parcel.ts'
 import { ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.ts'
+import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1
 

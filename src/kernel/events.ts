@@ -1,7 +1,7 @@
 import type { CallStatus, SideEffect } from './call.ts'
-import type { Received } from './parcel.ts'
 import { copyOf } from './copy.ts'
 import type { ToolError } from './errors.ts'
+import type { Received } from './parcel.ts'
 import type { Kernel, Observer } from './ports.ts'
 import { foldEvent } from './record.ts'
 import { isThenable } from './thenable.ts'

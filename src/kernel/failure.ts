@@ -30,9 +30,13 @@ export function downstream(toolName: string, thrown: unknown): ToolDownstreamErr
   return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
     cause: thrown,
     category,
-    retryable: failure?.retryable ?? (category === 'network' || category === 'rate_limit'),
+    retryable: failure?.retryable ?? (isRetryable(thrown) || category === 'network' || category === 'rate_limit'),
     recommendations: failure?.recommendations,
   })
+}
+
+function isRetryable(thrown: unknown): boolean {
+  return isToolError(thrown) && thrown.retryable
 }
 
 /** The failure that a handler returned instead of throwing it: `{ ok: false, error, recommendations?, note? }` and nothing else. */

@@ -1,6 +1,6 @@
+import { pathText } from './canonical.ts'
 import { InvalidToolResultError } from './errors.ts'
 import { parseJson } from './parse.ts'
-import { pathText } from './canonical.ts'
 
 const maximumDepth = 1_000
 

@@ -1,6 +1,6 @@
 import { createSha256 } from '#sha256'
-import { MemoryReader } from './memory-reader.ts'
 import { ArtifactError } from './errors.ts'
+import { MemoryReader } from './memory-reader.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
 
 /**

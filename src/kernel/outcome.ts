@@ -1,13 +1,13 @@
 import type { CallStatus, SideEffect, ToolResult } from './call.ts'
-import { progressOf, type Received, type Spooled } from './parcel.ts'
 import type { ContentBlock } from './content.ts'
 import { InternalError, ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
 import type { ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
+import { progressOf, type Received, type Spooled } from './parcel.ts'
 import type { Pause } from './pause.ts'
 import type { Kernel } from './ports.ts'
-import type { Awaited } from './record.ts'
 import { productOf } from './product.ts'
+import type { Awaited } from './record.ts'
 
 type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 

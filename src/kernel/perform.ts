@@ -1,12 +1,12 @@
-import { stamp, type Confirmed } from './parcel.ts'
 import { content } from './content.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
 import { ClientToolError, InvalidExecutionTypeError, ToolNoHandlerError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
+import { stamp, type Confirmed } from './parcel.ts'
 import { Pause } from './pause.ts'
-import type { Kernel } from './ports.ts'
+import type { Kernel, Ledger } from './ports.ts'
 import { isThenable } from './thenable.ts'
 
 const clientPatience = 30_000
@@ -53,16 +53,16 @@ export async function perform(confirmed: Confirmed, input: unknown, kernel: Kern
     if (hasEffect && !isPlaceholder) confirmed.effect = 'completed'
     return value
   } catch (thrown) {
-    if (deadline.signal.aborted && isThenable(value)) auditLate(value, confirmed, kernel)
+    if (kernel.ledger !== undefined && isThenable(value) && deadline.signal.aborted) {
+      auditLate(value, confirmed, kernel.ledger)
+    }
     deadline.check()
     throw downstream(tool.name, thrown)
   }
 }
 
 /** What the handler still does after its caller was released changes nothing, and is written down. */
-function auditLate(value: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): void {
-  const { ledger } = kernel
-  if (ledger === undefined) return
+function auditLate(value: PromiseLike<unknown>, confirmed: Confirmed, ledger: Ledger): void {
   value.then(
     () => ledger.remark(confirmed, 'the handler returned late'),
     () => ledger.remark(confirmed, 'the handler failed late'),

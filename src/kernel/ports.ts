@@ -1,7 +1,7 @@
 import type { Caller, ToolCall, ToolResult, ToolValues } from './call.ts'
-import type { Confirmed, Received, Validated } from './parcel.ts'
 import type { ToolDefinition, ToolLike } from './definition.ts'
 import type { ToolEvent } from './events.ts'
+import type { Confirmed, Received, Validated } from './parcel.ts'
 import type { Pause } from './pause.ts'
 import type { Awaited, ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'

@@ -1,13 +1,13 @@
-import { productOf } from './product.ts'
 import { artifactClass, JsonArtifact, TextArtifact, type SpooledArtifact } from './artifact.ts'
-import { MemoryReader } from './memory-reader.ts'
 import type { ToolCall, ToolResult } from './call.ts'
 import { callIdOf, canonicalize } from './canonical.ts'
 import { content } from './content.ts'
 import { ToolError } from './errors.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
+import { MemoryReader } from './memory-reader.ts'
 import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
+import { productOf } from './product.ts'
 import { isSettled, type ToolCallRecord } from './record.ts'
 
 /**
@@ -32,11 +32,13 @@ export async function recall(
   return replay(record, kernel)
 }
 
-function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boolean {
-  if (record.callId === null) return record.name === call.name
-  const { args = {} } = call
+function isSameCall(record: ToolCallRecord, call: ToolCall, { registryFor, argsLimit }: Kernel): boolean {
+  const { args = {}, name } = call
   try {
-    const text = canonicalize(typeof args === 'string' ? parseArgs(args, kernel.argsLimit) : args, kernel.argsLimit)
+    if (record.name !== name && registryFor(record.session).resolve(name)?.name !== record.name) return false
+    // Without a callId its args had no canonical form, or its tool was not there: what came in is compared as it is.
+    if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(call.args)
+    const text = canonicalize(typeof args === 'string' ? parseArgs(args, argsLimit) : args, argsLimit)
     return callIdOf(record.name, text) === record.callId
   } catch {
     return false

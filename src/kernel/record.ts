@@ -1,12 +1,11 @@
 import { sha256 } from '#sha256'
-import { canonicalize } from './canonical.ts'
-import { readText } from './json-text.ts'
-import type { Approval } from './parcel.ts'
-import type { Pausing } from './pause.ts'
 import type { Caller, CallStatus, SideEffect } from './call.ts'
 import type { ContentBlock } from './content.ts'
 import { IllegalTransitionError, type ToolError } from './errors.ts'
 import type { ToolEvent } from './events.ts'
+import { readText } from './json-text.ts'
+import type { Approval } from './parcel.ts'
+import type { Pausing } from './pause.ts'
 
 /** Where a call stands. */
 export type ToolCallState =
@@ -92,13 +91,25 @@ export interface Journaled {
 /**
  * The digest that chains a settled record to the one that its owner settled before.
  *
+ * It covers all that the settlement said. Who holds the record is not part of it, and neither is what a handler did too
+ * late, which is added to the audit trail afterwards.
+ *
  * @param previous The digest of that one; the empty string for the first.
  * @param record As it was written, or read back from a journal.
  */
 export function digestOf(previous: string, record: ToolCallRecord): string {
-  const { journal, ...told } = record
-  const text = JSON.stringify({ ...told, result: journal?.result, failure: journal?.failure })
-  return sha256(previous + canonicalize(readText(text)))
+  const { journal, updatedAt: _later, auditTrail, ...told } = record
+  const { caller, result, handle, artifact, failure, skipped } = journal ?? {}
+  const end = auditTrail.findIndex(({ state }) => isSettled(state))
+  const trail = end < 0 ? auditTrail : auditTrail.slice(0, end + 1)
+  const text = JSON.stringify({ ...told, auditTrail: trail, caller, result, handle, artifact, failure, skipped })
+  return sha256(previous + JSON.stringify(readText(text), inOrder))
+}
+
+/** Writes members in the order of their names. Unlike canonical JSON it takes whatever a record can hold. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 const longestPreview = 200
@@ -133,7 +144,7 @@ export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
     result,
     inputPreview,
   }
-  return JSON.parse(JSON.stringify(view)) as ToolCallSnapshot
+  return readText(JSON.stringify(view)) as ToolCallSnapshot
 }
 
 /** Which states may follow each. */
@@ -184,7 +195,7 @@ export function remark(record: ToolCallRecord, timestamp: number, note?: string)
  */
 export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
   if (record === undefined) return folded(begun(event), event)
-  return { ...folded(record, event), seq: event.seq + 1, callId: event.callId, name: event.toolName }
+  return { ...folded(record, event), seq: event.seq + 1, callId: event.callId ?? record.callId, name: event.toolName }
 }
 
 function begun(event: ToolEvent): ToolCallRecord {
@@ -219,9 +230,10 @@ function folded(record: ToolCallRecord, event: ToolEvent): ToolCallRecord {
     }
     case 'call:resumed': {
       const { decision, decidedBy, note, always, args } = event
+      if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer decides nothing
       const approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
       const decided = args === undefined ? { ...record, approval } : { ...record, approval, input: args }
-      if (record.state !== 'APPROVAL_REQUIRED' || decision === 'deny') return remark(decided, timestamp, note)
+      if (decision === 'deny') return remark(decided, timestamp, note)
       return advance(decided, 'APPROVED', timestamp, note)
     }
     case 'tool:start':

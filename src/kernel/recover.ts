@@ -41,12 +41,13 @@ export async function recover(options: RecoverOptions, ledger: JournalLedger, ke
   const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
-  for await (const unfinished of ledger.journal.unfinished()) {
+  for await (const unfinished of ledger.unfinished()) {
     const { record, fence, idle } = unfinished
     const awaits = record.journal?.awaits
-    const isValidWait = awaits !== undefined && awaits.expiresAt > Date.now()
-    if (isValidWait && approvals === 'keep') kept.push(record)
-    else if (fence.owner === ledger.owner() || (idle < staleAfter && !isWait(record))) continue
+    const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
+    if (isValid && approvals === 'keep') kept.push(record)
+    // A wait is nobody's work: its owner may live, and has no more to do with it.
+    else if (awaits === undefined && (fence.owner === ledger.owner() || idle < staleAfter)) continue
     else if (strategy === 'manual') kept.push(record)
     else {
       const closed = await seal(unfinished, ledger)
@@ -56,19 +57,14 @@ export async function recover(options: RecoverOptions, ledger: JournalLedger, ke
   return { sealed, kept }
 }
 
-/** A wait is nobody's work: its owner may live, and has no more to do with it. */
-function isWait(record: ToolCallRecord): boolean {
-  return record.journal?.awaits !== undefined
-}
-
 async function seal({ record, fence }: Unfinished, ledger: JournalLedger): Promise<ToolCallRecord | undefined> {
   const taken = await ledger.takeOver(record, fence)
-  if (taken === null || taken === undefined) return undefined
+  if (taken === null) return undefined
   const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
   const timestamp = Date.now()
   const effect = state === 'EXECUTING' ? 'unknown' : record.effect
   const error = new SealedError(`The process that handled this call ended while it was ${state}; it has been closed.`, {
-    recommendations: advice[state] ?? [],
+    recommendations: adviceFor(record),
   })
   Object.assign(error, { toolName, callId, invocationId })
   const event: ToolEvent = {
@@ -87,6 +83,11 @@ async function seal({ record, fence }: Unfinished, ledger: JournalLedger): Promi
   const result = [{ type: 'text' as const, text: modelLine(error, true) }]
   const { awaits: _over, ...before } = record.journal ?? { caller: 'model' as const }
   const journal = { ...before, owner: taken.owner, fence: taken.number, result, failure: error.toJSON() }
-  const closed = { ...foldEvent(record, event), journal }
-  return (await ledger.write(closed, taken)) ? closed : undefined
+  return ledger.close({ ...foldEvent(record, event), journal }, taken)
+}
+
+function adviceFor({ state, journal }: ToolCallRecord): readonly string[] {
+  // Where the token is used, somebody has answered, and nobody has written down yet what.
+  const isAnswered = state === 'APPROVAL_REQUIRED' && journal?.awaits === undefined
+  return advice[isAnswered ? 'PENDING' : state] ?? []
 }

@@ -48,6 +48,8 @@ type Held = Omit<Redeemed, 'resumption'> & { readonly awaits: Awaited; readonly 
 /** The paused calls of one executor. Their tokens are capabilities: random, of use once, and kept as a hash alone. */
 export class Holding {
   readonly #held = new Map<string, Held>()
+  /** The host's data of calls that a journal keeps, which is not written down. */
+  readonly #values = new Map<string, ToolValues>()
   readonly #registryFor: (session: string) => ToolRegistry
   readonly #ledger: JournalLedger | undefined
 
@@ -70,15 +72,13 @@ export class Holding {
       text: identity.text,
     }
     if (this.#ledger === undefined) this.#keep(received, awaits)
+    else keep(this.#values, awaits.digest, received.context.values)
     return { token, awaits }
   }
 
   /** The call that waits for a person's word. */
   async decided(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Redeemed> {
-    const { awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
-    if (Date.now() > awaits.expiresAt) {
-      throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
-    }
+    const { awaits: _awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
     const { note, always, decidedBy = 'user', editedArgs } = options
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
     if (editedArgs === undefined || decision !== 'allow') return { ...held, resumption: { approval } }
@@ -96,7 +96,7 @@ export class Holding {
 
   #keep(received: Received, awaits: Awaited): void {
     const { call, invocationId, session, caller, callId, context } = received
-    this.#held.set(awaits.digest, {
+    keep(this.#held, awaits.digest, {
       call: { ...call, name: received.name, args: awaits.text },
       invocationId,
       session,
@@ -108,18 +108,15 @@ export class Holding {
       fence: undefined,
       awaits,
     })
-    for (const oldest of this.#held.keys()) {
-      if (this.#held.size <= mostHeld) break
-      this.#held.delete(oldest)
-    }
   }
 
+  /** Asks everything before it touches anything: who is refused leaves the call to those who may answer. */
   async #redeem(
     token: unknown,
     reason: Awaited['reason'],
     options: Pick<DecideOptions, 'session' | 'values'>,
   ): Promise<Held> {
-    const digest = sha256(String(token))
+    const digest = typeof token === 'string' ? sha256(token) : ''
     const held =
       this.#ledger === undefined ? this.#held.get(digest) : await this.#read(String(token), digest, this.#ledger)
     const { session, values } = options
@@ -128,32 +125,41 @@ export class Holding {
         'This token is unknown, used already, or of another session. Ask for approval anew.',
       )
     }
-    if (!(await this.#use(digest, held))) throw new ApprovalInvalidError('This token is used already.')
+    if (reason === 'approval' && Date.now() > held.awaits.expiresAt) {
+      this.#held.delete(digest)
+      throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
+    }
     const tool = this.#registryFor(held.session).get(held.call.name)
     if (tool === undefined || fingerprint(tool) !== held.awaits.fingerprint) {
       throw new ApprovalInvalidError(`Tool "${held.call.name}" has changed since approval was asked for. Ask anew.`)
     }
-    return values === undefined ? held : { ...held, values }
+    const used = await this.#use(digest, held)
+    if (used === undefined) throw new ApprovalInvalidError('This token is used already.')
+    return values === undefined ? used : { ...used, values }
   }
 
-  /** Uses a token up: of many who hold it, one succeeds. */
-  async #use(digest: string, held: Held): Promise<boolean> {
+  /** Uses a token up: of many who hold it, one succeeds. A journal's record is taken over from whoever paused the call. */
+  async #use(digest: string, held: Held): Promise<Held | undefined> {
     const { record, fence } = held
-    if (this.#ledger === undefined || record === undefined || fence === undefined) return this.#held.delete(digest)
-    if (record.journal === undefined) return false
+    if (this.#ledger === undefined || record === undefined) return this.#held.delete(digest) ? held : undefined
+    if (fence === undefined || record.journal === undefined) return undefined
+    const taken = await this.#ledger.takeOver(record, fence)
+    if (taken === null) return undefined
     const { awaits: _used, ...journal } = record.journal
-    return this.#ledger.write({ ...record, journal }, fence)
+    const decided = { ...record, journal: { ...journal, owner: taken.owner, fence: taken.number } }
+    if (!(await this.#ledger.write(decided, taken))) return undefined
+    this.#values.delete(digest)
+    return { ...held, record: decided, fence: taken }
   }
 
-  /** The call that a journal keeps for a token, taken over from whoever paused it. */
+  /** The call that a journal keeps for a token. */
   async #read(token: string, digest: string, ledger: JournalLedger): Promise<Held | undefined> {
+    if (digest === '') return undefined
     const invocationId = token.slice(0, Math.max(0, token.lastIndexOf('.')))
     const found = await ledger.read(invocationId)
     const awaits = found?.record.journal?.awaits
     if (found === null || awaits?.digest !== digest || isSettled(found.record.state)) return undefined
-    const fence = await ledger.takeOver(found.record, found.fence)
-    if (fence === null || fence === undefined) return undefined
-    const { record } = found
+    const { record, fence } = found
     const { name, session, toolCallId: id, callId, seq } = record
     return {
       call: { id, name, args: awaits.text },
@@ -161,11 +167,20 @@ export class Holding {
       session,
       caller: record.journal?.caller ?? 'model',
       callId,
-      values: {},
+      values: this.#values.get(digest) ?? {},
       seq: () => seq,
       record,
       fence,
       awaits,
     }
+  }
+}
+
+/** Keeps one more, and lets the oldest go where there are too many. */
+function keep<Value>(kept: Map<string, Value>, key: string, value: Value): void {
+  kept.set(key, value)
+  for (const oldest of kept.keys()) {
+    if (kept.size <= mostHeld) break
+    kept.delete(oldest)
   }
 }

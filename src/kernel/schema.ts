@@ -1,8 +1,8 @@
+import { pathText } from './canonical.ts'
 import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } from './errors.ts'
 import type { Schema } from './infer.ts'
-import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
-import { pathText } from './canonical.ts'
 import { readText } from './json-text.ts'
+import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 import { isThenable } from './thenable.ts'
 
 /** What validation gives: the value to go on with, or what is wrong. */

@@ -1,10 +1,10 @@
 import { artifactClass, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
-import { MemoryReader } from './memory-reader.ts'
-import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { ContentBlock } from './content.ts'
 import { openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
 import { wordsOf } from './failure.ts'
+import { MemoryReader } from './memory-reader.ts'
+import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { Kernel, SpoolSource } from './ports.ts'
 import { isShownAsMedia, isSmall, productOf, type Product } from './product.ts'
 

@@ -2,7 +2,7 @@ import type { SpooledArtifact } from './artifact.ts'
 import type { ToolResult } from './call.ts'
 import { isToolError, JournalError } from './errors.ts'
 import { announce, happen, publish, type EventEnvelope, type ToolEvent } from './events.ts'
-import { wordsOf } from './failure.ts'
+import { readText } from './json-text.ts'
 import { failure, type Outcome } from './outcome.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel } from './ports.ts'
@@ -14,7 +14,7 @@ export async function tell(received: Received, kernel: Kernel, outcome: Outcome)
   if (received.seq === 0) {
     // It failed before it had an identity: what came in is told of all the same, but for what may be secret.
     const secrets = progressOf(received).tool?.secrets ?? []
-    announce(received, kernel, 'call:received', { args: secrets.length > 0 ? undefined : received.call.args })
+    announce(received, kernel, 'call:received', { args: secrets.length > 0 ? undefined : plain(received.call.args) })
   }
   let settled: ToolEvent = happen(received, kernel, 'call:settled', summaryOf(result, kernel))
   if (kernel.ledger !== undefined) {
@@ -26,7 +26,10 @@ export async function tell(received: Received, kernel: Kernel, outcome: Outcome)
       settled = { ...settled, ...summaryOf(result, kernel) }
     }
   }
-  if (before !== undefined) publish(before, received, kernel)
+  // The token of a call that could not be kept is of no use to anybody.
+  if (before !== undefined) {
+    publish(result.status === 'pending' ? before : ({ ...before, token: undefined } as ToolEvent), received, kernel)
+  }
   publish(settled, received, kernel)
   return result
 }
@@ -50,10 +53,29 @@ function describe(artifact: SpooledArtifact, kernel: Kernel): ReturnType<Spooled
   }
 }
 
+/** Args that have no canonical form, as far as they are JSON: records hold nothing else. */
+function plain(args: unknown): unknown {
+  try {
+    return readText(JSON.stringify(args))
+  } catch {
+    return undefined
+  }
+}
+
 /** The result of a call whose outcome could not be written down: what it did has happened, and what it gave is kept. */
 function unwritten(received: Received, kernel: Kernel, result: ToolResult, cause: unknown): ToolResult {
-  const words = `The outcome of the call could not be written down: ${wordsOf(cause).message}`
-  const error = isToolError(cause) ? cause : new JournalError(words, { cause, retryable: true })
   const { artifact, handle } = result
+  const error = isToolError(cause) && cause.code !== 'E_JOURNAL' ? cause : lossOf(received, cause)
   return { ...failure(received, kernel, error), ...(artifact && { artifact }), ...(handle && { handle }) }
+}
+
+function lossOf({ effect }: Received, cause: unknown): JournalError {
+  const words = isToolError(cause) ? ` ${cause.message}` : ''
+  if (effect === 'none') {
+    return new JournalError(`The outcome of the call could not be written down.${words}`, { cause, retryable: true })
+  }
+  return new JournalError(`The tool has run, and its outcome could not be written down.${words}`, {
+    cause,
+    recommendations: ['Find out what the tool has done before you call it again.'],
+  })
 }

@@ -1,7 +1,7 @@
 import type { ArtifactOption } from './artifact.ts'
 import type { ContentBlock } from './content.ts'
-import type { Validated } from './parcel.ts'
 import type { Schema } from './infer.ts'
+import type { Validated } from './parcel.ts'
 import type { Decision, Middleware, ToolContext } from './ports.ts'
 import type { JsonSchemaObject } from './standard.ts'
 

@@ -1,4 +1,4 @@
-import type { Extension, Observer, Policy, Validated } from '../index.ts'
+import type { Extension, Observer, Policy, ToolContext, Validated } from '../index.ts'
 import { namesOf, wordOf } from './_options.ts'
 
 const mostTallies = 10_000
@@ -37,43 +37,51 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const tools = limit.tools === undefined ? undefined : namesOf(limit.name, 'tools', limit.tools)
   // The least recently used first.
   const tallies = new Map<string, Counted>()
-  const waiting = new Map<string, Counted>()
+  // How many places a call holds; more than one where executors share the limit, and a host gave two calls one id.
+  const places = new Map<string, number>()
+  const decided = new WeakSet<ToolContext>()
 
-  function tallyOf(session: string, toolName: string): Counted {
-    // A tool's name has no line break, so that no session can pass for another pair.
-    const key = per === 'session' ? session : per === 'tool' ? toolName : `${toolName}\n${session}`
+  // A tool's name has no line break, so that no session can pass for another pair.
+  function keyOf(session: string, toolName: string): string {
+    return per === 'session' ? session : per === 'tool' ? toolName : `${toolName}\n${session}`
+  }
+
+  function tallyOf(key: string): Counted {
     const tally = tallies.get(key) ?? limit.create()
     tallies.delete(key)
     tallies.set(key, tally)
-    for (const [oldest, { waiting: held }] of tallies) {
+    for (const [oldest, { waiting }] of tallies) {
       if (tallies.size <= mostTallies) break
-      if (held === 0 && oldest !== key) tallies.delete(oldest)
+      if (waiting === 0 && oldest !== key) tallies.delete(oldest)
     }
     return tally
   }
 
-  function decide({ tool, session, invocationId }: Validated): ReturnType<Policy['decide']> {
-    if ((tools !== undefined && !tools.has(tool.name)) || waiting.has(invocationId)) return undefined
-    const tally = tallyOf(session, tool.name)
+  function decide({ tool, session, invocationId }: Validated, context: ToolContext): ReturnType<Policy['decide']> {
+    if ((tools !== undefined && !tools.has(tool.name)) || decided.has(context)) return undefined
+    decided.add(context)
+    const key = keyOf(session, tool.name)
+    const tally = tallyOf(key)
     const of = per === 'session' ? '' : ` of ${JSON.stringify(tool.name)}`
     const many = limit.calls === 1 ? '1 call' : `${limit.calls} calls`
     const allowance = `${many}${of}${per === 'tool' ? '' : ' in a session'} ${limit.calls === 1 ? 'is' : 'are'} allowed`
     const reason = limit.refusal(tally, allowance)
     if (reason !== undefined) return { decision: 'deny', reason }
+    const place = JSON.stringify([invocationId, key])
     tally.waiting++
-    waiting.set(invocationId, tally)
+    places.set(place, (places.get(place) ?? 0) + 1)
     return undefined
   }
 
-  const observe: Observer = (event) => {
-    const { invocationId, session, toolName } = event
-    if (event.event !== 'tool:start' && event.event !== 'call:settled') return
-    const held = waiting.get(invocationId)
-    if (held !== undefined) held.waiting--
-    waiting.delete(invocationId)
-    if (event.event === 'tool:start' && (tools === undefined || tools.has(toolName))) {
-      limit.begun(held ?? tallyOf(session, toolName))
-    }
+  const observe: Observer = ({ event, invocationId, session, toolName }) => {
+    if (event !== 'tool:start' && event !== 'call:settled') return
+    const key = keyOf(session, toolName)
+    const place = JSON.stringify([invocationId, key])
+    const held = places.get(place) ?? 0
+    if (held > 1) places.set(place, held - 1)
+    else places.delete(place)
+    if (held > 0) tallyOf(key).waiting--
+    if (event === 'tool:start' && (tools === undefined || tools.has(toolName))) limit.begun(tallyOf(key))
   }
 
   return { policies: [{ name: limit.name, decide }], observers: [observe] }

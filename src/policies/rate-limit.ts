@@ -57,11 +57,9 @@ export function rateLimit(options: RateLimitOptions): Limiting {
       const { starts, waiting } = recent
       const now = performance.now()
       while (starts[0] !== undefined && starts[0] + interval <= now) starts.shift()
-      // How many have to fall out of the window before there is room.
-      const tooMany = starts.length + waiting - calls + 1
-      if (tooMany <= 0) return undefined
-      const last = starts[tooMany - 1]
-      const soon = last === undefined ? 'once the calls before it are done' : `in ${words(last + interval - now)}`
+      if (starts.length + waiting < calls) return undefined
+      const [oldest] = starts
+      const soon = oldest === undefined ? 'once the calls before it are done' : `in ${words(oldest + interval - now)}`
       return `Too many calls: ${allowance} within ${words(interval)}. Try again ${soon}`
     },
     begun(recent) {

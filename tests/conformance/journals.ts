@@ -554,10 +554,11 @@ export function journalConformance(
     })
 
     test('and refuses everything afterwards', async () => {
-      const { journal, close } = (await newStorage()).open()
+      const extension = (await newStorage()).open()
+      const { journal } = extension
       const fence = await held(journal.claim(recordOf('a'), 'mine'))
-      await close?.()
-      await close?.()
+      await extension.close?.()
+      await extension.close?.()
       const refusal = { code: 'E_JOURNAL', message: expect.stringContaining('closed') as string }
       await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
       await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)

@@ -11,7 +11,11 @@ interface Task {
 }
 
 const { place, traces, round, lastMoment } = JSON.parse(process.argv[2] ?? '') as Task
-await new Promise((told) => process.stdin.once('data', told))
+const isWanted = await new Promise((told) => {
+  process.stdin.once('data', () => told(true))
+  process.stdin.once('end', () => told(false))
+})
+if (isWanted !== true) process.exit()
 
 let moments = 0
 function moment(): void {

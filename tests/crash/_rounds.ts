@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createExecutor, isSettled, isToolError, type ToolCallRecord, type ToolResult } from 'toolwright'
 import { expect } from 'vitest'
@@ -24,14 +24,33 @@ export const rounds: number = Number(process.env['CRASH_ROUNDS'] ?? 100)
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000_007)
 
 /** The same row of numbers from 0 up to 1 for the same seed (mulberry32). */
-function randomOf(start: number): () => number {
-  let state = start >>> 0
+function randomOf(first: number): () => number {
+  let state = first >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** What every round has to do with. */
+export interface Rounds {
+  readonly place: Place
+  /** A directory for what the handlers leave behind, and for compiled code, without which each process starts slowly. */
+  readonly directory: string
+  /** Waits until nothing of the dead process is under way any more. */
+  readonly gone?: () => Promise<void>
+}
+
+/** By which name a database knows the processes that are killed. */
+export const applicationName: string = `toolwright crash ${process.pid}`
+
+function start(directory: string, task: unknown): ChildProcess {
+  const child = fileURLToPath(new URL('_child.ts', import.meta.url))
+  const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
+  const env = { ...process.env, PGAPPNAME: applicationName, NODE_COMPILE_CACHE: join(directory, 'compiled') }
+  return spawn(process.execPath, [...flags, child, JSON.stringify(task)], { stdio: 'pipe', env })
 }
 
 /** A process that is ready and waits, and what it has said. */
@@ -43,18 +62,15 @@ class Worker {
   #output = ''
   #errors = ''
   #lines = 0
-  #killing: Promise<void> | undefined
+  #isDoomed = false
 
-  constructor(place: Place, traces: string, round: number, random: () => number) {
+  constructor({ place, directory }: Rounds, round: number, random: () => number) {
     // Some kill themselves at a moment that counts, some are killed while they work, some while they open the journal.
     const [manner, when, delay] = [random(), random(), random()]
     const lastMoment = manner < 0.45 ? 1 + Math.floor(when * callsOfRound * 5) : 0
     this.killAfter = manner < 0.9 ? Math.floor(when * callsOfRound) : -1
     this.delay = manner < 0.9 ? delay * 3 : delay * 40
-    const task = JSON.stringify({ place, traces, round, lastMoment })
-    const child = fileURLToPath(new URL('_child.ts', import.meta.url))
-    const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
-    this.#process = spawn(process.execPath, [...flags, child, task], { stdio: 'pipe' })
+    this.#process = start(directory, { place, traces: join(directory, 'traces'), round, lastMoment })
     this.#process.stdin?.on('error', () => {}) // it may be gone already
     this.#process.stderr?.on('data', (data) => (this.#errors += String(data)))
     this.#process.stdout?.on('data', (data) => {
@@ -82,7 +98,9 @@ class Worker {
   }
 
   #kill(delay: number): void {
-    this.#killing ??= pause(delay).then(() => void this.#process.kill('SIGKILL'))
+    if (this.#isDoomed) return
+    this.#isDoomed = true
+    setTimeout(() => this.#process.kill('SIGKILL'), delay)
   }
 }
 
@@ -93,21 +111,25 @@ function tracesIn(file: string): string[] {
 /**
  * Lets processes work on a journal and kills them, again and again, and looks each time whether everything is kept that was
  * promised, and nothing ran twice.
- *
- * @param traces A file for the lines of the handlers.
  */
-export async function crashRounds(place: Place, traces: string): Promise<Tally> {
+export async function crashRounds(setting: Rounds): Promise<Tally> {
+  const { place, directory, gone } = setting
+  const traces = join(directory, 'traces')
   console.log(`${rounds} rounds on ${place.journal}; CRASH_SEED=${seed} repeats the kills`)
   const random = randomOf(seed)
   const tally: Tally = { promised: 0, sealed: 0, keptApprovals: 0, answeredApprovals: 0, replayed: 0, runAgain: 0 }
   writeFileSync(traces, '')
+  const compiling = start(directory, { place, traces, round: 0, lastMoment: 0 })
+  compiling.stdin?.end()
+  await new Promise((ended) => compiling.on('close', ended))
   const ready: Worker[] = []
   try {
     for (let round = 0; round < rounds; round++) {
       for (let ahead = round + ready.length; ahead < Math.min(rounds, round + 2); ahead++) {
-        ready.push(new Worker(place, traces, ahead, random))
+        ready.push(new Worker(setting, ahead, random))
       }
       const promised = (await ready.shift()?.live()) ?? []
+      await gone?.()
       try {
         await lookAfter(round, promised, place, traces, tally)
       } catch (error) {
@@ -172,11 +194,8 @@ async function lookAfter(
   }
 
   // The host does not know what came through, and makes every call again, in two processes' worth.
-  const settledBefore = new Set<string>()
-  for (const { invocationId } of callsIn(round)) {
-    const record = await recordOf(invocationId)
-    if (record && isSettled(record.state)) settledBefore.add(invocationId)
-  }
+  const found = await Promise.all(callsIn(round).map(({ invocationId }) => recordOf(invocationId)))
+  const settledBefore = new Set(found.flatMap((record) => (record && isSettled(record.state) ? record.id : [])))
   const again = await Promise.all(
     callsIn(round).flatMap(({ call, invocationId }) =>
       [executor, other].map((each) => each.execute(call, { invocationId, session: 'crash' })),
@@ -218,12 +237,10 @@ async function lookAfter(
   for (const [id, { status }] of last) if (status === 'ok') expect(counts.get(id)).toBe(1)
 
   // Approvals that nobody will answer would be found by every later round.
-  for (const { id } of callsIn(round).map(({ invocationId }) => ({ id: invocationId }))) {
-    const found = await journal.read(id)
-    if (found !== null && !isSettled(found.record.state)) {
-      const fence = await journal.takeOver(id, found.fence, 'the test')
-      if (fence !== null) await journal.write({ ...found.record, state: 'DENIED' }, fence)
-    }
+  for await (const { record, fence } of journal.unfinished()) {
+    expect(record.state).toBe('APPROVAL_REQUIRED')
+    const mine = await journal.takeOver(record.id, fence, 'the test')
+    expect(mine && (await journal.write({ ...record, state: 'DENIED' }, mine))).toBe(true)
   }
   await executor.close()
   await other.close()

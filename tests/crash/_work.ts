@@ -16,7 +16,7 @@ export function openJournal({ journal, location, schema }: Place): Extension & {
 }
 
 /** How many calls a process makes in a round. */
-export const callsOfRound = 120
+export const callsOfRound = 49
 
 const kinds = ['write', 'write', 'slow', 'fail', 'ask', 'write', 'ask_and_answer'] as const
 
@@ -76,5 +76,5 @@ export function toolsOn(traces: string, moment: () => void = () => {}): Tool[] {
         return outcome(index)
       },
     }),
-  ] as unknown as Tool[]
+  ]
 }

@@ -8,7 +8,7 @@ test(`${rounds} processes on one SQLite file are killed: nothing runs twice, and
   const directory = mkdtempSync(join(tmpdir(), 'toolwright-crash-'))
   try {
     const place = { journal: 'sqlite', location: join(directory, 'calls.db'), schema: '' } as const
-    const tally = await crashRounds(place, join(directory, 'traces'))
+    const tally = await crashRounds({ place, directory })
     expect(Object.entries(tally).filter(([, count]) => count === 0)).toEqual([])
   } finally {
     rmSync(directory, { recursive: true })

@@ -195,19 +195,19 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     async () => {
       const { journal } = open(pool, await newSchema())
       const claimed = new Set<string>()
-      let isOver = false
+      const over = new AbortController()
       const claiming = Array.from({ length: 4 }, async (_, worker) => {
-        for (let index = 0; !isOver; index++) {
+        for (let index = 0; !over.signal.aborted; index++) {
           const id = `call ${worker} ${index}`
           await journal.claim(recordOf(id), 'mine').then(
             () => claimed.add(id),
-            () => (isOver = true),
+            () => over.abort(),
           )
         }
       })
       await new Promise((resolve) => setTimeout(resolve, 100))
       await server.crash?.()
-      isOver = true
+      over.abort()
       await Promise.all(claiming)
       const kept = new Set((await unfinishedOf(journal)).map(({ record }) => record.id))
       expect([...claimed].filter((id) => !kept.has(id))).toEqual([])

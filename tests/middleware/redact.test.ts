@@ -123,8 +123,9 @@ describe('redact', () => {
     const text = 'password=x'
     const bytes = new TextEncoder().encode(text)
     const reader = { byteLength: bytes.byteLength, read: (start: number, end: number) => bytes.subarray(start, end) }
+    const patterns = [...secretPatterns, /artifact_\w+|text/]
     for (const value of [bytes, new Blob([text]).stream(), new TextArtifact({ reader })]) {
-      expect(await masked(value)).toBe(text)
+      expect(await masked(value, { patterns })).toBe(text)
     }
   })
 

@@ -107,6 +107,14 @@ export function limitTests(create: Create): void {
     expect(await statuses(await executor.executeToolCalls(repeat(3, () => ({ name: 'work' }))))).toBe('ok ok denied')
   })
 
+  test('does not confuse calls of two executors that a host gave one id', async () => {
+    const limit = create(2)
+    const calls = repeat(4, () => executorOf(limit).execute({ name: 'work' }, { ...one, invocationId: 'same' }))
+    const results = await Promise.all(calls)
+    expect(results.filter(({ status }) => status === 'ok').length).toBe(2)
+    expect(await statuses([executorOf(limit).execute({ name: 'work' }, one)])).toBe('denied')
+  })
+
   test('gives the place back where the caller gives up before the call began', async () => {
     const limit = create(1)
     const waits: Extension = { policies: [{ name: 'waits', decide: () => new Promise(() => {}) }] }

@@ -95,6 +95,14 @@ describe('shadow', () => {
     expect(reports).toEqual(['none', 'none', 'deny', 'deny'])
   })
 
+  test('a budget on trial gives back the place of a call that never began', async () => {
+    const reports: string[] = []
+    const trial = shadow(budget({ calls: 1 }), ({ said }) => void reports.push(said))
+    const executor = createExecutor({ tools: [work()], use: [trial, policy(() => ({ decision: 'deny' }))] })
+    for (let count = 0; count < 3; count++) await executor.execute({ name: 'work' })
+    expect(reports).toEqual(['none', 'none', 'none'])
+  })
+
   test('mounts no other door of the extension, and closes it', async () => {
     let isClosed = false
     const trial = shadow(

@@ -4,12 +4,12 @@ import { connect, createServer, type AddressInfo, type NetConnectOpts, type Sock
 export interface Proxy {
   readonly port: number
   /** Drops every connection, and takes none until `mend`. */
-  cut(): void
+  readonly cut: () => void
   /** Takes connections, and passes nothing on until `mend`. */
-  stall(): void
+  readonly stall: () => void
   /** Drops what was stalled, and works again. */
-  mend(): void
-  close(): Promise<void>
+  readonly mend: () => void
+  readonly close: () => Promise<void>
 }
 
 export async function startProxy(target: NetConnectOpts): Promise<Proxy> {

@@ -1,5 +1,5 @@
-import { stamp, type Authorized, type Validated, type Verdict } from '../parcel.ts'
 import { ToolDeniedError } from '../errors.ts'
+import { stamp, type Authorized, type Validated, type Verdict } from '../parcel.ts'
 import type { Kernel, Policy } from '../ports.ts'
 import { isThenable } from '../thenable.ts'
 

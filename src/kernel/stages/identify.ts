@@ -1,7 +1,7 @@
-import { stamp, type Identified, type Resolved } from '../parcel.ts'
 import { callIdOf, canonicalize } from '../canonical.ts'
 import { announce, isWatched } from '../events.ts'
 import { masked } from '../mask.ts'
+import { stamp, type Identified, type Resolved } from '../parcel.ts'
 import { parseArgs } from '../parse.ts'
 import type { Kernel } from '../ports.ts'
 

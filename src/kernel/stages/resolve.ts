@@ -1,6 +1,6 @@
-import { stamp, type Received, type Resolved } from '../parcel.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../failure.ts'
+import { stamp, type Received, type Resolved } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
 import { isVisible, type ToolRegistry } from '../registry.ts'
 

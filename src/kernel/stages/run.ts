@@ -1,9 +1,9 @@
-import { stamp, type Confirmed, type Ran } from '../parcel.ts'
 import { compose, layersOf } from '../compose.ts'
 import { isToolError } from '../errors.ts'
 import { announce, isWatched } from '../events.ts'
 import { downstream } from '../failure.ts'
 import { masked } from '../mask.ts'
+import { stamp, type Confirmed, type Ran } from '../parcel.ts'
 import { perform, resultWithoutRun } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
 

@@ -1,6 +1,6 @@
 import { isArtifact } from '../artifact.ts'
-import { stamp, type Checked, type Receipt, type Spooled } from '../parcel.ts'
 import { isStream } from '../drain.ts'
+import { stamp, type Checked, type Receipt, type Spooled } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
 import { productOf } from '../product.ts'
 import { keep, keepArtifact, keepStream } from '../spooling.ts'

@@ -5,30 +5,11 @@ import { EventEmitter } from 'node:events'
 import { createExecutor, tool } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import canonicalize from 'canonicalize'
-import { z } from 'zod'
+import * as zod from 'zod'
 import { compare, printTable } from './_runner.ts'
+import { args, searchSchema } from './_search.ts'
 
-const args = {
-  query: 'quarterly revenue by region, net of returns',
-  filters: { region: ['north', 'south'], since: '2026-01-01', minimum: 12.5, includeDrafts: false },
-  limit: 25,
-  fields: ['id', 'region', 'amount', 'currency', 'updatedAt'],
-  note: 'He said: "compare with last year", then left.\nNothing else.',
-  sort: [{ field: 'amount', descending: true }],
-}
-const inputSchema = z.object({
-  query: z.string(),
-  filters: z.object({
-    region: z.array(z.string()),
-    since: z.string(),
-    minimum: z.number(),
-    includeDrafts: z.boolean(),
-  }),
-  limit: z.number().int().max(100),
-  fields: z.array(z.string()),
-  note: z.string(),
-  sort: z.array(z.object({ field: z.string(), descending: z.boolean() })),
-})
+const inputSchema = searchSchema(zod)
 const definition = { name: 'search', description: 'Searches', inputSchema }
 const handlers: Record<string, () => unknown> = {
   'a handler that returns at once': () => 'done',

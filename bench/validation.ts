@@ -2,15 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import type { StandardSchemaV1 } from 'toolwright'
 import { compare, printTable } from './_runner.ts'
+import { args, searchSchema } from './_search.ts'
 
-const args = {
-  query: 'quarterly revenue by region, net of returns',
-  filters: { region: ['north', 'south'], since: '2026-01-01', minimum: 12.5, includeDrafts: false },
-  limit: 25,
-  fields: ['id', 'region', 'amount', 'currency', 'updatedAt'],
-  note: 'He said: "compare with last year", then left.\nNothing else.',
-  sort: [{ field: 'amount', descending: true }],
-}
 const invalid = { ...args, filters: { ...args.filters, region: ['north', 7] }, limit: 'many' }
 
 const json = {
@@ -42,27 +35,27 @@ const json = {
   required: ['query', 'filters', 'limit', 'fields', 'note', 'sort'],
 } as const
 
-async function zodSchema(): Promise<StandardSchemaV1> {
-  const { z } = await import('zod')
-  return z.object({
-    query: z.string(),
-    filters: z.object({
-      region: z.array(z.string()),
-      since: z.string(),
-      minimum: z.number(),
-      includeDrafts: z.boolean(),
+/** Both majors of TypeBox build schemas with the same words. */
+function typeboxSchema(Type: typeof import('typebox').Type): import('typebox').TSchema {
+  return Type.Object({
+    query: Type.String(),
+    filters: Type.Object({
+      region: Type.Array(Type.String()),
+      since: Type.String(),
+      minimum: Type.Number(),
+      includeDrafts: Type.Boolean(),
     }),
-    limit: z.number().int().max(100),
-    fields: z.array(z.string()),
-    note: z.string(),
-    sort: z.array(z.object({ field: z.string(), descending: z.boolean() })),
+    limit: Type.Integer({ maximum: 100 }),
+    fields: Type.Array(Type.String()),
+    note: Type.String(),
+    sort: Type.Array(Type.Object({ field: Type.String(), descending: Type.Boolean() })),
   })
 }
 
 /** Each makes its schema from nothing, libraries included, so that it can be timed in a process of its own. */
 const makers: Record<string, () => Promise<StandardSchemaV1>> = {
-  zod: zodSchema,
-  'zod()': async () => (await import('toolwright/validators/zod')).zod((await zodSchema()) as never),
+  zod: async () => searchSchema(await import('zod')),
+  'zod()': async () => (await import('toolwright/validators/zod')).zod(searchSchema(await import('zod'))),
   'valibot()': async () => {
     const v = await import('valibot')
     const { valibot } = await import('toolwright/validators/valibot')
@@ -99,40 +92,12 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
   'typebox()': async () => {
     const { Type } = await import('typebox')
     const { typebox } = await import('toolwright/validators/typebox')
-    return typebox(
-      Type.Object({
-        query: Type.String(),
-        filters: Type.Object({
-          region: Type.Array(Type.String()),
-          since: Type.String(),
-          minimum: Type.Number(),
-          includeDrafts: Type.Boolean(),
-        }),
-        limit: Type.Integer({ maximum: 100 }),
-        fields: Type.Array(Type.String()),
-        note: Type.String(),
-        sort: Type.Array(Type.Object({ field: Type.String(), descending: Type.Boolean() })),
-      }),
-    )
+    return typebox(typeboxSchema(Type))
   },
   'sinclairTypebox()': async () => {
     const { Type } = await import('@sinclair/typebox')
     const { sinclairTypebox } = await import('toolwright/validators/sinclair-typebox')
-    return sinclairTypebox(
-      Type.Object({
-        query: Type.String(),
-        filters: Type.Object({
-          region: Type.Array(Type.String()),
-          since: Type.String(),
-          minimum: Type.Number(),
-          includeDrafts: Type.Boolean(),
-        }),
-        limit: Type.Integer({ maximum: 100 }),
-        fields: Type.Array(Type.String()),
-        note: Type.String(),
-        sort: Type.Array(Type.Object({ field: Type.String(), descending: Type.Boolean() })),
-      }),
-    )
+    return sinclairTypebox(typeboxSchema(Type as never) as never)
   },
   'jsonSchema()': async () => (await import('toolwright/validators/json-schema')).jsonSchema(json),
   'ajv()': async () => {

@@ -106,7 +106,7 @@ export interface ArtifactStore {
   delete(handle: string): Promise<void>
 }
 
-/** Proves that its holder is the one that may write to a record: who, and at which change of hands. */
+/** Proves that its holder is the one that may write to a record: who, and which writing of the record it was. */
 export interface Fence {
   readonly owner: string
   readonly number: number
@@ -130,7 +130,10 @@ export interface Journal {
   write(record: ToolCallRecord, fence: Fence): Promise<boolean>
   /** A record and its present fence; nothing where there is none. */
   read(invocationId: string): Promise<{ readonly record: ToolCallRecord; readonly fence: Fence } | null>
-  /** Takes a record over from who holds it by `fence`; nothing where that has changed meanwhile. Of many, one succeeds. */
+  /**
+   * Takes a record over from who holds it by `fence`: nothing where it is settled, or anything was written since that fence
+   * was read. Of many who try, one succeeds.
+   */
   takeOver(invocationId: string, fence: Fence, owner: string): Promise<Fence | null>
   /** Every record that is not settled. */
   unfinished(): AsyncIterable<Unfinished>

@@ -73,7 +73,7 @@ export interface ToolCallRecord {
 /** What the kernel adds to a record when it writes it down. */
 export interface Journaled {
   readonly caller: Caller
-  /** The executor that wrote it last, and how often it changed hands. */
+  /** The executor that wrote it last, and the number of the fence by which it did. */
   readonly owner: string
   readonly fence: number
   readonly awaits?: Awaited

@@ -154,6 +154,30 @@ describe('sqliteJournal, while another process is in the way,', () => {
   })
 })
 
+test('sqliteJournal gives each record to one of four processes that open a new file and claim at the same time', async () => {
+  const child = fileURLToPath(new URL('_claim-many.ts', import.meta.url))
+  const file = newFile()
+  const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
+  const processes = ['a', 'b', 'c', 'd'].map((owner) => {
+    const run = spawn(process.execPath, [...flags, child, file, owner])
+    let output = ''
+    const ready = new Promise((resolve) => run.stdout.once('data', resolve))
+    run.stdout.on('data', (data) => (output += String(data)))
+    run.stderr.on('data', (data) => (output += String(data)))
+    return { run, ready, ended: new Promise((resolve) => run.on('close', resolve)), said: () => output }
+  })
+  await Promise.all(processes.map(({ ready }) => ready))
+  for (const { run } of processes) run.stdin.write('go\n')
+  await Promise.all(processes.map(({ ended }) => ended))
+  const shares = processes.map(({ said }) => JSON.parse(said().replace('ready\n', '')) as number[])
+  expect(shares.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, index) => index))
+  const { journal } = open(file)
+  const owners = (await unfinishedOf(journal)).map(({ fence }) => fence.owner)
+  expect(['a', 'b', 'c', 'd'].map((owner) => owners.filter((each) => each === owner).length)).toEqual(
+    shares.map((share) => share.length),
+  )
+}, 120_000)
+
 test('sqliteJournal keeps the others where one of those that it writes together cannot be written', async () => {
   const { journal } = open(newFile())
   const impossible = {} as string

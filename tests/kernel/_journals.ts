@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { foldEvent, type Extension, type Journal, type ToolCallRecord, type ToolEvent, type Unfinished } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { onTestFinished } from 'vitest'
+
+type Mounted = Extension & { readonly journal: Journal }
+
+/** A place where records lie, on which several executors may open journals of their own. */
+export interface Place {
+  readonly open: () => Mounted
+  /** The file, where there is one. */
+  readonly file?: string
+}
+
+/** A directory that is gone after the test. */
+export function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'toolwright-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+function memory(): Place {
+  const mounted = memoryJournal()
+  return { open: () => mounted }
+}
+
+function sqlite(): Place {
+  const file = join(directory(), 'calls.db')
+  return {
+    file,
+    open: () => {
+      const mounted = sqliteJournal(file)
+      onTestFinished(() => mounted.close())
+      return mounted
+    },
+  }
+}
+
+/** The journals that are always at hand, by name. */
+export const places: readonly (readonly [string, () => Place])[] = [
+  ['memory', memory],
+  ['SQLite', sqlite],
+]
+
+type Changes = { readonly [Method in keyof Journal]?: (journal: Journal) => Journal[Method] }
+
+/** A journal of which some methods are others; the changed ones may go on to the real ones. */
+export function changed({ journal, close }: Mounted, changes: Changes): Mounted {
+  const own: Partial<Record<keyof Journal, unknown>> = {}
+  for (const [name, change] of Object.entries(changes)) own[name as keyof Journal] = change(journal)
+  const mounted = {
+    isDurable: journal.isDurable,
+    claim: journal.claim,
+    write: journal.write,
+    read: journal.read,
+    takeOver: journal.takeOver,
+    unfinished: journal.unfinished,
+    beat: journal.beat,
+    ...own,
+  } as Journal
+  return { journal: mounted, ...(close && { close }) }
+}
+
+/** A journal that tells of every change to a record, before it is made and after. */
+export function logged(mounted: Mounted, log: string[]): Mounted {
+  const around = async <Value>(name: string, record: ToolCallRecord, change: () => Promise<Value>): Promise<Value> => {
+    log.push(`${name} ${record.state}`)
+    const value = await change()
+    log.push('kept')
+    return value
+  }
+  return changed(mounted, {
+    claim: (journal) => (record, owner) => around('claim', record, () => journal.claim(record, owner)),
+    write: (journal) => (record, fence) => around('write', record, () => journal.write(record, fence)),
+  })
+}
+
+/** The record of an invocation, where there has to be one. */
+export async function recordIn({ journal }: Mounted, invocationId: string): Promise<ToolCallRecord> {
+  const found = await journal.read(invocationId)
+  if (found === null) throw new Error(`there is no record of ${invocationId}`)
+  return found.record
+}
+
+export async function unfinishedIn({ journal }: Mounted): Promise<Unfinished[]> {
+  const all: Unfinished[] = []
+  for await (const one of journal.unfinished()) all.push(one)
+  return all
+}
+
+/** What the events of an invocation come to. */
+export function foldOf(events: readonly ToolEvent[], invocationId: string): ToolCallRecord {
+  let record: ToolCallRecord | undefined
+  for (const event of events) if (event.invocationId === invocationId) record = foldEvent(record, event)
+  if (record === undefined) throw new Error(`there is no event of ${invocationId}`)
+  return record
+}
+
+/** A record as a reader of events knows it, and as JSON has it. */
+export function told({ journal: _journal, ...record }: ToolCallRecord): unknown {
+  return JSON.parse(JSON.stringify(record)) as unknown
+}

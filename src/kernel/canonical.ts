@@ -22,7 +22,21 @@ const unlimited = 0x3fff_ffff
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function canonicalize(value: unknown, limit: number = unlimited): string {
-  const writer = new Writer(limit)
+  return written(value, new Writer(limit, false), limit)
+}
+
+/**
+ * Writes a value as canonical JSON, and gives the value that the text stands for: made of what was read for the text, so that
+ * nobody who holds the first value can make the two differ.
+ *
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS, as `canonicalize`.
+ */
+export function snapshot(value: unknown, limit: number): { readonly text: string; readonly value: unknown } {
+  const writer = new Writer(limit, true)
+  return { text: written(value, writer, limit), value: writer.copy }
+}
+
+function written(value: unknown, writer: Writer, limit: number): string {
   let text: string
   try {
     text = writer.write('', value)
@@ -70,14 +84,19 @@ class Writer {
   /** For each of them the key of the member that is being written; `undefined` before the first. */
   readonly path: (PropertyKey | undefined)[] = []
   refusal: UncanonicalArgsError | undefined
+  /** Whether the value is copied while it is written, and the copy of what was written last. */
+  readonly copies: boolean
+  copy: unknown = undefined
 
-  constructor(limit: number) {
+  constructor(limit: number, copies: boolean) {
     this.limit = Math.min(limit, unlimited)
+    this.copies = copies
   }
 
   /** Appends to the text instead of returning pieces, so that its length is the running count for the limit. */
   write(text: string, value: unknown): string {
     if (text.length > this.limit) throw (this.refusal = tooLarge(this.limit))
+    if (this.copies) this.copy = value // of arrays and objects, replaced below
     switch (typeof value) {
       case 'string':
         if (value.length > this.limit) throw (this.refusal = tooLarge(this.limit))
@@ -117,18 +136,22 @@ class Writer {
 
   writeArray(text: string, array: readonly unknown[], level: number): string {
     const { length } = array
+    const copy: unknown[] = []
     text += '['
     for (let index = 0; index < length; index++) {
       this.path[level] = index
       const element = array[index]
       if (index > 0) text += ','
       text = this.write(text, element === undefined ? null : element)
+      if (this.copies) copy.push(this.copy)
     }
+    this.copy = copy
     return text + ']'
   }
 
   writeObject(text: string, object: Record<string, unknown>, level: number): string {
     const keys = inOrder(Object.keys(object))
+    const copy: Record<string, unknown> = {}
     let before = '{"'
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index]!
@@ -138,8 +161,10 @@ class Writer {
       if (member === undefined) continue
       const name = isPlainText(key) ? before + key + '":' : before.slice(0, 1) + this.quote(key) + ':'
       text = this.write(text + name, member)
+      if (this.copies) put(copy, key, this.copy)
       before = ',"'
     }
+    this.copy = copy
     return before === '{"' ? text + '{}' : text + '}'
   }
 
@@ -161,6 +186,13 @@ function isPlain(object: object): object is Record<string, unknown> {
   const prototype: object | null = Object.getPrototypeOf(object)
   if (prototype === Object.prototype || prototype === null) return true
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+}
+
+/** Sets a member, also one whose name would change the prototype if it were assigned. */
+function put(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  } else object[key] = value
 }
 
 /** Sorts by UTF-16 code units, as the RFC wants; most objects have few keys or are in order. */

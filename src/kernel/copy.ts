@@ -8,30 +8,42 @@ const mostObjects = 1_000_000
  */
 export function copyOf(value: unknown): unknown {
   try {
-    return copied(value, new Map())
+    return copied(value, undefined, { left: fewObjects })
+  } catch (cause) {
+    return cause === many ? copyOfGraph(value) : undefined
+  }
+}
+
+/** Thrown where a value has so many objects that some may be the same: then it is copied with a memory. */
+const many = new RangeError('many objects')
+const fewObjects = 1_000
+
+function copyOfGraph(value: unknown): unknown {
+  try {
+    return copied(value, new Map(), { left: mostObjects })
   } catch {
     return undefined
   }
 }
 
-function copied(value: unknown, seen: Map<object, unknown>): unknown {
+function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: { left: number }): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const known = seen.get(value)
+  if (--budget.left < 0) throw many
+  const known = seen?.get(value)
   if (known !== undefined) return known // the same object again, or a cycle
-  if (seen.size > mostObjects) throw new RangeError('too large to be copied')
   if (Array.isArray(value)) {
-    if (value.length > mostObjects) throw new RangeError('too large to be copied')
+    if ((budget.left -= value.length) < 0) throw many
     const items: unknown[] = []
-    seen.set(value, items)
-    for (const item of value) items.push(copied(item, seen))
+    seen?.set(value, items)
+    for (const item of value) items.push(copied(item, seen, budget))
     return items
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return cloneOf(value)
   const copy: Record<string, unknown> = {}
-  seen.set(value, copy)
-  for (const [key, member] of Object.entries(value)) {
-    const own = copied(member, seen)
+  seen?.set(value, copy)
+  for (const key of Object.keys(value)) {
+    const own = copied((value as Record<string, unknown>)[key], seen, budget)
     if (key === '__proto__') Object.defineProperty(copy, key, { value: own, enumerable: true, writable: true })
     else copy[key] = own
   }

@@ -109,31 +109,26 @@ export function happen<Name extends ToolEventName>(
     ...body,
   } as unknown as ToolEvent
   const field = shielded[name]
+  const isHeard = hasObservers(parcel, kernel)
+  // What the handler or the caller holds too is copied: for the record, and once more for those who watch.
+  if (field === 'args' || (field !== undefined && isHeard)) copyField(event, field)
   if (kernel.ledger !== undefined) {
-    // The record's args are its own, as those that observers read are theirs.
-    const own = field === 'args' ? { ...event, args: copyOf((event as { args?: unknown }).args) } : event
-    parcel.record = foldEvent(parcel.record, own as ToolEvent)
+    parcel.record = foldEvent(parcel.record, event)
+    if (field === 'args' && isHeard) copyField(event, field)
   }
-  if (field !== undefined && hasObservers(parcel, kernel)) shield(event as unknown as Record<string, unknown>, field)
   return event
 }
 
-/** What the handler or the caller holds too: whoever reads it gets a copy, made when it is first read. */
+function copyField(event: ToolEvent, field: 'args' | 'input'): void {
+  const open = event as unknown as Record<string, unknown>
+  open[field] = copyOf(open[field])
+}
+
+/** The events that show what others hold too. */
 const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'call:received': 'args',
   'call:resumed': 'args',
   'tool:start': 'input',
-}
-
-function shield(event: Record<string, unknown>, field: 'args' | 'input'): void {
-  const value = event[field]
-  if (typeof value !== 'object' || value === null) return
-  let copy: unknown
-  Object.defineProperty(event, field, {
-    get: () => (copy ??= copyOf(value)),
-    enumerable: true,
-    configurable: true,
-  })
 }
 
 /** Gives an event to everybody who watches. */

@@ -7,15 +7,18 @@ import { isThenable } from '../thenable.ts'
 export function authorize(validated: Validated, kernel: Kernel): Authorized | Promise<Authorized> {
   const hook = validated.tool.hooks?.preToolUse
   if (hook === undefined && kernel.policies.length === 0) return stamp(validated, 'verdict', null)
-  const own = hook === undefined ? [] : [{ name: 'preToolUse', decide: hook }]
-  return judge(validated, [...kernel.policies, ...own])
+  return judge(
+    validated,
+    hook === undefined ? kernel.policies : [...kernel.policies, { name: 'preToolUse', decide: hook }],
+  )
 }
 
 async function judge(validated: Validated, policies: readonly Policy[]): Promise<Authorized> {
   let ask = null as Verdict['ask']
   let result = null as Verdict['result']
   for (const policy of policies) {
-    const said = await consult(policy, validated)
+    const answer = consult(policy, validated)
+    const said = isThenable(answer) ? await answer : answer
     if (said.decision === 'deny') throw denied(said.reason ?? `Denied by ${policy.name}`, said)
     if (said.decision === 'ask') ask = { reason: ask?.reason ?? said.reason, meta: { ...ask?.meta, ...said.meta } }
     else if ('result' in said) result ??= { value: said.result }
@@ -33,23 +36,29 @@ interface Said {
 }
 
 /** Asks a policy; one that breaks, or says what it cannot say, has not agreed. */
-async function consult(policy: Policy, validated: Validated): Promise<Said> {
+function consult(policy: Policy, validated: Validated): Said | Promise<Said> {
   const { deadline, context } = validated
-  try {
-    const decision = policy.decide(validated, context)
-    const said: unknown = isThenable(decision) ? await deadline.within(decision) : decision
-    if (said === undefined || said === null) return {}
-    if (typeof said !== 'object') throw new TypeError(`a decision is an object, not ${typeof said}`)
-    const copy: Record<string, unknown> = { ...said }
-    if (copy['decision'] !== 'ask' && copy['decision'] !== 'deny' && !('result' in copy)) {
-      throw new TypeError('a decision asks, denies, or gives a result')
-    }
-    return copy
-  } catch (cause) {
+  const refuse = (cause: unknown): never => {
     deadline.check()
     throw denied(`Policy ${policy.name} could not decide`, { cause })
   }
+  try {
+    const decision: unknown = policy.decide(validated, context)
+    return isThenable(decision) ? deadline.within(decision).then(read).catch(refuse) : read(decision)
+  } catch (cause) {
+    return refuse(cause)
+  }
 }
+
+function read(decision: unknown): Said {
+  if (decision === undefined || decision === null) return noObjection
+  if (typeof decision !== 'object') throw new TypeError(`a decision is an object, not ${typeof decision}`)
+  const said: Record<string, unknown> = { ...decision }
+  if (said['decision'] === 'ask' || said['decision'] === 'deny' || 'result' in said) return said
+  throw new TypeError('a decision asks, denies, or gives a result')
+}
+
+const noObjection: Said = {}
 
 function denied(reason: string, details: { readonly toolResult?: unknown; readonly cause?: unknown }): ToolDeniedError {
   return new ToolDeniedError(reason, details)

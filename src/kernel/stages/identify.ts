@@ -1,4 +1,4 @@
-import { callIdOf, canonicalize } from '../canonical.ts'
+import { callIdOf, canonicalize, snapshot } from '../canonical.ts'
 import { announce, isWatched } from '../events.ts'
 import { masked } from '../mask.ts'
 import { stamp, type Identified, type Resolved } from '../parcel.ts'
@@ -8,11 +8,18 @@ import type { Kernel } from '../ports.ts'
 /** Gives the call its identity: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
-  const args = typeof given === 'string' ? parseArgs(given, kernel.argsLimit) : given === undefined ? {} : given
-  const text = canonicalize(args, kernel.argsLimit)
+  const { text, value: args } = read(given === undefined ? {} : given, resolved, kernel)
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
   if (isWatched(identified, kernel)) announceArrival(identified, kernel)
   return identified
+}
+
+/** The canonical text, and the value that goes on: where somebody decides about it, one that nobody outside holds. */
+function read(given: unknown, { tool }: Resolved, kernel: Kernel): { readonly text: string; readonly value: unknown } {
+  const { argsLimit } = kernel
+  if (typeof given !== 'string' && kernel.decides(tool)) return snapshot(given, argsLimit)
+  const value = typeof given === 'string' ? parseArgs(given, argsLimit) : given
+  return { text: canonicalize(value, argsLimit), value }
 }
 
 function announceArrival(identified: Identified, kernel: Kernel): void {

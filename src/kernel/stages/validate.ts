@@ -1,5 +1,4 @@
 import { partsOf } from '../definition.ts'
-import { readText } from '../json-text.ts'
 import { concealed } from '../mask.ts'
 import { stamp, type Identified, type Validated } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
@@ -9,11 +8,7 @@ import { isThenable } from '../thenable.ts'
 /** Asks the tool's schema whether the args are what the handler expects, and goes on with what the schema gives back. */
 export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
   const { tool, identity } = identified
-  // Where somebody decides about the call, nobody outside may hold the value that was decided on.
-  if (kernel.decides(tool)) {
-    stamp(identified, 'identity', { ...identity, args: readText(identity.text) })
-  }
-  const outcome = partsOf(tool).input.validate(identified.identity.args)
+  const outcome = partsOf(tool).input.validate(identity.args)
   return isThenable(outcome)
     ? identified.deadline.within(outcome).then((settled) => accept(identified, settled))
     : accept(identified, outcome)

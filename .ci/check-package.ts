@@ -1,7 +1,7 @@
 // Packs the package as it would be published, and asks publint and attw about it; attw has to be told the entries that
 // the wildcards of `exports` stand for.
-import { execFileSync } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,16 +13,30 @@ function run(command: string, ...parameters: string[]): string {
   return execFileSync(command, parameters, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
+run('npm', 'run', '--silent', 'build')
 const folder = mkdtempSync(join(tmpdir(), 'toolwright-package-'))
 try {
-  const [{ filename }] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', folder)) as [
-    { filename: string },
-  ]
+  // Built above: packing would build again, and say so where the name of the file is read.
+  const packed = run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   const tarball = join(folder, filename)
   process.stdout.write(run('npx', 'publint', 'run', tarball, '--strict'))
-  process.stdout.write(
-    run('npx', 'attw', tarball, '--profile', 'esm-only', '--no-color', '--entrypoints', '.', ...leaves),
-  )
+  // Its exit code counts what it ignores too, and a pipe would lose the end of its answer: a file is read instead.
+  const answer = join(folder, 'attw.json')
+  const parameters = ['attw', tarball, '--format', 'json', '--entrypoints', '.', ...leaves]
+  spawnSync('npx', parameters, { stdio: ['ignore', openSync(answer, 'w'), 'inherit'] })
+  const { problems } = JSON.parse(readFileSync(answer, 'utf8')) as {
+    problems: Record<string, { resolutionKind?: string; resolutionOption?: string }[]>
+  }
+  // The package is for those who can import it.
+  const ours = Object.values(problems)
+    .flat()
+    .filter(({ resolutionKind, resolutionOption }) => !/^node10$|cjs$/.test(resolutionKind ?? resolutionOption ?? ''))
+  process.stdout.write(`attw: ${leaves.length + 1} entries, ${ours.length} problems\n`)
+  if (ours.length > 0) {
+    process.stdout.write(`${JSON.stringify(ours, undefined, 2)}\n`)
+    process.exitCode = 1
+  }
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -7,6 +7,8 @@
 import { requireOptions, wholeNumber } from './_options.ts'
 import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
+export type { LimitedBy, Limiting }
+
 export interface BudgetOptions {
   /** How many calls may begin. */
   readonly calls: number

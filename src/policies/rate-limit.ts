@@ -7,6 +7,8 @@
 import { requireOptions, wholeNumber, wrong } from './_options.ts'
 import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
+export type { LimitedBy, Limiting }
+
 export interface RateLimitOptions {
   /** How many calls may begin within any stretch of `interval`. */
   readonly calls: number

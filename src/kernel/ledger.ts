@@ -1,3 +1,4 @@
+import type { SpooledArtifact } from './artifact.ts'
 import type { ToolResult } from './call.ts'
 import { CallDeadline } from './deadline.ts'
 import { DuplicateInvocationError, isToolError, JournalError, SealedError, type ToolError } from './errors.ts'
@@ -41,7 +42,7 @@ export class JournalLedger implements Ledger {
     const { content, handle, error, skipped, artifact } = result
     const whole = this.#whole(received, {
       result: content,
-      ...(handle && artifact && { artifact: artifact.toJSON() }),
+      ...summaryOf(artifact),
       ...(handle && { handle }),
       ...(error && { failure: error.toJSON() }),
       ...(skipped && { skipped }),
@@ -177,6 +178,15 @@ export class JournalLedger implements Ledger {
     this.#beating = setInterval(() => void beat(), beatInterval)
     // The sign of life ends with the process, and does not keep it alive.
     ;(this.#beating as { unref?: () => void }).unref?.()
+  }
+}
+
+/** What a record says of an artifact; one of the handler's own making may break when it is asked. */
+function summaryOf(artifact: SpooledArtifact | undefined): Pick<Journaled, 'artifact'> | undefined {
+  try {
+    return artifact === undefined ? undefined : { artifact: artifact.toJSON() }
+  } catch {
+    return undefined
   }
 }
 

@@ -1,14 +1,14 @@
-import { artifactClass, JsonArtifact, TextArtifact, type SpooledArtifact } from './artifact.ts'
+import { artifactClass, JsonArtifact, TextArtifact, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
 import type { ToolCall, ToolResult } from './call.ts'
 import { callIdOf, canonicalize } from './canonical.ts'
-import { content } from './content.ts'
+import { content, type ContentBlock } from './content.ts'
 import { ToolError } from './errors.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { MemoryReader } from './memory-reader.ts'
 import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
-import { isSettled, type ToolCallRecord } from './record.ts'
+import { isSettled, type Journaled, type ToolCallRecord } from './record.ts'
 
 /**
  * What an invocation that the host identified has come to, where it is known already.
@@ -39,7 +39,8 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, { registryFor, argsL
     // Without a callId its args had no canonical form, or its tool was not there: what came in is compared as it is.
     if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(call.args)
     const text = canonicalize(typeof args === 'string' ? parseArgs(args, argsLimit) : args, argsLimit)
-    return callIdOf(record.name, text) === record.callId
+    const callId = callIdOf(record.name, text)
+    return callId === record.callId || callId === record.editedFrom
   } catch {
     return false
   }
@@ -79,20 +80,30 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     { name }: ToolCallRecord,
     { store, registryFor }: Kernel,
   ): Promise<SpooledArtifact | undefined> {
-    const option = registryFor(session).get(name)?.artifact
-    if (handle === undefined) {
-      const { source, Class, mediaType } = productOf(content(blocks))
-      const Chosen = option === undefined ? Class : artifactClass(option)
-      return new Chosen({ reader: new MemoryReader(source), mediaType })
-    }
+    const { artifact: option, trusted } = registryFor(session).get(name) ?? {}
+    if (handle === undefined) return shownAgain(blocks, option, trusted, journal?.artifact)
     try {
       const reader = await store.open(handle, { session })
       const { kind = 'text', mediaType } = journal?.artifact ?? {}
       const Class = option === undefined ? (kind === 'json' ? JsonArtifact : TextArtifact) : artifactClass(option)
-      return new Class({ reader, mediaType, handle })
+      return new Class({ reader, mediaType, handle, trusted })
     } catch (error) {
       kernel.report(error) // it may have made room; what the model was shown is there all the same
       return undefined
     }
   }
+}
+
+/** The artifact of a small result, where all of it was shown: of bytes, for one, only their number is. */
+function shownAgain(
+  blocks: readonly ContentBlock[],
+  option: ArtifactOption | undefined,
+  trusted: boolean | undefined,
+  was: Journaled['artifact'],
+): SpooledArtifact | undefined {
+  const { source, Class, mediaType } = productOf(content(blocks))
+  const Chosen = option === undefined ? (was?.kind === 'json' ? JsonArtifact : Class) : artifactClass(option)
+  const reader = new MemoryReader(was?.byteLength === 0 ? '' : source)
+  if (was !== undefined && was.byteLength !== reader.byteLength) return undefined
+  return new Chosen({ reader, mediaType: was?.mediaType ?? mediaType, trusted })
 }

@@ -49,6 +49,8 @@ export interface ToolCallRecord {
   readonly session: string
   /** The provider's id of the call. */
   readonly toolCallId?: string | number
+  /** The callId of the call whose args somebody edited into these. */
+  readonly editedFrom?: string
   /** The args, with secrets masked. */
   readonly input: unknown
   readonly state: ToolCallState
@@ -229,10 +231,11 @@ function folded(record: ToolCallRecord, event: ToolEvent): ToolCallRecord {
       return advance({ ...record, approval }, 'APPROVAL_REQUIRED', timestamp)
     }
     case 'call:resumed': {
-      const { decision, decidedBy, note, always, args } = event
+      const { decision, decidedBy, note, always, args, editedFrom } = event
       if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer decides nothing
       const approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
-      const decided = args === undefined ? { ...record, approval } : { ...record, approval, input: args }
+      const edited = editedFrom === undefined ? undefined : { editedFrom, input: args }
+      const decided = { ...record, approval, ...edited }
       if (decision === 'deny') return remark(decided, timestamp, note)
       return advance(decided, 'APPROVED', timestamp, note)
     }

@@ -28,7 +28,11 @@ export async function tell(received: Received, kernel: Kernel, outcome: Outcome)
   }
   // The token of a call that could not be kept is of no use to anybody.
   if (before !== undefined) {
-    publish(result.status === 'pending' ? before : ({ ...before, token: undefined } as unknown as ToolEvent), received, kernel)
+    publish(
+      result.status === 'pending' ? before : ({ ...before, token: undefined } as unknown as ToolEvent),
+      received,
+      kernel,
+    )
   }
   publish(settled, received, kernel)
   return result

@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { foldEvent, type Extension, type Journal, type ToolCallRecord, type ToolEvent, type Unfinished } from 'toolwright'
+import {
+  foldEvent,
+  type Extension,
+  type Journal,
+  type ToolCallRecord,
+  type ToolEvent,
+  type Unfinished,
+} from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { onTestFinished } from 'vitest'
@@ -48,20 +55,20 @@ export const places: readonly (readonly [string, () => Place])[] = [
 type Changes = { readonly [Method in keyof Journal]?: (journal: Journal) => Journal[Method] }
 
 /** A journal of which some methods are others; the changed ones may go on to the real ones. */
-export function changed({ journal, close }: Mounted, changes: Changes): Mounted {
-  const own: Partial<Record<keyof Journal, unknown>> = {}
-  for (const [name, change] of Object.entries(changes)) own[name as keyof Journal] = change(journal)
-  const mounted = {
+export function changed(extension: Mounted, changes: Changes): Mounted {
+  const { journal } = extension
+  const own = Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, change(journal)]))
+  const mounted: Journal = {
     isDurable: journal.isDurable,
-    claim: journal.claim,
-    write: journal.write,
-    read: journal.read,
-    takeOver: journal.takeOver,
-    unfinished: journal.unfinished,
-    beat: journal.beat,
+    claim: (record, owner) => journal.claim(record, owner),
+    write: (record, fence) => journal.write(record, fence),
+    read: (invocationId) => journal.read(invocationId),
+    takeOver: (invocationId, fence, owner) => journal.takeOver(invocationId, fence, owner),
+    unfinished: () => journal.unfinished(),
+    beat: (owner) => journal.beat(owner),
     ...own,
-  } as Journal
-  return { journal: mounted, ...(close && { close }) }
+  }
+  return { journal: mounted, close: () => extension.close?.() }
 }
 
 /** A journal that tells of every change to a record, before it is made and after. */

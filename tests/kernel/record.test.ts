@@ -72,12 +72,9 @@ describe('a record', () => {
     },
   )
 
-  test.each(pairs.filter(([from, to]) => !legal.includes(`${from} ${to}`)))(
-    'cannot go from %s to %s',
-    (from, to) => {
-      expect(() => advance(recordOf(from), to, 7)).toThrow(expect.objectContaining({ code: 'E_ILLEGAL_TRANSITION' }))
-    },
-  )
+  test.each(pairs.filter(([from, to]) => !legal.includes(`${from} ${to}`)))('cannot go from %s to %s', (from, to) => {
+    expect(() => advance(recordOf(from), to, 7)).toThrow(expect.objectContaining({ code: 'E_ILLEGAL_TRANSITION' }))
+  })
 
   test('is over in four of its eight states', () => {
     expect(states.filter(isSettled)).toEqual(['COMPLETED', 'FAILED', 'DENIED', 'SEALED'])

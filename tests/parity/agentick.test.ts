@@ -242,3 +242,29 @@ it('AGK-26 an alias stands for its tool, never takes the name of another, and go
   remove()
   expect((await executor.execute({ name: 'weather' })).error?.code).toBe('E_TOOL_NOT_FOUND')
 })
+
+it('AGK-19 every call with a view is an occurrence of its own, by which a host can tell its views apart', async () => {
+  const dashboard = make({ ui: { resourceUri: 'ui://knowify/dashboard' } })
+  const executor = createExecutor({ tools: [dashboard] })
+  const views = new Map<string, string | undefined>()
+  executor.on('tool:start', ({ invocationId }) => views.set(invocationId, dashboard.describe().ui?.resourceUri))
+  const calls = [1, 2].map((id) => ({ id, name: 'forecast' }))
+  const results = await executor.executeToolCalls(calls)
+  expect([...views.keys()].toSorted()).toEqual(results.map(({ invocationId }) => invocationId).toSorted())
+  expect([...views.values()]).toEqual(['ui://knowify/dashboard', 'ui://knowify/dashboard'])
+  expect(results[0]?.callId).toBe(results[1]?.callId)
+})
+
+it('AGK-20 a host finds what a view is sent in the events and the result: the args, then the output', async () => {
+  const dashboard = make({ ui: { resourceUri: 'ui://knowify/dashboard' } })
+  const executor = createExecutor({ tools: [dashboard] })
+  const bridge: unknown[] = []
+  executor.on('tool:start', ({ invocationId, input }) => bridge.push({ view: invocationId, 'tool-input': input }))
+  const { invocationId, content } = await executor.execute({ name: 'forecast' })
+  bridge.push({ view: invocationId, 'tool-result': content })
+  const sent = JSON.parse(JSON.stringify(bridge)) as unknown
+  expect(sent).toEqual([
+    { view: invocationId, 'tool-input': {} },
+    { view: invocationId, 'tool-result': content },
+  ])
+})

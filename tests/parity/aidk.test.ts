@@ -740,3 +740,57 @@ it('AIDK-55 what wraps a run sees how long it took and what went wrong', async (
     { isError: true, durationMs: expect.any(Number) },
   ])
 })
+
+it('AIDK-18 a client posts its answer by a token, nobody else’s answer counts, and calls are given up one by one or all', async () => {
+  const form = tool({
+    name: 'form',
+    description: 'Asks the user',
+    type: 'client',
+    requiresResponse: true,
+    inputSchema: z.object({ question: z.string() }),
+  })
+  const endless = tool({
+    name: 'endless',
+    description: 'Never ends',
+    inputSchema: z.object({}),
+    handler: () => new Promise<string>(() => {}),
+  })
+  const executor = createExecutor({ tools: [form, endless] })
+  const shown: ToolEvent[] = []
+  executor.on('call:paused', (event) => shown.push(event))
+  const { token = '', status } = await executor.execute({ name: 'form', args: { question: 'Why?' } })
+  expect([status, shown.length]).toEqual(['pending', 1])
+  expect(wordsOf(await executor.respond(token, 'Because.'))).toBe('Because.')
+  await expect(executor.respond(token, 'Again.')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  await expect(executor.respond('nobody.waits', 'Hello?')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+
+  const giveUp = new AbortController()
+  const one = executor.execute({ name: 'endless', args: {} }, { signal: giveUp.signal })
+  const others = [1, 2].map(() => executor.execute({ name: 'endless', args: {} }))
+  giveUp.abort()
+  expect((await one).status).toBe('cancelled')
+  await executor.close()
+  for (const other of others) expect((await other).status).toBe('cancelled')
+})
+
+it('AIDK-46 what wraps a run is middleware: of the executor outside, of the tool inside, once around each run', async () => {
+  const order: string[] = []
+  const around =
+    (name: string): Middleware =>
+    async (_call, _context, next) => {
+      order.push(`${name} before`)
+      const result = await next()
+      order.push(`${name} after`)
+      return result
+    }
+  const wrapped = tool({
+    name: 'wrapped',
+    description: 'Is wrapped',
+    inputSchema: z.object({}),
+    middleware: [around('instance')],
+    handler: () => void order.push('run'),
+  })
+  const executor = createExecutor({ tools: [wrapped], use: [{ middleware: [around('global')] }] })
+  await executor.execute({ name: 'wrapped', args: {} })
+  expect(order).toEqual(['global before', 'instance before', 'run', 'instance after', 'global after'])
+})

@@ -2,6 +2,7 @@
 import { getEventListeners } from 'node:events'
 import {
   createExecutor,
+  foldEvent,
   tool,
   Tool,
   ToolRegistry,
@@ -15,6 +16,8 @@ import {
   type ToolResult,
 } from 'toolwright'
 import { anthropic } from 'toolwright/formats/anthropic'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { permissions, type PermissionsOptions } from 'toolwright/policies/permissions'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 
@@ -812,4 +815,233 @@ it('KODE-63 a call has 30,000 ms where nothing else is said', async () => {
   expect(settled).toEqual([])
   await vi.advanceTimersByTimeAsync(1)
   expect(settled).toMatchObject([{ status: 'timed_out' }])
+})
+
+/** Every event that makes a record, in the words of the record's states. */
+async function trailOf(tools: readonly Tool[], decision?: 'allow' | 'deny', timeout = 30_000): Promise<string> {
+  const use = [memoryJournal(), ...(decision === undefined ? [] : [{ approver: answering(decision) }])]
+  const executor = createExecutor({ tools, use, timeout })
+  const { invocationId } = await executor.execute({ name: 'hooked' })
+  return (await executor.snapshot(invocationId)).auditTrail.map(({ state }) => state).join(' ')
+}
+
+const asksFirst = { preToolUse: () => ({ decision: 'ask' }) as const }
+
+it('KODE-37 a record has the fourteen fields of a call, under the id of its invocation', async () => {
+  const { journal } = memoryJournal()
+  const executor = createExecutor({ tools: [hooked({}, () => 'ran')], use: [{ journal }] })
+  const result = await executor.execute({ id: 'toolu_1', name: 'hooked' })
+  const record = (await journal.read(result.invocationId))?.record
+  expect(record).toMatchObject({
+    id: result.invocationId,
+    name: 'hooked',
+    input: {},
+    state: 'COMPLETED',
+    approval: { required: false },
+    isError: false,
+    startedAt: expect.any(Number),
+    completedAt: expect.any(Number),
+    durationMs: expect.any(Number),
+    createdAt: expect.any(Number),
+    updatedAt: expect.any(Number),
+    auditTrail: expect.any(Array),
+    toolCallId: 'toolu_1',
+  })
+  expect(record?.journal?.result).toEqual([{ type: 'text', text: 'ran' }])
+  const fails = createExecutor({ tools: [hooked({}, () => Promise.reject(new Error('no')))], use: [{ journal }] })
+  const failed = await fails.execute({ name: 'hooked' })
+  expect((await journal.read(failed.invocationId))?.record).toMatchObject({
+    isError: true,
+    error: expect.stringContaining('no'),
+  })
+})
+
+it('KODE-38 a call is in one of eight states', async () => {
+  const seen = new Set<string>()
+  const trails = [
+    await trailOf([hooked(asksFirst)], 'allow'),
+    await trailOf([hooked(asksFirst)], 'deny'),
+    await trailOf([hooked({}, () => Promise.reject(new Error('no')))]),
+  ]
+  for (const state of trails.join(' ').split(' ')) seen.add(state)
+  const journal = memoryJournal()
+  const executor = createExecutor({ tools: [hooked(asksFirst)], use: [journal] })
+  const { invocationId } = await executor.execute({ name: 'hooked' })
+  await executor.recover({ approvals: 'seal' })
+  seen.add((await executor.snapshot(invocationId)).state)
+  expect([...seen].toSorted()).toEqual(
+    'APPROVAL_REQUIRED APPROVED COMPLETED DENIED EXECUTING FAILED PENDING SEALED'.split(' '),
+  )
+})
+
+it('KODE-39 states follow one another as they are drawn, and in no other way', async () => {
+  expect(await trailOf([hooked({}, () => 1)])).toBe('PENDING EXECUTING COMPLETED')
+  expect(await trailOf([hooked({}, () => Promise.reject(new Error('no')))])).toBe('PENDING EXECUTING FAILED')
+  expect(await trailOf([hooked(asksFirst)], 'allow')).toBe('PENDING APPROVAL_REQUIRED APPROVED EXECUTING COMPLETED')
+  expect(await trailOf([hooked(asksFirst)], 'deny')).toMatch(/^PENDING (APPROVAL_REQUIRED ){1,2}DENIED$/)
+  expect(await trailOf([hooked({ preToolUse: () => ({ decision: 'deny' }) })])).toBe('PENDING DENIED')
+  expect(await trailOf([hooked({ preToolUse: () => ({ result: 1 }) })])).toBe('PENDING COMPLETED')
+
+  const envelope = { callId: null, invocationId: 'i', toolName: 't', session: 's', timestamp: 1 }
+  const received = foldEvent(undefined, { ...envelope, event: 'call:received', args: {}, seq: 0 })
+  const settled = { ...envelope, event: 'call:settled', status: 'ok', effect: 'none', durationMs: 1, seq: 1 } as const
+  const over = foldEvent(received, settled)
+  expect(() => foldEvent(over, settled)).toThrow(expect.objectContaining({ code: 'E_ILLEGAL_TRANSITION' }))
+})
+
+it('KODE-41 the audit trail has a line for each transition, with its time and a note', async () => {
+  const executor = createExecutor({ tools: [hooked(asksFirst)], use: [memoryJournal()] })
+  const { token = '', invocationId } = await executor.execute({ name: 'hooked' })
+  await executor.decide(token, 'allow', { note: 'looks fine' })
+  const { auditTrail } = await executor.snapshot(invocationId)
+  expect(auditTrail).toMatchObject([
+    { state: 'PENDING' },
+    { state: 'APPROVAL_REQUIRED' },
+    { state: 'APPROVED', note: 'looks fine' },
+    { state: 'EXECUTING' },
+    { state: 'COMPLETED' },
+  ])
+  const times = auditTrail.map(({ timestamp }) => timestamp)
+  expect(times).toEqual(times.toSorted((one, other) => one - other))
+})
+
+it('KODE-42 a snapshot is a copy of a record with 200 characters of its input', async () => {
+  const executor = createExecutor({
+    tools: [tool('wordy', (_text: { text: string }) => 'read')],
+    use: [memoryJournal()],
+  })
+  const { invocationId } = await executor.execute({ name: 'wordy', args: { text: 'x'.repeat(500) } })
+  const snapshot = await executor.snapshot(invocationId)
+  expect(snapshot.inputPreview).toBe(`{"text":"${'x'.repeat(191)}…`)
+  expect(snapshot).toMatchObject({ id: invocationId, name: 'wordy', state: 'COMPLETED', isError: false })
+  expect(snapshot.result).toEqual([{ type: 'text', text: 'read' }])
+  ;(snapshot.auditTrail as unknown[]).length = 0
+  expect((await executor.snapshot(invocationId)).auditTrail).toHaveLength(3)
+})
+
+it('KODE-43 a snapshot of an unknown id throws Tool record not found', async () => {
+  const executor = createExecutor({ use: [memoryJournal()] })
+  await expect(executor.snapshot('toolu_9')).rejects.toThrow('Tool record not found: toolu_9')
+})
+
+/** What permissions make of a call of a tool, in the words of the seed. */
+async function evaluated(options: PermissionsOptions, name = 'fs_read'): Promise<string> {
+  const [policy] = permissions(options).policies
+  const executor = createExecutor({ tools: [tool(name, () => 'ran')], use: [{ policies: [policy] }] })
+  const { status } = await executor.execute({ name })
+  return status === 'ok' ? 'auto' : status === 'pending' ? 'ask' : 'deny'
+}
+
+it('KODE-46 permissions have the modes auto, ask, deny and custom, and no other', async () => {
+  expect(await evaluated({ mode: 'auto' })).toBe('auto')
+  expect(await evaluated({ mode: 'ask' })).toBe('ask')
+  expect(await evaluated({ mode: 'deny' })).toBe('deny')
+  expect(await evaluated({ mode: 'custom', decide: (name) => (name === 'fs_read' ? 'ask' : 'deny') })).toBe('ask')
+  expect(() => permissions({ mode: 'readonly' as never })).toThrow(/mode/)
+})
+
+it('KODE-47 permissions have lists of tools to ask about, to allow and to deny', async () => {
+  expect(await evaluated({ mode: 'auto', requireApprovalTools: ['fs_read'] })).toBe('ask')
+  expect(await evaluated({ mode: 'deny', autoAllowTools: ['fs_read'] })).toBe('auto')
+  expect(await evaluated({ mode: 'auto', autoDenyTools: ['fs_read'] })).toBe('deny')
+  expect(await evaluated({ mode: 'auto', autoDenyTools: ['fs_read'] }, 'fs_glob')).toBe('auto')
+})
+
+it('KODE-48 denying comes before allowing, allowing before asking, asking before the mode', async () => {
+  const all = { autoDenyTools: ['fs_read'], autoAllowTools: ['fs_read'], requireApprovalTools: ['fs_read'] }
+  const { autoDenyTools: _denied, ...allowed } = all
+  const { autoAllowTools: _allowed, ...asked } = allowed
+  for (const mode of ['auto', 'ask', 'deny'] as const) {
+    expect(await evaluated({ mode, ...all })).toBe('deny')
+    expect(await evaluated({ mode, ...allowed })).toBe('auto')
+    expect(await evaluated({ mode, ...asked })).toBe('ask')
+    expect(await evaluated({ mode })).toBe(mode)
+  }
+})
+
+it('KODE-49 custom needs its function, and a mode that is unknown allows nothing', async () => {
+  expect(() => permissions({ mode: 'custom' } as never)).toThrow(/decide/)
+  expect(() => permissions({ mode: 'whatever' } as never)).toThrow(/mode/)
+  expect(() => permissions({} as never)).toThrow(/mode/)
+  expect(await evaluated({ mode: 'custom', decide: () => 'whatever' as never })).toBe('deny')
+  const breaks = (): never => {
+    throw new Error('broken')
+  }
+  expect(await evaluated({ mode: 'custom', decide: breaks })).toBe('deny')
+})
+
+it('KODE-50 a decision is auto, ask or deny, at once or later', async () => {
+  for (const decision of ['auto', 'ask', 'deny'] as const) {
+    expect(await evaluated({ mode: 'custom', decide: () => decision })).toBe(decision)
+    expect(await evaluated({ mode: 'custom', decide: () => Promise.resolve(decision) })).toBe(decision)
+  }
+})
+
+it('KODE-59 progress, control and monitoring are parts of one stream of events', async () => {
+  const channels: Readonly<Record<ToolEvent['event'], string>> = {
+    'call:received': 'monitor',
+    'call:paused': 'control',
+    'call:resumed': 'control',
+    'tool:start': 'progress',
+    'tool:progress': 'progress',
+    'tool:end': 'progress',
+    'call:settled': 'monitor',
+  }
+  const telling = hooked(asksFirst, (_input, { emit }) => emit('step', { done: 1 }))
+  const executor = createExecutor({ tools: [telling], use: [{ approver: answering('allow') }] })
+  const events = recorded(executor)
+  await executor.execute({ name: 'hooked' })
+  expect(events.map(({ event }) => channels[event])).toEqual(
+    'monitor control control progress progress progress monitor'.split(' '),
+  )
+  expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
+})
+
+it('KODE-61 after a crash what was unfinished is sealed with advice for its state, and by hand nothing is', async () => {
+  const { journal } = memoryJournal()
+  let runs = 0
+  const tools = [hooked({}, () => (runs++, new Promise(() => {})))]
+  const dead = createExecutor({ tools, use: [{ journal }], timeout: 0 })
+  void dead.execute({ id: 'toolu_1', name: 'hooked' }, { session: 's', invocationId: 'i' })
+  await vi.waitFor(() => expect(runs).toBe(1))
+
+  const executor = createExecutor({ tools, use: [{ journal }] })
+  const byHand = await executor.recover({ strategy: 'manual', staleAfter: 0 })
+  expect([byHand.sealed, byHand.kept.map(({ id, state }) => `${id} ${state}`)]).toEqual([[], ['i EXECUTING']])
+
+  const { sealed } = await executor.recover({ strategy: 'crash', staleAfter: 0 })
+  expect(sealed).toMatchObject([{ id: 'toolu_1', invocationId: 'i', isError: true, error: { code: 'E_SEALED' } }])
+  expect(sealed[0]?.error?.recommendations).toHaveLength(2)
+  expect(sealed[0]?.error?.recommendations?.[0]).toMatch(/side effects/)
+  expect(await executor.snapshot('i')).toMatchObject({
+    state: 'SEALED',
+    isError: true,
+    completedAt: expect.any(Number),
+  })
+  const replayed = await executor.execute({ id: 'toolu_1', name: 'hooked' }, { session: 's', invocationId: 'i' })
+  expect([replayed.error?.code, runs]).toEqual(['E_SEALED', 1])
+})
+
+it('KODE-62 closing an executor aborts what is under way, and every call of it is settled and recorded', async () => {
+  const { journal } = memoryJournal()
+  const signals: AbortSignal[] = []
+  const endless = hooked({}, (_input, { signal }) => {
+    signals.push(signal)
+    return new Promise(() => {})
+  })
+  const executor = createExecutor({ tools: [endless], use: [{ journal }], concurrency: 2, timeout: 0 })
+  const running = executor.executeToolCalls(Array.from({ length: 5 }, (_, id) => ({ id, name: 'hooked' })))
+  await vi.waitFor(() => expect(signals).toHaveLength(2))
+  await executor.close()
+  const results = await running
+  expect(results.map(({ status, effect }) => `${status} ${effect}`)).toEqual([
+    'cancelled unknown',
+    'cancelled unknown',
+    'cancelled none',
+    'cancelled none',
+    'cancelled none',
+  ])
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+  for (const { invocationId } of results) expect((await journal.read(invocationId))?.record.state).toBe('FAILED')
+  expect((await executor.execute({ name: 'hooked' })).status).toBe('cancelled')
 })

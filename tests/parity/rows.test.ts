@@ -11,11 +11,23 @@ function range(first: number, last: number): number[] {
 const promises: Readonly<Record<string, readonly number[]>> = {
   USR: range(1, 8),
   NEW: [1, 3, 4, 6],
-  AIDK: [...range(1, 14), 27, 28, ...range(39, 44), ...range(47, 51), 53],
-  STR: [...range(1, 24), 27, 33],
-  AGK: [...range(1, 17), 24],
-  KODE: [...range(1, 5), ...range(10, 13), 15, 17, 18, 54, 55],
-  ADK: [...range(1, 26), 35, 37, 38],
+  AIDK: [...range(1, 14), 18, 27, 28, ...range(39, 44), ...range(46, 51), 53],
+  STR: [...range(1, 24), 27, 32, 33],
+  AGK: [...range(1, 17), 19, 20, 24],
+  KODE: [
+    ...range(1, 5),
+    ...range(10, 13),
+    15,
+    17,
+    18,
+    ...range(37, 43),
+    ...range(46, 51),
+    54,
+    55,
+    59,
+    ...range(61, 63),
+  ],
+  ADK: [...range(1, 26), 34, 35, 37, 38],
 }
 
 const files = readdirSync(import.meta.dirname).filter(

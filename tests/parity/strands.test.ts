@@ -14,6 +14,7 @@ import {
 } from 'toolwright'
 import * as v from 'valibot'
 import { type } from 'arktype'
+import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -467,6 +468,37 @@ describe('Strands', () => {
     expect(ran).toEqual(['a.txt', 'a.txt'])
     const moved = await executor.execute({ name: 'robot', args: { path: 'b.txt' } })
     expect(moved.content).toMatchObject([{ data: { path: 'b.txt' } }])
+  })
+
+  it('STR-32 a question is no error, goes on by its token, and what is done meanwhile stays done', async () => {
+    const ran: string[] = []
+    const asking = tool({
+      name: 'asking',
+      description: 'Asks first',
+      inputSchema: z.object({}),
+      requiresConfirmation: true,
+      handler: () => void ran.push('asking'),
+    })
+    const doing = tool({
+      name: 'doing',
+      description: 'Does it at once',
+      inputSchema: z.object({}),
+      handler: () => void ran.push('doing'),
+    })
+    const executor = createExecutor({ tools: [asking, doing], use: [memoryJournal()] })
+    const turn = [
+      { id: 'a', name: 'asking', args: {} },
+      { id: 'd', name: 'doing', args: {} },
+    ]
+    const options = { session: 's', invocationId: ({ id }: { readonly id?: unknown }) => `turn 1 ${String(id)}` }
+    const [asked, done] = await executor.executeToolCalls(turn, options)
+    expect(asked).toMatchObject({ status: 'pending', isError: false })
+    expect(asked).not.toHaveProperty('error')
+    expect((await executor.decide(asked?.token ?? '', 'allow')).status).toBe('ok')
+    const again = await executor.executeToolCalls(turn, options)
+    expect(again.map(({ status }) => status)).toEqual(['ok', 'ok'])
+    expect(again[1]?.content).toEqual(done?.content)
+    expect(ran).toEqual(['doing', 'asking'])
   })
 
   it('STR-33 a schema that says no JSON Schema of itself is refused on entering a registry or an executor, and works without one', async () => {

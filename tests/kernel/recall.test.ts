@@ -1,0 +1,222 @@
+import {
+  content,
+  createExecutor,
+  JsonArtifact,
+  memoryStore,
+  TextArtifact,
+  ToolFailure,
+  type Extension,
+  type SpoolReader,
+  type ToolCall,
+  type ToolExecutor,
+  type ToolResult,
+} from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { deferred, heard, outcome, turn, work } from './_calls.ts'
+import { places } from './_journals.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const duplicate = 'error none E_DUPLICATE_INVOCATION'
+
+/** Everything of a result that a reader can see. */
+async function shown({ artifact, error, durationMs, ...rest }: ToolResult): Promise<unknown> {
+  return {
+    ...rest,
+    durationMs,
+    error: error?.toJSON(),
+    isKnown: error === undefined ? undefined : [error.name, error.message, error.code, error.retryable],
+    kind: artifact?.kind,
+    all: await artifact?.asString(),
+    artifact: artifact === undefined ? undefined : (JSON.parse(JSON.stringify(artifact)) as unknown),
+  }
+}
+
+function readerOf(text: string): SpoolReader {
+  const bytes = new TextEncoder().encode(text)
+  return { byteLength: bytes.byteLength, read: (start, end) => bytes.slice(start, end) }
+}
+
+const outcomes: readonly (readonly [string, () => unknown, object?])[] = [
+  ['text', () => 'done'],
+  ['nothing', () => undefined],
+  ['JSON', () => ({ a: [1, { b: null }], 'c\\d': '\u2028' })],
+  ['a number', () => 5],
+  ['JSON of the handler’s own making', () => new JsonArtifact({ reader: readerOf('[1, 2]') })],
+  ['a picture', () => content([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }])],
+  ['an artifact', () => new TextArtifact({ reader: readerOf('lines\nand lines') })],
+  ['a result for the store', () => 'line\n'.repeat(20_000)],
+  ['JSON for the store', () => Array.from({ length: 5_000 }, (_, index) => ({ index }))],
+  ['a failure', () => Promise.reject(new ToolFailure('busy', { retryable: true, recommendations: ['Wait.'] }))],
+  ['a crash', () => Promise.reject(new TypeError('broken'))],
+  ['a result that breaks its promise', () => 'text', { outputSchema: { type: 'object' } }],
+  ['a timeout', () => new Promise(() => {}), { timeout: 5 }],
+]
+
+describe.each(places)('an invocation that the host identified (%s)', (_journal, place) => {
+  test.each(outcomes.map(([title, handler, options = {}]) => ({ title, handler, options })))(
+    'gives its result again, and runs nothing: $title',
+    async ({ handler, options }) => {
+      const runs = { count: 0 }
+      const its = place()
+      const store = memoryStore()
+      const open = (): ToolExecutor =>
+        createExecutor({
+          tools: [work('t', () => (runs.count++, handler()), options)],
+          use: [its.open(), { store }],
+        })
+      const call = { id: 'p', name: 't', args: { a: 1 } }
+      const options2 = { session: 's', invocationId: 'mine' }
+      const first = await shown(await open().execute(call, options2))
+      const executor = open()
+      const events = heard(executor)
+      expect(await shown(await executor.execute(call, options2))).toEqual(first)
+      expect(await shown(await executor.execute({ ...call, args: '{ "a": 1.0 }' }, options2))).toEqual(first)
+      expect(runs.count).toBe(1)
+      expect(events).toEqual([])
+    },
+  )
+
+  test('of bytes says again how many they were; the bytes themselves are kept by no journal', async () => {
+    const its = place()
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => new Uint8Array(3))], use: [its.open()] })
+    const options = { session: 's', invocationId: 'mine' }
+    const first = await open().execute({ name: 't' }, options)
+    const again = await open().execute({ name: 't' }, options)
+    expect(again.content).toEqual(first.content)
+    expect([first.artifact?.byteLength(), again.artifact]).toEqual([3, undefined])
+  })
+
+  test('gives a refusal again, without asking anybody', async () => {
+    let asked = 0
+    const policy: Extension = {
+      policies: [{ name: 'no', decide: () => (asked++, { decision: 'deny', toolResult: { why: 'rules' } }) }],
+    }
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [place().open(), policy] })
+    const options = { session: 's', invocationId: 'mine' }
+    const first = await executor.execute({ name: 't' }, options)
+    expect(await shown(await executor.execute({ name: 't' }, options))).toEqual(await shown(first))
+    expect([first.status, asked]).toEqual(['denied', 1])
+  })
+
+  test('is refused while it runs, in its own executor and in another', async () => {
+    const its = place()
+    const { promise, resolve } = deferred()
+    let runs = 0
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => (runs++, promise))], use: [its.open()] })
+    const executor = open()
+    const options = { session: 's', invocationId: 'mine' }
+    const running = executor.execute({ name: 't' }, options)
+    await vi.waitFor(() => expect(runs).toBe(1))
+    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(duplicate)
+    expect(outcome(await open().execute({ name: 't' }, options))).toBe(duplicate)
+    resolve()
+    expect((await running).status).toBe('ok')
+    expect((await executor.execute({ name: 't' }, options)).status).toBe('ok')
+    expect(runs).toBe(1)
+  })
+
+  test('is refused while it waits for a person', async () => {
+    const executor = createExecutor({
+      tools: [work('t', () => 1, { requiresConfirmation: true })],
+      use: [place().open()],
+    })
+    const options = { session: 's', invocationId: 'mine' }
+    const { token = '' } = await executor.execute({ name: 't' }, options)
+    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(duplicate)
+    expect((await executor.decide(token, 'allow')).status).toBe('ok')
+  })
+
+  test('runs once of twenty that come at the same time', async () => {
+    const its = place()
+    let runs = 0
+    const open = (): ToolExecutor =>
+      createExecutor({ tools: [work('t', () => (runs++, turn()))], use: [its.open()], report: () => {} })
+    const [one, other] = [open(), open()]
+    const options = { session: 's', invocationId: 'mine' }
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other).execute({ name: 't' }, options)),
+    )
+    expect(runs).toBe(1)
+    const statuses = all.map(outcome)
+    expect(new Set(statuses)).toEqual(new Set(['ok completed', duplicate]))
+  })
+
+  test.each<[string, ToolCall, { session?: string }]>([
+    ['other args', { name: 't', args: { a: 2 } }, {}],
+    ['another tool with the same args', { name: 'other', args: { a: 1 } }, {}],
+    ['an unknown tool', { name: 'missing', args: { a: 1 } }, {}],
+    ['args that are no JSON', { name: 't', args: '{' }, {}],
+    ['another session', { name: 't', args: { a: 1 } }, { session: 'other' }],
+  ])('is refused with %s', async (_, call, options) => {
+    let runs = 0
+    const tools = ['t', 'other'].map((name) => work(name, () => ++runs))
+    const executor = createExecutor({ tools, use: [place().open()] })
+    await executor.execute({ name: 't', args: { a: 1 } }, { session: 's', invocationId: 'mine' })
+    const again = await executor.execute(call, { session: 's', invocationId: 'mine', ...options })
+    expect([outcome(again), runs]).toEqual([duplicate, 1])
+  })
+
+  test('may be named by an alias', async () => {
+    let runs = 0
+    const executor = createExecutor({ tools: [work('t', () => ++runs, { aliases: ['a'] })], use: [place().open()] })
+    const options = { session: 's', invocationId: 'mine' }
+    await executor.execute({ name: 'a' }, options)
+    for (const name of ['a', 't']) expect((await executor.execute({ name }, options)).status).toBe('ok')
+    expect(runs).toBe(1)
+  })
+
+  test('whose args a person edited is known by the args that came and by those that ran', async () => {
+    let runs = 0
+    const executor = createExecutor({
+      tools: [work('t', () => ++runs, { requiresConfirmation: true })],
+      use: [place().open()],
+    })
+    const options = { session: 's', invocationId: 'mine' }
+    const { token = '' } = await executor.execute({ name: 't', args: { a: 1 } }, options)
+    await executor.decide(token, 'allow', { editedArgs: { a: 2 } })
+    for (const a of [1, 2]) expect((await executor.execute({ name: 't', args: { a } }, options)).status).toBe('ok')
+    expect(outcome(await executor.execute({ name: 't', args: { a: 3 } }, options))).toBe(duplicate)
+    expect(runs).toBe(1)
+  })
+
+  test('that failed for its args is the same call with the same args alone', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 'ran')], use: [place().open()] })
+    const options = { session: 's', invocationId: 'mine' }
+    const failed = await executor.execute({ name: 't', args: '{"a":' }, options)
+    const again = await executor.execute({ name: 't', args: '{"a":' }, options)
+    expect(await shown(again)).toEqual(await shown(failed))
+    expect(outcome(await executor.execute({ name: 't', args: '{"a":1}' }, options))).toBe(duplicate)
+  })
+
+  test('shows what the model was shown, also where the store has made room since', async () => {
+    const its = place()
+    const { log, report } = { log: [] as unknown[], report: (error: unknown): void => void log.push(error) }
+    const open = (): ToolExecutor =>
+      createExecutor({ tools: [work('t', () => 'line\n'.repeat(20_000))], use: [its.open()], report })
+    const options = { session: 's', invocationId: 'mine' }
+    const first = await open().execute({ name: 't' }, options)
+    const again = await open().execute({ name: 't' }, options) // with a store of its own
+    expect(again.content).toEqual(first.content)
+    expect(again.handle).toBe(first.handle)
+    expect(again.artifact).toBe(undefined)
+    expect(log).toHaveLength(1)
+  })
+})
+
+test('a journal that cannot be read fails the call, and nothing runs', async () => {
+  let runs = 0
+  const mounted = memoryJournal()
+  const broken = {
+    ...mounted.journal,
+    read: () => {
+      throw new Error('broken')
+    },
+  }
+  const executor = createExecutor({ tools: [work('t', () => ++runs)], use: [{ journal: broken }] })
+  expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'mine' }))).toBe('error none E_JOURNAL')
+  expect(runs).toBe(0)
+})

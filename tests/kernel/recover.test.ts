@@ -1,0 +1,222 @@
+import { createExecutor, digestOf, type Extension, type ToolExecutor } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { deferred, never, outcome, pause, soon, text, work } from './_calls.ts'
+import { changed, places, recordIn, unfinishedIn, type Place } from './_journals.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** Tools of every kind, which say how often they ran. */
+function toolsWith(ran: string[], running: Promise<unknown> = never): ReturnType<typeof work>[] {
+  return [
+    work('runs', () => (ran.push('runs'), running)),
+    work('asks', () => void ran.push('asks'), { requiresConfirmation: true }),
+    work('form', () => void ran.push('form'), { type: 'client', requiresResponse: true, timeout: 60_000 }),
+  ]
+}
+
+/** What a process leaves that dies in the middle of a call, of a question and of a wait for a client. */
+async function dying(place: Place, ran: string[]): Promise<ToolExecutor> {
+  const executor = createExecutor({ tools: toolsWith(ran), use: [place.open()], timeout: 0 })
+  void executor.execute({ id: 'p', name: 'runs' }, { session: 's', invocationId: 'running' })
+  await executor.execute({ name: 'asks' }, { session: 's', invocationId: 'asking' })
+  await executor.execute({ name: 'form' }, { session: 's', invocationId: 'waiting' })
+  await vi.waitFor(() => expect(ran).toEqual(['runs']))
+  return executor
+}
+
+function successor(place: Place, ran: string[]): ToolExecutor {
+  return createExecutor({ tools: toolsWith(ran), use: [place.open()] })
+}
+
+describe.each(places)('recovery (%s)', (_, place) => {
+  test('closes what a dead owner left running, keeps what people are still asked, and runs nothing', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    const { sealed, kept } = await successor(its, ran).recover({ staleAfter: 0 })
+    expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
+      ['running', 'error unknown E_SEALED'],
+    ])
+    expect(kept.map(({ id }) => id).toSorted()).toEqual(['asking', 'waiting'])
+    expect(ran).toEqual(['runs'])
+    const record = await recordIn(its.open(), 'running')
+    expect(record).toMatchObject({ state: 'SEALED', status: 'error', isError: true, effect: 'unknown' })
+    expect(record.completedAt).toBeTypeOf('number')
+    expect(record.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'EXECUTING', 'SEALED'])
+  })
+
+  test('gives results that a conversation can be completed with', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    const { sealed } = await successor(its, ran).recover({ staleAfter: 0 })
+    const [result] = sealed
+    expect(result).toMatchObject({ id: 'p', toolName: 'runs', isError: true, invocationId: 'running' })
+    expect(result === undefined ? '' : text(result)).toContain('Check for side effects')
+    const replayed = await successor(its, ran).execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
+    expect(outcome(replayed)).toBe('error unknown E_SEALED')
+    expect(replayed.content).toEqual(result?.content)
+    expect(ran).toEqual(['runs'])
+  })
+
+  test('says of each state what to do', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    const { sealed } = await successor(its, ran).recover({ staleAfter: 0, approvals: 'seal' })
+    const advice = Object.fromEntries(sealed.map((result) => [result.invocationId, result.error?.recommendations]))
+    expect(advice).toEqual({
+      running: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
+      asking: [expect.stringMatching(/nobody had approved/), expect.stringMatching(/approval anew/)],
+      waiting: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
+    })
+    expect(Object.fromEntries(sealed.map(({ invocationId, effect }) => [invocationId, effect]))).toEqual({
+      running: 'unknown',
+      asking: 'none',
+      waiting: 'unknown',
+    })
+  })
+
+  test('does not say that nobody approved what somebody did approve', async () => {
+    const its = place()
+    const ran: string[] = []
+    const stuck = changed(its.open(), {
+      write: (journal) => (record, fence) => (record.state === 'EXECUTING' ? never : journal.write(record, fence)),
+    })
+    const executor = createExecutor({ tools: toolsWith(ran), use: [stuck], timeout: 0 })
+    const { token = '' } = await executor.execute({ name: 'asks' }, { session: 's', invocationId: 'asking' })
+    void executor.decide(token, 'allow')
+    await vi.waitFor(async () => expect((await recordIn(its.open(), 'asking')).journal?.awaits).toBe(undefined))
+    const { sealed } = await successor(its, ran).recover({ staleAfter: 0 })
+    expect(sealed[0]?.error?.recommendations).toEqual(['The tool did not run.', 'Call it again if it is still needed.'])
+    expect(ran).toEqual([])
+  })
+
+  test('by hand lists everything that is left, and closes nothing', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    const { sealed, kept } = await successor(its, ran).recover({ strategy: 'manual', staleAfter: 0 })
+    expect(sealed).toEqual([])
+    expect(kept.map(({ id }) => id).toSorted()).toEqual(['asking', 'running', 'waiting'])
+    expect((await unfinishedIn(its.open())).length).toBe(3)
+  })
+
+  test('leaves alone what living executors and the executor itself are busy with', async () => {
+    const its = place()
+    const ran: string[] = []
+    const living = await dying(its, ran)
+    expect(await living.recover({ staleAfter: 0 })).toMatchObject({ sealed: [], kept: [{}, {}] })
+    expect(await successor(its, ran).recover()).toMatchObject({ sealed: [], kept: [{}, {}] })
+    expect((await unfinishedIn(its.open())).length).toBe(3)
+  })
+
+  test('closes an approval and a wait that have expired, whoever asked', async () => {
+    const its = place()
+    const ran: string[] = []
+    const executor = await dying(its, ran)
+    const day = Date.now() + 86_400_001
+    vi.spyOn(Date, 'now').mockReturnValue(day)
+    const { sealed } = await executor.recover()
+    vi.restoreAllMocks()
+    expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['asking', 'waiting'])
+  })
+
+  test('refuses what the dead owner writes after all', async () => {
+    const its = place()
+    const ran: string[] = []
+    const { promise, resolve } = deferred<string>()
+    const executor = createExecutor({ tools: toolsWith(ran, promise), use: [its.open()] })
+    const running = executor.execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
+    await vi.waitFor(() => expect(ran).toEqual(['runs']))
+    await successor(its, ran).recover({ staleAfter: 0 })
+    const sealed = await recordIn(its.open(), 'running')
+    resolve('done after all')
+    expect(outcome(await soon(running))).toBe('error completed E_SEALED')
+    expect(await recordIn(its.open(), 'running')).toEqual(sealed)
+  })
+
+  test('refuses a line about a late handler of a sealed call', async () => {
+    const its = place()
+    const { promise, resolve } = deferred<string>()
+    let isLost = false
+    const real = its.open()
+    const mounted = changed(real, {
+      write: (journal) => (record, fence) =>
+        isLost ? Promise.reject(new Error('gone')) : journal.write(record, fence),
+    })
+    const executor = createExecutor({
+      tools: [work('t', () => ((isLost = true), promise), { timeout: 10 })],
+      use: [mounted],
+      report: () => {},
+    })
+    const running = executor.execute({ name: 't' }, { invocationId: 'i', session: 's' })
+    expect(outcome(await running)).toBe('error unknown E_JOURNAL')
+    isLost = false
+    await successor(its, []).recover({ staleAfter: 0 })
+    const sealed = await recordIn(real, 'i')
+    resolve('late')
+    await pause(20)
+    expect(await recordIn(real, 'i')).toEqual(sealed)
+  })
+
+  test('closes each call once, of twenty that recover at the same time', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => successor(its, ran).recover({ staleAfter: 0, approvals: 'seal' })),
+    )
+    expect(all.flatMap(({ sealed }) => sealed.map(({ invocationId }) => invocationId)).toSorted()).toEqual([
+      'asking',
+      'running',
+      'waiting',
+    ])
+  })
+
+  test('forgets the args and the token of a wait that it closes', async () => {
+    const its = place()
+    const executor = createExecutor({
+      tools: [work('t', () => 1, { requiresConfirmation: true, secrets: ['/password'] })],
+      use: [its.open()],
+    })
+    const { token = '', invocationId } = await executor.execute({ name: 't', args: { password: 'canary' } })
+    await successor(its, []).recover({ staleAfter: 0, approvals: 'seal' })
+    const record = await recordIn(its.open(), invocationId)
+    expect(record.journal).not.toHaveProperty('awaits')
+    expect(JSON.stringify(record)).not.toContain('canary')
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  })
+})
+
+test('what is sealed hangs on the chain of the executor that sealed it', async () => {
+  const mounted = memoryJournal()
+  const place: Place = { open: () => ({ journal: { ...mounted.journal, isDurable: true } }) }
+  const ran: string[] = []
+  await dying(place, ran)
+  const executor = successor(place, ran)
+  const first = await executor.execute({ name: 'missing' })
+  await executor.recover({ staleAfter: 0 })
+  const { journal, ...record } = await recordIn(place.open(), 'running')
+  const before = (await recordIn(place.open(), first.invocationId)).journal?.digest
+  expect(journal?.previous).toBe(before)
+  expect(digestOf(before ?? '', journal === undefined ? record : { ...record, journal })).toBe(journal?.digest)
+})
+
+test('there is nothing to recover without a journal', async () => {
+  await expect(createExecutor().recover()).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+})
+
+test('a journal that cannot be listed is E_JOURNAL', async () => {
+  const use: Extension[] = [
+    changed(memoryJournal(), {
+      unfinished: () => () => {
+        throw new Error('broken')
+      },
+    }),
+  ]
+  await expect(createExecutor({ use }).recover()).rejects.toMatchObject({ code: 'E_JOURNAL' })
+})

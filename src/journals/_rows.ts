@@ -1,4 +1,4 @@
-import { isToolError, JournalError, type ToolCallRecord } from '../index.ts'
+import { isToolError, JournalError, parseJson, type ToolCallRecord } from '../index.ts'
 
 /** How many records are read at a time when the unfinished ones are listed. */
 export const pageLength = 100
@@ -23,9 +23,18 @@ export function textOf(record: ToolCallRecord): string {
 /** The record of a text: a new object each time, so that nobody shares one. */
 export function recordOf(text: unknown): ToolCallRecord {
   try {
-    return JSON.parse(String(text)) as ToolCallRecord
+    return readText(String(text)) as ToolCallRecord
   } catch (cause) {
     throw new JournalError('The record cannot be read: what the journal kept of it is damaged.', { cause })
+  }
+}
+
+/** V8's own reader can give a wrong key where one has an escape in it; what only strictness refuses, it reads all the same. */
+function readText(text: string): unknown {
+  try {
+    return parseJson(text, { limit: Infinity, depth: 1_000 })
+  } catch {
+    return JSON.parse(text) as unknown
   }
 }
 

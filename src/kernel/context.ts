@@ -1,5 +1,5 @@
 import type { Caller, ToolValues } from './call.ts'
-import { announce, isWatched } from './events.ts'
+import { announceProgress } from './events.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, ToolContext } from './ports.ts'
 
@@ -46,9 +46,7 @@ export class CallContext implements ToolContext {
   /** A getter, so that it may be taken out of the context and costs nothing until then. */
   get emit(): ToolContext['emit'] {
     return (type, data) => {
-      const { deadline } = this.#parcel
-      if (!deadline.isOver && isWatched(this.#parcel, this.#kernel))
-        announce(this.#parcel, this.#kernel, 'tool:progress', { type, data })
+      if (!this.#parcel.deadline.isOver) announceProgress(this.#parcel, this.#kernel, type, data)
     }
   }
 }

@@ -149,6 +149,17 @@ export function requireDescribable(definition: ToolDefinition): void {
   throw new SchemaConversionError(`Tool ${JSON.stringify(definition.name)}: ${cannotBeShown(vendor)}`)
 }
 
+/** Whether a tool can be shown; where it cannot, the reason is reported. */
+export function canBeDescribed(definition: ToolDefinition, report: (error: unknown) => void): boolean {
+  try {
+    definition.describe()
+    return true
+  } catch (error) {
+    report(error)
+    return false
+  }
+}
+
 function describe(definition: ToolDefinition, parts: Parts): ToolDescription {
   const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
   const { requiresResponse, timeout, defaultResult } = definition

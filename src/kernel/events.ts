@@ -1,7 +1,8 @@
 import type { CallStatus, SideEffect } from './call.ts'
 import { copyOf } from './copy.ts'
 import type { ToolError } from './errors.ts'
-import type { Received } from './parcel.ts'
+import { masked } from './mask.ts'
+import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, Observer } from './ports.ts'
 import { foldEvent } from './record.ts'
 import { isThenable } from './thenable.ts'
@@ -90,6 +91,13 @@ export function announce<Name extends ToolEventName>(
   publish(happen(parcel, kernel, name, body), parcel, kernel)
 }
 
+/** Tells of progress, where anybody would hear it. */
+export function announceProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
+  if (!isWatched(parcel, kernel)) return
+  const secrets = progressOf(parcel).tool?.secrets ?? []
+  announce(parcel, kernel, 'tool:progress', { type, data: masked(data, secrets) })
+}
+
 /** Makes an event, and folds it into the record of its call: what is written down before it is told. */
 export function happen<Name extends ToolEventName>(
   parcel: Received,
@@ -132,9 +140,9 @@ const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
 }
 
 /** Gives an event to everybody who watches. */
-export function publish(event: ToolEvent, parcel: Received, kernel: Kernel): void {
+export function publish(event: ToolEvent, parcel: Received | undefined, kernel: Kernel): void {
   for (const watcher of kernel.watchers) tell(watcher, event, kernel)
-  if (parcel.watcher !== undefined) tell(parcel.watcher, event, kernel)
+  if (parcel?.watcher !== undefined) tell(parcel.watcher, event, kernel)
 }
 
 function tell(watcher: Observer, event: ToolEvent, kernel: Kernel): void {

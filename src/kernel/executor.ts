@@ -3,8 +3,8 @@ import { TurnSlots } from './batch.ts'
 import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult } from './call.ts'
 import { CallContext } from './context.ts'
 import { CallDeadline } from './deadline.ts'
-import type { ToolDefinition } from './definition.ts'
-import { InvalidConfigurationError, isToolError, JournalError } from './errors.ts'
+import { canBeDescribed, type ToolDefinition } from './definition.ts'
+import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
 import { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
@@ -131,6 +131,7 @@ export class ToolExecutor {
    * @throws `E_APPROVAL_INVALID` where the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
    */
   async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
+    this.#requireOpen()
     return this.#resume(await this.#holding.decided(token, decision, options))
   }
 
@@ -146,6 +147,7 @@ export class ToolExecutor {
     value: unknown,
     options: Pick<DecideOptions, 'session' | 'values'> = {},
   ): Promise<ToolResult> {
+    this.#requireOpen()
     return this.#resume(await this.#holding.answered(token, value, options))
   }
 
@@ -172,22 +174,13 @@ export class ToolExecutor {
         'There is nothing to recover without a journal: give the executor one in `use`.',
       )
     }
-    return recover(options, this.#ledger, this.#kernel)
+    return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.get(id) !== undefined)
   }
 
   /** The tools that a caller may be shown; one whose schema cannot be said is set aside and reported. */
   list(caller: Caller = 'model', session: string = this.session): ToolDefinition[] {
-    return this.#kernel
-      .registryFor(session)
-      .list(caller)
-      .filter((tool) => {
-        try {
-          return tool.describe() !== undefined
-        } catch (error) {
-          this.#kernel.report(error)
-          return false
-        }
-      })
+    const tools = this.#kernel.registryFor(session).list(caller)
+    return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
   /** The session of calls that name none. */
@@ -204,6 +197,12 @@ export class ToolExecutor {
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(options.drain ?? 0)
     return this.#closing
+  }
+
+  /** A token that cannot be redeemed here any more may still be of use elsewhere: it is not touched. */
+  #requireOpen(): void {
+    if (this.#closing !== undefined)
+      throw new ToolCancelledError('The executor is closed. Give the answer to another one.')
   }
 
   async #close(drain: number): Promise<void> {
@@ -249,8 +248,8 @@ export class ToolExecutor {
       return failure(received, kernel, duplicate(invocationId))
     this.#inFlight.enter(received)
     try {
-      if (isNamed && resumed === undefined && this.#ledger !== undefined) {
-        const known = await recall(call, invocationId, session, kernel, this.#ledger)
+      if (isNamed && resumed === undefined && this.#ledger !== undefined && this.#closing === undefined) {
+        const known = await recall(received, kernel, this.#ledger)
         if (known !== undefined) return known
       }
       return await execute(received, kernel)

@@ -1,3 +1,4 @@
+import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { Issue } from './standard.ts'
 
 /** What stands where a secret was. */
@@ -20,6 +21,24 @@ export function masked(value: unknown, secrets: readonly string[]): unknown {
   let copy = value
   for (const pointer of secrets) copy = maskedAt(copy, pointer.split('/').slice(1), 0)
   return copy
+}
+
+/** A result in which secrets are masked, however its maker marked it. */
+export function maskedResult(result: unknown, secrets: readonly string[]): unknown {
+  if (typeof result !== 'object' || result === null) return result
+  if (isMarkedJson(result)) return json(masked(markedValue(result), secrets))
+  const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)
+  if (blocks === undefined) return isPlain(result) ? masked(result, secrets) : result
+  // The same value as text would show what its data hides.
+  const shown = blocks.map((block) =>
+    block.type === 'json' ? { type: block.type, data: masked(block.data, secrets) } : block,
+  )
+  return content(shown)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null || Array.isArray(value)
 }
 
 function maskedAt(value: unknown, steps: readonly string[], depth: number): unknown {

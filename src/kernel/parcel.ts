@@ -63,6 +63,8 @@ export interface Resumption {
   readonly approval: Approval
   /** The client's own value, where the call waited for a client. */
   readonly reply?: { readonly value: unknown }
+  /** Whether a person had approved of the call before the client was asked. */
+  readonly isApproved?: true
   /** The call whose args were edited into those of this one. */
   readonly editedFrom?: string
   /** The client was silent for too long. */

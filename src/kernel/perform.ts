@@ -2,7 +2,7 @@ import { content } from './content.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
 import { ClientToolError, InvalidExecutionTypeError, ToolNoHandlerError } from './errors.ts'
-import { announce, isWatched } from './events.ts'
+import { announceProgress } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
 import { stamp, type Confirmed } from './parcel.ts'
 import { Pause } from './pause.ts'
@@ -44,7 +44,7 @@ export async function perform(confirmed: Confirmed, input: unknown, kernel: Kern
     if (isThenable(value)) value = await deadline.within(value)
     if (isGenerator(value)) {
       value = await drain(value, deadline, (data) => {
-        if (isWatched(confirmed, kernel)) announce(confirmed, kernel, 'tool:progress', { type: 'yield', data })
+        announceProgress(confirmed, kernel, 'yield', data)
       })
     }
     const failure = returnedFailure(value)

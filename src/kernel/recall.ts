@@ -5,6 +5,7 @@ import { content, type ContentBlock } from './content.ts'
 import { ToolError } from './errors.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { MemoryReader } from './memory-reader.ts'
+import type { Received } from './parcel.ts'
 import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
@@ -17,16 +18,17 @@ import { isSettled, type Journaled, type ToolCallRecord } from './record.ts'
  * @throws `E_DUPLICATE_INVOCATION` where it is not settled, or was another call.
  */
 export async function recall(
-  call: ToolCall,
-  invocationId: string,
-  session: string,
+  received: Received,
   kernel: Kernel,
   ledger: JournalLedger,
 ): Promise<ToolResult | undefined> {
+  const { call, invocationId, session, caller } = received
   const found = await ledger.read(invocationId)
   if (found === null) return undefined
   const { record } = found
-  if (!isSettled(record.state) || record.session !== session || !isSameCall(record, call, kernel)) {
+  const isSameCaller = JSON.stringify(record.journal?.caller) === JSON.stringify(caller)
+  const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
+  if (!isSettled(record.state) || !isOurs) {
     throw duplicate(invocationId)
   }
   return replay(record, kernel)

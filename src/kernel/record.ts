@@ -38,6 +38,8 @@ export interface Awaited {
   readonly expiresAt: number
   /** The canonical text of the args: unmasked, since the call goes on from it. */
   readonly text: string
+  /** Whether a person had approved of the call before. */
+  readonly isApproved?: true
 }
 
 /** The record of one invocation, as plain JSON: all of it but what only a journal gives is a fold over its events. */

@@ -1,6 +1,6 @@
 import type { ToolResult } from './call.ts'
 import { SealedError } from './errors.ts'
-import type { ToolEvent } from './events.ts'
+import { publish, type ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
 import type { JournalLedger } from './ledger.ts'
 import type { Kernel, Unfinished } from './ports.ts'
@@ -37,27 +37,41 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
 }
 
 /** Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. */
-export async function recover(options: RecoverOptions, ledger: JournalLedger, kernel: Kernel): Promise<Recovery> {
+export async function recover(
+  options: RecoverOptions,
+  ledger: JournalLedger,
+  kernel: Kernel,
+  isInFlight: (invocationId: string) => boolean,
+): Promise<Recovery> {
   const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
   for await (const unfinished of ledger.unfinished()) {
-    const { record, fence, idle } = unfinished
+    const { record } = unfinished
     const awaits = record.journal?.awaits
     const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
     if (isValid && approvals === 'keep') kept.push(record)
     // A wait is nobody's work: its owner may live, and has no more to do with it.
-    else if (awaits === undefined && (fence.owner === ledger.owner() || idle < staleAfter)) continue
+    else if (awaits === undefined && isAlive(unfinished)) continue
     else if (strategy === 'manual') kept.push(record)
     else {
-      const closed = await seal(unfinished, ledger)
+      const closed = await seal(unfinished, ledger, kernel)
       if (closed !== undefined) sealed.push(await replay(closed, kernel))
     }
   }
   return { sealed, kept }
+
+  /** Of our own, what is not in flight has lost its outcome; of others, who is silent for long is dead. */
+  function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {
+    return fence.owner === ledger.owner() ? isInFlight(id) : idle < staleAfter
+  }
 }
 
-async function seal({ record, fence }: Unfinished, ledger: JournalLedger): Promise<ToolCallRecord | undefined> {
+async function seal(
+  { record, fence }: Unfinished,
+  ledger: JournalLedger,
+  kernel: Kernel,
+): Promise<ToolCallRecord | undefined> {
   const taken = await ledger.takeOver(record, fence)
   if (taken === null) return undefined
   const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
@@ -83,7 +97,10 @@ async function seal({ record, fence }: Unfinished, ledger: JournalLedger): Promi
   const result = [{ type: 'text' as const, text: modelLine(error, true) }]
   const { awaits: _over, ...before } = record.journal ?? { caller: 'model' as const }
   const journal = { ...before, owner: taken.owner, fence: taken.number, result, failure: error.toJSON() }
-  return ledger.close({ ...foldEvent(record, event), journal }, taken)
+  const closed = await ledger.close({ ...foldEvent(record, event), journal }, taken)
+  const digest = closed?.journal?.digest
+  if (closed !== undefined) publish({ ...event, ...(digest && { digest }) }, undefined, kernel)
+  return closed
 }
 
 function adviceFor({ state, journal }: ToolCallRecord): readonly string[] {

@@ -70,6 +70,7 @@ export class Holding {
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
       text: identity.text,
+      ...(progressOf(received).approval && { isApproved: true as const }),
     }
     if (this.#ledger === undefined) this.#keep(received, awaits)
     else keep(this.#values, awaits.digest, received.context.values)
@@ -91,7 +92,12 @@ export class Holding {
     const { awaits, callId: _callId, ...held } = await this.#redeem(token, 'client', options)
     const approval: Approval = { decision: 'allow', decidedBy: 'client' }
     const isExpired = Date.now() > awaits.expiresAt
-    return { ...held, resumption: isExpired ? { approval, isExpired } : { approval, reply: { value } } }
+    return {
+      ...held,
+      resumption: isExpired
+        ? { approval, isExpired }
+        : { approval, reply: { value }, ...(awaits.isApproved && { isApproved: true as const }) },
+    }
   }
 
   #keep(received: Received, awaits: Awaited): void {

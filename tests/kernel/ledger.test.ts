@@ -218,7 +218,7 @@ describe.each(faults)('a journal that %s', (_title, fault) => {
     expect(outcome(result)).toBe('error none E_JOURNAL')
     expect(text(result)).not.toContain('/secret/path')
     expect(handler).not.toHaveBeenCalled()
-    expect(names(events)).toBe('call:received tool:start tool:end call:settled')
+    expect(names(events)).toBe('call:received call:settled')
     expect(foldOf(events, result.invocationId)).toMatchObject({ state: 'FAILED', effect: 'none' })
     expect(reports).toEqual([])
   })

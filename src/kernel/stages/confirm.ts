@@ -18,7 +18,10 @@ export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Pro
 
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
   if (ask === null && !(await wantsConfirmation(authorized))) return stamp(authorized, 'approval', null)
-  if (authorized.resumption !== undefined) return stamp(authorized, 'approval', authorized.resumption.approval)
+  const { resumption } = authorized
+  // A client's answer is no person's word: it stands for one only where a person had given it before.
+  const isGranted = resumption !== undefined && (resumption.reply === undefined || resumption.isApproved === true)
+  if (isGranted) return stamp(authorized, 'approval', resumption.approval)
   if (kernel.approver === undefined) throw new Pause('approval', promptFor(authorized), tokenLife, ask?.meta)
   const approval = await askApprover(authorized, kernel, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)

@@ -1,11 +1,11 @@
 import { compose, layersOf } from '../compose.ts'
 import { isToolError } from '../errors.ts'
-import { announce, isWatched } from '../events.ts'
+import { announce, happen, isWatched, publish } from '../events.ts'
 import { downstream } from '../failure.ts'
 import { masked } from '../mask.ts'
 import { stamp, type Confirmed, type Ran } from '../parcel.ts'
 import { perform, resultWithoutRun } from '../perform.ts'
-import type { Kernel } from '../ports.ts'
+import type { Kernel, Ledger } from '../ports.ts'
 
 /** Runs the tool within its middleware, once there is a slot for it. */
 export async function run(confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
@@ -30,16 +30,28 @@ async function announced(confirmed: Confirmed, kernel: Kernel): Promise<unknown>
   const { input, tool, deadline } = confirmed
   deadline.check()
   if (!isHeard) return onion(confirmed, input, kernel)
-  announce(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
+  const start = happen(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
+  // Nothing starts that is not written down, and so nothing is told of either.
+  if (kernel.ledger !== undefined) await committed(confirmed, kernel.ledger)
+  publish(start, confirmed, kernel)
   const startedAt = performance.now()
   let isError = true
   try {
-    if (kernel.ledger !== undefined) await deadline.within(kernel.ledger.commit(confirmed))
     const value = await onion(confirmed, input, kernel)
     isError = false
     return value
   } finally {
     announce(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
+  }
+}
+
+/** Writes the start down; where that fails, nobody hears of it, and its number goes to the next event. */
+async function committed(confirmed: Confirmed, ledger: Ledger): Promise<void> {
+  try {
+    await confirmed.deadline.within(ledger.commit(confirmed))
+  } catch (error) {
+    confirmed.seq--
+    throw error
   }
 }
 

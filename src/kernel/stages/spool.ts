@@ -1,6 +1,7 @@
 import { isArtifact } from '../artifact.ts'
 import { isStream } from '../drain.ts'
 import { stamp, type Checked, type Receipt, type Spooled } from '../parcel.ts'
+import { maskedResult } from '../mask.ts'
 import type { Kernel } from '../ports.ts'
 import { productOf } from '../product.ts'
 import { keep, keepArtifact, keepStream } from '../spooling.ts'
@@ -15,7 +16,8 @@ export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spool
 }
 
 function receiptFor(checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
-  const { output } = checked
+  const { secrets } = checked.tool
+  const output = secrets.length === 0 ? checked.output : maskedResult(checked.output, secrets)
   if (isArtifact(output)) return keepArtifact(output, checked, kernel)
   if (isStream(output)) return keepStream(output, checked, kernel)
   return keep(productOf(output), checked, kernel)

@@ -6,7 +6,7 @@ import { invalidArgs, type Outcome } from '../schema.ts'
 import { isThenable } from '../thenable.ts'
 
 /** Asks the tool's schema whether the args are what the handler expects, and goes on with what the schema gives back. */
-export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
+export function validate(identified: Identified, _kernel: Kernel): Validated | Promise<Validated> {
   const { tool, identity } = identified
   const outcome = partsOf(tool).input.validate(identity.args)
   return isThenable(outcome)

@@ -216,5 +216,5 @@ export interface Kernel {
   /** Keeps a call that waits for somebody until its token is redeemed. */
   hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited }
   /** Where faults go that belong to no call's result. */
-  report(error: unknown): void
+  readonly report: (error: unknown) => void
 }

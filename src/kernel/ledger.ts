@@ -19,8 +19,6 @@ export class JournalLedger implements Ledger {
   #hasEnded = false
   /** The digest of the settlement before. */
   #head = ''
-  /** The last write of each call: one that was given up may still land, and the next must not land before it. */
-  readonly #writes = new WeakMap<Received, Promise<void>>()
 
   constructor(journal: Journal, owner: () => string, report: (error: unknown) => void) {
     this.journal = journal
@@ -59,7 +57,7 @@ export class JournalLedger implements Ledger {
 
   /** Adds a line to a settlement once that is written down; before it, the line would go down with it. */
   async #addLate(received: Received, fence: Fence, note: string): Promise<void> {
-    await this.#writes.get(received)?.catch(() => {}) // whoever waits for it is told
+    await received.writing?.catch(() => {}) // whoever waits for it is told
     const found = await this.read(received.invocationId)
     if (found === null || !isSettled(found.record.state)) return
     await this.write(remark(found.record, Date.now(), note), fence)
@@ -134,10 +132,9 @@ export class JournalLedger implements Ledger {
 
   #put(received: Received, record: ToolCallRecord): Promise<void> {
     const put = async (): Promise<void> => this.#putNow(received, record)
-    const before = this.#writes.get(received)
-    const write = before === undefined ? put() : before.then(put, put)
-    this.#writes.set(received, write)
-    return write
+    const { writing } = received
+    received.writing = writing === undefined ? put() : writing.then(put, put)
+    return received.writing
   }
 
   async #putNow(received: Received, record: ToolCallRecord): Promise<void> {

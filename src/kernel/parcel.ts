@@ -110,6 +110,8 @@ export interface Received {
   record: ToolCallRecord | undefined
   /** Says that the journal's record is ours. */
   fence: Fence | undefined
+  /** The last write of the record: one that was given up may still land, and the next must not land before it. */
+  writing: Promise<void> | undefined
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -183,6 +185,7 @@ class Parcel implements Reception {
   attempts = 0
   record: ToolCallRecord | undefined
   fence: Fence | undefined
+  writing: Promise<void> | undefined = undefined
   seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined

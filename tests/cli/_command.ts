@@ -57,7 +57,8 @@ export function start(
   env: Readonly<Record<string, string>> = {},
 ): ChildProcessWithoutNullStreams {
   const [first = '', ...rest] = command
-  const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env
+  // These decide about colours too; a test says itself what its terminal is like.
+  const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...inherited } = process.env
   return spawn(first, rest, { cwd: root, env: { ...inherited, NODE_COMPILE_CACHE: place('cache'), ...env } })
 }
 

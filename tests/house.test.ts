@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
 
 const floors = [
-  'canonical content copy errors failure infer json-text mask parse standard thenable',
+  'canonical content copy errors failure infer json-text mask parse standard text thenable',
   'artifact call definition events fingerprint memory-reader memory-store object-schema parcel pause ports record registry schema tool-fields tool-options',
   'approval compose context deadline drain in-flight outcome perform ledger product pump spooling telling stages/*',
   'assemble batch direct executor recall recover resume tool',

@@ -1,5 +1,6 @@
 import { sha256 } from '#sha256'
 import { UncanonicalArgsError } from './errors.ts'
+import { isWellFormed, utf8Length } from './text.ts'
 
 /** How deeply arrays and objects may nest, in args of any origin. */
 export const deepest = 256
@@ -217,19 +218,6 @@ function isPlainText(value: string): boolean {
     if (code < 0x20 || code === 0x22 || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) return false
   }
   return true
-}
-
-// Of ES2024, so every engine has it that has what else is used here, but not every TypeScript library.
-const wellFormed: (this: string) => boolean = Reflect.get(String.prototype, 'isWellFormed')
-
-/** Whether a string has no lone surrogates, and so has a UTF-8 of its own. */
-export function isWellFormed(value: string): boolean {
-  return wellFormed.call(value)
-}
-
-/** Counts the bytes of a text in UTF-8. */
-export function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length
 }
 
 /** Writes a path as code would read it: `args.items[3].when`. */

@@ -1,3 +1,4 @@
+import { utf8Length } from './text.ts'
 import type { SpoolReader } from './ports.ts'
 
 /** Reads what is held in memory: bytes, or text that becomes bytes when it is first read. */
@@ -9,7 +10,9 @@ export class MemoryReader implements SpoolReader {
   }
 
   get byteLength(): number {
-    return this.#bytes().byteLength
+    // A short text is counted faster than it is encoded, and is mostly asked for its size alone.
+    const isShort = typeof this.#source === 'string' && this.#source.length <= 256
+    return isShort ? utf8Length(this.#source as string) : this.#bytes().byteLength
   }
 
   read(start: number, end: number): Uint8Array {

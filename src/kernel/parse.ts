@@ -1,4 +1,5 @@
-import { deepest, isWellFormed, tooLarge, uncanonical, utf8Length } from './canonical.ts'
+import { deepest, tooLarge, uncanonical } from './canonical.ts'
+import { isWellFormed, utf8Length } from './text.ts'
 import { InvalidToolArgsError } from './errors.ts'
 
 /**

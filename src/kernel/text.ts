@@ -1,0 +1,19 @@
+// Of ES2024, so every engine has it that has what else is used here, but not every TypeScript library.
+const wellFormed: (this: string) => boolean = Reflect.get(String.prototype, 'isWellFormed')
+
+/** Whether a string has no lone surrogates, and so has a UTF-8 of its own. */
+export function isWellFormed(value: string): boolean {
+  return wellFormed.call(value)
+}
+
+/** Counts the bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length
+  if (bytes > 256) return new TextEncoder().encode(text).length
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code >= 0xd800 && code <= 0xdfff) return new TextEncoder().encode(text).length
+    if (code >= 0x80) bytes += code >= 0x800 ? 2 : 1
+  }
+  return bytes
+}

@@ -9,6 +9,7 @@ import type { Kernel, SpoolSource } from './ports.ts'
 import { isShownAsMedia, isSmall, productOf, type Product } from './product.ts'
 
 const previewLength = 2_048
+const chunkSize = 65_536
 
 /** Keeps a result that is all there: in the result object where it is small, else in the store. */
 export function keep(product: Product, checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
@@ -41,7 +42,7 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
     }
     const { Class } = productOf(open.isText ? '' : new Uint8Array())
     const kept = { Class: tool.artifact === undefined ? Class : artifactClass(tool.artifact) }
-    return await store(rest(start, open, deadline), kept, checked, kernel)
+    return await store(rest(bytesOf(start, length), open, deadline), kept, checked, kernel)
   } catch (cause) {
     open?.close()
     deadline.check()
@@ -107,18 +108,30 @@ async function previewOf(artifact: SpooledArtifact): Promise<string> {
   return `${end > 0 ? text.slice(0, end) : text}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
-/** The whole of a stream whose start was read already; the deadline ends it, whoever reads it. */
+/**
+ * The whole of a stream whose start was read already, in pieces that are worth a write; the deadline ends it, whoever reads it.
+ */
 async function* rest(
-  start: readonly Uint8Array[],
+  start: Uint8Array,
   open: OpenStream,
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = new Uint8Array(chunkSize)
+  let filled = 0
   try {
-    yield* start
+    yield start
     for (;;) {
-      const piece = await deadline.within(open.next())
-      if (piece.done === true) return
-      yield piece.value
+      const { done, value } = await deadline.within(open.next())
+      if (filled > 0 && (done === true || filled + value.byteLength > chunkSize)) {
+        yield buffer.slice(0, filled)
+        filled = 0
+      }
+      if (done === true) return
+      if (value.byteLength >= chunkSize) yield value
+      else {
+        buffer.set(value, filled)
+        filled += value.byteLength
+      }
     }
   } finally {
     open.close()
@@ -126,11 +139,16 @@ async function* rest(
 }
 
 function joined(pieces: readonly Uint8Array[], length: number, isText: boolean): string | Uint8Array {
+  const bytes = bytesOf(pieces, length)
+  return isText ? new TextDecoder().decode(bytes) : bytes
+}
+
+function bytesOf(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let offset = 0
   for (const piece of pieces) {
     bytes.set(piece, offset)
     offset += piece.byteLength
   }
-  return isText ? new TextDecoder().decode(bytes) : bytes
+  return bytes
 }

@@ -134,6 +134,39 @@ describe('large results go to the store', () => {
   })
 })
 
+describe('a stream of many small pieces', () => {
+  test('reaches the store in few large ones, whole and in order', async () => {
+    const kept = memoryStore()
+    const sizes: number[] = []
+    const store: ArtifactStore = {
+      ...kept,
+      write(source, spooling) {
+        async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
+          for await (const piece of source as AsyncIterable<Uint8Array>) {
+            sizes.push(piece.byteLength)
+            yield piece
+          }
+        }
+        return kept.write(counted(), spooling)
+      },
+    }
+    const large = 'x'.repeat(100_000)
+    const lines = (async function* () {
+      for (let line = 0; line < 20_000; line++) yield `line ${line}\n`
+      yield large
+      yield 'the end'
+    })()
+    const executor = createExecutor({
+      tools: [work('t', () => ({ [Symbol.asyncIterator]: () => lines }))],
+      use: [{ store }],
+    })
+    const { artifact } = await executor.execute({ name: 't' })
+    const expected = Array.from({ length: 20_000 }, (_, line) => `line ${line}\n`).join('') + large + 'the end'
+    expect(await artifact?.asString()).toBe(expected)
+    expect(sizes.length).toBeLessThan(10)
+  })
+})
+
 describe('an artifact that the handler made', () => {
   test('small: is shown, and is the very object', async () => {
     const own = new TextArtifact({ reader: { byteLength: 2, read: () => new Uint8Array([72, 105]) } })

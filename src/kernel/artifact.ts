@@ -1,6 +1,7 @@
 import { ArtifactError } from './errors.ts'
 import { readText } from './json-text.ts'
 import type { SpoolReader } from './ports.ts'
+import { pointerSteps } from './text.ts'
 
 /** What an artifact is made of. */
 export interface ArtifactSource {
@@ -209,8 +210,7 @@ export class JsonArtifact extends SpooledArtifact {
       throw new ArtifactError(`${JSON.stringify(pointer)} is not a JSON Pointer: it has to be empty or begin with "/".`)
     }
     let value = await this.value()
-    for (const step of pointer.split('/').slice(1)) {
-      const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    for (const key of pointerSteps(pointer)) {
       const isStep = Array.isArray(value) ? /^\d+$/.test(key) : typeof value === 'object' && value !== null
       if (!isStep || !Object.hasOwn(value as object, key)) return undefined
       value = (value as Record<string, unknown>)[key]
@@ -250,6 +250,16 @@ export function artifactClass<Artifact extends SpooledArtifact>(
   throw new ArtifactError(
     "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
   )
+}
+
+/** The subclass that a tool's `artifact` option means, where there is one, else the one that the result suggests. */
+export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
+  return option === undefined ? otherwise : artifactClass(option)
+}
+
+/** The kernel's own class for a kind of artifact. */
+export function classOfKind(kind: string | undefined): ArtifactClass {
+  return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
 }
 
 /** Whether a value is `SpooledArtifact` or a subclass of it, of whichever copy of the package. */

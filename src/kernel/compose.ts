@@ -1,3 +1,4 @@
+import { isPlainObject } from './copy.ts'
 import type { ToolDefinition } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
 import type { Confirmed } from './parcel.ts'
@@ -56,12 +57,6 @@ function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
     if (said === undefined) return result
     if ('replace' in said) return said.replace.content
     const { result: update } = said.update
-    return isPlain(result) && isPlain(update) ? { ...result, ...update } : update
+    return isPlainObject(result) && isPlainObject(update) ? { ...result, ...update } : update
   }
-}
-
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }

@@ -38,12 +38,11 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
     for (const item of value) items.push(copied(item, seen, budget))
     return items
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return cloneOf(value)
+  if (!isPlainObject(value)) return cloneOf(value)
   const copy: Record<string, unknown> = {}
   seen?.set(value, copy)
   for (const key of Object.keys(value)) {
-    const own = copied((value as Record<string, unknown>)[key], seen, budget)
+    const own = copied(value[key], seen, budget)
     if (key === '__proto__') Object.defineProperty(copy, key, { value: own, enumerable: true, writable: true })
     else copy[key] = own
   }
@@ -56,4 +55,11 @@ function cloneOf(value: object): unknown {
   } catch {
     return value // functions, and instances of which nothing can be cloned
   }
+}
+
+/** Whether a value is an object without a class of its own. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
 }

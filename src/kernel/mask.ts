@@ -1,5 +1,7 @@
 import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
+import { isPlainObject } from './copy.ts'
 import type { Issue } from './standard.ts'
+import { pointerSteps } from './text.ts'
 
 /** What stands where a secret was. */
 export const mask = '[secret]'
@@ -19,7 +21,7 @@ export function concealed(issues: readonly Issue[], secrets: readonly string[]):
 /** A copy in which the values at the given JSON Pointers are masked; the value itself where there are none. */
 export function masked(value: unknown, secrets: readonly string[]): unknown {
   let copy = value
-  for (const pointer of secrets) copy = maskedAt(copy, pointer.split('/').slice(1), 0)
+  for (const pointer of secrets) copy = maskedAt(copy, pointerSteps(pointer), 0)
   return copy
 }
 
@@ -28,7 +30,7 @@ export function maskedResult(result: unknown, secrets: readonly string[]): unkno
   if (typeof result !== 'object' || result === null) return result
   if (isMarkedJson(result)) return json(masked(markedValue(result), secrets))
   const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)
-  if (blocks === undefined) return isPlain(result) ? masked(result, secrets) : result
+  if (blocks === undefined) return Array.isArray(result) || isPlainObject(result) ? masked(result, secrets) : result
   // The same value as text would show what its data hides.
   const shown = blocks.map((block) =>
     block.type === 'json' ? { type: block.type, data: masked(block.data, secrets) } : block,
@@ -36,16 +38,10 @@ export function maskedResult(result: unknown, secrets: readonly string[]): unkno
   return content(shown)
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null || Array.isArray(value)
-}
-
 function maskedAt(value: unknown, steps: readonly string[], depth: number): unknown {
-  const step = steps[depth]
-  if (step === undefined) return mask
+  const key = steps[depth]
+  if (key === undefined) return mask
   if (typeof value !== 'object' || value === null) return value
-  const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
   if (!Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return value
   const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>
   copy[key] = maskedAt(copy[key], steps, depth + 1)

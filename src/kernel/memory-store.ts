@@ -2,6 +2,7 @@ import { createSha256 } from '#sha256'
 import { ArtifactError } from './errors.ts'
 import { MemoryReader } from './memory-reader.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
+import { randomDigits } from './text.ts'
 
 /**
  * Keeps artifacts in memory: those that were used least recently go first, the newest never.
@@ -29,7 +30,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
       const bytes = await bytesOf(source, signal)
       const hash = createSha256()
       hash.update(bytes)
-      const handle = randomHandle()
+      const handle = `artifact_${randomDigits(20)}`
       kept.set(handle, { session, bytes })
       total += bytes.byteLength
       for (const oldest of kept.keys()) {
@@ -49,12 +50,6 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
       forget(handle)
     },
   }
-}
-
-/** A name that cannot be guessed. */
-export function randomHandle(): string {
-  const digits = crypto.getRandomValues(new Uint8Array(20))
-  return `artifact_${Array.from(digits, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
 /** The same answer for a handle that never was, is gone, or is of another session. */

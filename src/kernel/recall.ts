@@ -1,4 +1,4 @@
-import { artifactClass, JsonArtifact, TextArtifact, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
+import { chosenClass, classOfKind, JsonArtifact, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
 import type { ToolCall, ToolResult } from './call.ts'
 import { callIdOf, canonicalize } from './canonical.ts'
 import { content, type ContentBlock } from './content.ts'
@@ -86,8 +86,8 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     if (handle === undefined) return shownAgain(blocks, option, trusted, journal?.artifact)
     try {
       const reader = await store.open(handle, { session })
-      const { kind = 'text', mediaType } = journal?.artifact ?? {}
-      const Class = option === undefined ? (kind === 'json' ? JsonArtifact : TextArtifact) : artifactClass(option)
+      const { kind, mediaType } = journal?.artifact ?? {}
+      const Class = chosenClass(option, classOfKind(kind))
       return new Class({ reader, mediaType, handle, trusted })
     } catch (error) {
       kernel.report(error) // it may have made room; what the model was shown is there all the same
@@ -104,7 +104,7 @@ function shownAgain(
   was: Journaled['artifact'],
 ): SpooledArtifact | undefined {
   const { source, Class, mediaType } = productOf(content(blocks))
-  const Chosen = option === undefined ? (was?.kind === 'json' ? JsonArtifact : Class) : artifactClass(option)
+  const Chosen = chosenClass(option, was?.kind === JsonArtifact.kind ? JsonArtifact : Class)
   const reader = new MemoryReader(was?.byteLength === 0 ? '' : source)
   if (was !== undefined && was.byteLength !== reader.byteLength) return undefined
   return new Chosen({ reader, mediaType: was?.mediaType ?? mediaType, trusted })

@@ -8,6 +8,7 @@ import type { Pause } from './pause.ts'
 import type { Fence } from './ports.ts'
 import { isSettled, type Awaited, type ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
+import { randomDigits } from './text.ts'
 
 const mostHeld = 10_000
 /** The last millisecond that a `Date` can hold. */
@@ -60,8 +61,7 @@ export class Holding {
 
   /** Makes the token of a call that is paused; with a journal it is kept there, else here, and the oldest gives way. */
   hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited } {
-    const secret = crypto.getRandomValues(new Uint8Array(32))
-    const token = `${received.invocationId}.${Array.from(secret, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+    const token = `${received.invocationId}.${randomDigits(32)}`
     const { tool, identity } = progressOf(received)
     if (tool === undefined || identity === undefined) throw new TypeError('a call is paused only once it is identified')
     const awaits: Awaited = {

@@ -1,4 +1,4 @@
-import { artifactClass, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { chosenClass, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
 import type { ContentBlock } from './content.ts'
 import { openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
@@ -15,7 +15,7 @@ const chunkSize = 65_536
 export function keep(product: Product, checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
   const { source, blocks, mediaType } = product
   const { artifact: option, trusted } = checked.tool
-  const Class = option === undefined ? product.Class : artifactClass(option)
+  const Class = chosenClass(option, product.Class)
   if (!isSmall(product, kernel.inlineLimit)) {
     return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
   }
@@ -41,7 +41,7 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
       length += piece.value.byteLength
     }
     const { Class } = productOf(open.isText ? '' : new Uint8Array())
-    const kept = { Class: tool.artifact === undefined ? Class : artifactClass(tool.artifact) }
+    const kept = { Class: chosenClass(tool.artifact, Class) }
     return await store(rest(bytesOf(start, length), open, deadline), kept, checked, kernel)
   } catch (cause) {
     open?.close()

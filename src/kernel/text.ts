@@ -17,3 +17,17 @@ export function utf8Length(text: string): number {
   }
   return bytes
 }
+
+/** The keys that a JSON Pointer names, from the root on. */
+export function pointerSteps(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** Random bytes as hexadecimal digits: what nobody can guess. */
+export function randomDigits(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes))
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

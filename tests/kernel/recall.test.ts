@@ -49,6 +49,7 @@ const outcomes: readonly (readonly [string, () => unknown, object?])[] = [
   ['a picture', () => content([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }])],
   ['an artifact', () => new TextArtifact({ reader: readerOf('lines\nand lines') })],
   ['a result for the store', () => 'line\n'.repeat(20_000)],
+  ['bytes for the store', () => new Uint8Array(50_000).fill(7)],
   ['JSON for the store', () => Array.from({ length: 5_000 }, (_, index) => ({ index }))],
   ['a failure', () => Promise.reject(new ToolFailure('busy', { retryable: true, recommendations: ['Wait.'] }))],
   ['a crash', () => Promise.reject(new TypeError('broken'))],

@@ -5,7 +5,10 @@ import { globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const leaves = globSync(['src/{formats,journals,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'])
+const leaves = globSync([
+  'src/{artifacts,formats,journals,mcp,middleware,observers,policies,stores}/*.ts',
+  'validators/*.ts',
+])
   .filter((file) => !/(^|\/)_/.test(file))
   .map((file) => `./${file.replace(/^src\//, '').replace(/\.ts$/, '')}`)
 

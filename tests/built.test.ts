@@ -6,10 +6,13 @@ import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const leaves = globSync(['src/{formats,journals,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'], {
-  cwd: root,
-  ignore: '**/_*',
-}).map((file) => file.replace(/^src\//, '').replace(/\.ts$/, ''))
+const leaves = globSync(
+  ['src/{artifacts,formats,journals,mcp,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'],
+  {
+    cwd: root,
+    ignore: '**/_*',
+  },
+).map((file) => file.replace(/^src\//, '').replace(/\.ts$/, ''))
 
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

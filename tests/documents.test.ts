@@ -23,19 +23,26 @@ function examplesOf(file: string): string[] {
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the README', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const pages = ['README.md', ...globSync(['src/*/README.md', 'bench/README.md'], { cwd: root }).toSorted()]
+const snippets = pages.flatMap((page) =>
+  snippetsOf(readFileSync(join(root, page), 'utf8')).map((code, index) => [index + 1, page, code] as const),
+)
 
-  it.concurrent.each(snippetsOf(readme).map((code, index) => [index + 1, code] as const))(
-    'has a snippet %i that runs',
-    async (index, code) => {
-      const file = join(folder, `readme-${index}.ts`)
+describe('the pages', () => {
+  it.concurrent.each(snippets)(
+    'have a snippet %i in %s that runs',
+    async (index, page, code) => {
+      const file = join(folder, `${page.replaceAll('/', '-')}-${index}.ts`)
       writeFileSync(file, code)
       const { stdout } = await run(process.execPath, ['-C', '@toolwright/source', file], { cwd: root })
       expect(stdout).not.toBe('')
     },
     60_000,
   )
+})
+
+describe('the README', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
   it('has under 250 lines', () => {
     expect(readme.split('\n').length).toBeLessThan(250)

@@ -11,8 +11,9 @@ const floors = [
 ].map((names) => names.split(' '))
 
 const kernel = globSync('src/kernel/**/*.ts')
+const attic = ['cli', 'mcp']
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
-  ignore: ['src/kernel/**', 'src/platform/**', 'src/cli/**'],
+  ignore: ['src/kernel/**', 'src/platform/**', ...attic.map((family) => `src/${family}/**`)],
 })
 const sources = globSync(['src/**/*.ts', 'validators/**/*.ts'])
 const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'run', 'check', 'spool', 'settle']

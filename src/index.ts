@@ -79,8 +79,12 @@ export type {
   ResourceLinkBlock,
   TextBlock,
 } from './kernel/content.ts'
-export { BinaryArtifact, JsonArtifact, SpooledArtifact, TextArtifact } from './kernel/artifact.ts'
-export type { ArtifactClass, ArtifactOption, ArtifactSource } from './kernel/artifact.ts'
+export { SpooledArtifact } from './kernel/artifact.ts'
+export { BinaryArtifact, JsonArtifact, TextArtifact } from './kernel/artifact-kinds.ts'
+export type { ArtifactClass, ArtifactOption, ArtifactQuery, ArtifactSource, Lines } from './kernel/artifact.ts'
+export { artifact } from './kernel/artifact-argument.ts'
+export type { ArtifactArgument } from './kernel/artifact-argument.ts'
+export type { LineIndex } from './kernel/line-index.ts'
 export { memoryStore } from './kernel/memory-store.ts'
 
 // Extending
@@ -99,6 +103,8 @@ export type {
   Observer,
   Policy,
   Runner,
+  Shelf,
+  Shelved,
   Spooling,
   SpoolReader,
   SpoolSource,

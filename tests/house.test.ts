@@ -5,8 +5,8 @@ import * as door from 'toolwright'
 
 const floors = [
   'canonical content copy errors failure infer json-text mask parse standard text thenable',
-  'artifact call definition events fingerprint memory-reader memory-store object-schema parcel pause ports record registry schema tool-fields tool-options',
-  'approval compose context deadline drain in-flight outcome perform ledger product pump spooling telling stages/*',
+  'artifact artifact-argument artifact-kinds call definition events fingerprint line-index memory-reader memory-store object-schema parcel pause ports record registry schema shelf tool-fields tool-options',
+  'approval compose context deadline drain in-flight outcome perform ledger preview product pump spooling telling stages/*',
   'assemble batch direct executor recall recover resume tool',
 ].map((names) => names.split(' '))
 
@@ -92,10 +92,10 @@ describe('the walls', () => {
   })
 
   it.each(floors.map((names, floor) => [floor, names] as const))(
-    'hold floor %i of the kernel to 1,700 lines',
+    'hold floor %i of the kernel to 2,000 lines',
     (floor) => {
       const files = kernel.filter((file) => file !== 'src/kernel/infer.ts' && floorOf(kernelName(file)) === floor)
-      expect(files.map(codeLines).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1_700)
+      expect(files.map(codeLines).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2_000)
     },
   )
 

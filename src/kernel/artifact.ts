@@ -1,7 +1,7 @@
 import { ArtifactError } from './errors.ts'
-import { readText } from './json-text.ts'
+import type { Schema } from './infer.ts'
+import { LineIndex, stretch } from './line-index.ts'
 import type { SpoolReader } from './ports.ts'
-import { pointerSteps } from './text.ts'
 
 /** What an artifact is made of. */
 export interface ArtifactSource {
@@ -12,6 +12,25 @@ export interface ArtifactSource {
   readonly handle?: string | undefined
   /** Whether the maker of the text is to be trusted. Default: `false`. */
   readonly trusted?: boolean | undefined
+  /** Where the lines of these bytes begin, as far as that was found out before. */
+  readonly index?: LineIndex | undefined
+}
+
+/** A question that a model may ask of an artifact, as a tool of the name `artifact_<key>`. */
+export interface ArtifactQuery {
+  /** What it answers and when to ask it, for the model. */
+  readonly description: string
+  /** What it takes beside the handle; its root is an object. Default: nothing. */
+  readonly inputSchema?: Schema
+  /** Answers with text or a JSON value, of which the model is shown no more than it can take. */
+  answer(artifact: never, input: never): unknown
+}
+
+/** Lines that were read together. */
+export interface Lines {
+  /** The number of the first, counted from 0. */
+  readonly first: number
+  readonly texts: readonly string[]
 }
 
 /** A subclass of `SpooledArtifact`. */
@@ -24,7 +43,9 @@ export type ArtifactOption<Artifact extends SpooledArtifact = SpooledArtifact> =
   ArtifactClass<Artifact> | (() => ArtifactClass<Artifact>)
 
 const artifactBrand: unique symbol = Symbol.for('toolwright.artifact') as never
-const chunkSize = 65_536
+const tailStretch = 65_536
+/** No string of the engine is longer; beyond it there are bytes alone. */
+const longestText = 2 ** 29 - 24
 
 /** A whole result, held as bytes wherever they are, and read in parts. Lines are counted from 0. */
 export class SpooledArtifact {
@@ -34,16 +55,21 @@ export class SpooledArtifact {
     Object.defineProperty(this.prototype, artifactBrand, { value: true })
   }
 
+  /** What models may ask of artifacts of this class, beside what they may ask of those of the classes that it extends. */
+  static readonly queries: Readonly<Record<string, ArtifactQuery>> = {}
+
   readonly mediaType: string
   readonly handle?: string
   readonly trusted: boolean
   readonly #reader: SpoolReader
+  readonly #index: LineIndex
 
   constructor(source: ArtifactSource) {
     this.#reader = source.reader
     this.mediaType = source.mediaType ?? (this.constructor as typeof SpooledArtifact).mediaType
     if (source.handle !== undefined) this.handle = source.handle
     this.trusted = source.trusted ?? false
+    this.#index = source.index ?? new LineIndex()
   }
 
   /** What sort of artifact it is, in one word. */
@@ -57,19 +83,30 @@ export class SpooledArtifact {
   }
 
   /** How many lines there are; a final newline ends the last line and begins no other. */
-  async lineCount(): Promise<number> {
-    let count = 0
-    for await (const _ of this.lines()) count++
-    return count
+  lineCount(): Promise<number> {
+    return this.#index.lineCount(this.#reader)
   }
 
-  /** A rough number of tokens: a quarter of the bytes, rounded up. */
-  async estimateTokens(): Promise<number> {
-    return Math.ceil(this.byteLength() / 4)
+  /**
+   * A rough number of tokens.
+   *
+   * @param estimate Counts those of a piece of text. Default: a quarter of the bytes, rounded up.
+   */
+  async estimateTokens(estimate?: (text: string) => number): Promise<number> {
+    if (estimate === undefined) return Math.ceil(this.byteLength() / 4)
+    const decoder = new TextDecoder()
+    let tokens = 0
+    for await (const chunk of this.chunks()) tokens += estimate(decoder.decode(chunk, { stream: true }))
+    return tokens
   }
 
-  /** Everything, as text. */
+  /**
+   * Everything, as text.
+   *
+   * @throws `E_ARTIFACT` where it is longer than a string can be: about 512 MiB.
+   */
   async asString(): Promise<string> {
+    if (this.byteLength() > longestText) throw new ArtifactError(tooLong(this.byteLength()))
     return new TextDecoder().decode(await this.bytes())
   }
 
@@ -81,33 +118,48 @@ export class SpooledArtifact {
   /** The last lines. @param count How many. Default: 10. */
   async tail(count = 10): Promise<string> {
     const lines: string[] = []
-    if (count > 0) for await (const line of this.#linesFrom(await this.#startOfLast(count))) lines.push(line)
+    if (count > 0) {
+      for await (const { texts } of this.#linesFrom(await this.#startOfLast(count), 0, Infinity)) {
+        for (const text of texts) lines.push(text)
+      }
+    }
     return lines.join('\n')
   }
 
   /** The lines from `start` up to and without `end`, as far as there are any. */
   async cat(start = 0, end: number = Infinity): Promise<string> {
-    const lines: string[] = []
-    let number = 0
-    for await (const line of this.lines()) {
-      if (number >= end) break
-      if (number++ >= start) lines.push(line)
+    const found: string[] = []
+    const from = Math.max(0, start)
+    if (end > from) {
+      for await (const { first, texts } of this.lineGroups({ start: from })) {
+        for (const text of texts.slice(0, Math.max(0, end - first))) found.push(text)
+        if (first + texts.length >= end) break
+      }
     }
-    return lines.join('\n')
+    return found.join('\n')
   }
 
-  /** The lines that contain a string, or that a pattern of the host's own matches. */
-  async grep(pattern: string | RegExp): Promise<{ line: number; text: string }[]> {
+  /**
+   * The lines that contain a string, or that a pattern of the host's own matches.
+   *
+   * @param pattern A string, or anything with `test`, such as a regular expression.
+   * @param options `limit`: after how many lines to stop. Default: never.
+   */
+  async grep(
+    pattern: string | Pick<RegExp, 'test'>,
+    { limit = Infinity }: { readonly limit?: number } = {},
+  ): Promise<{ line: number; text: string }[]> {
     const matches = (text: string): boolean => {
       if (typeof pattern === 'string') return text.includes(pattern)
-      pattern.lastIndex = 0 // a global or sticky pattern would go on from its last match
+      if (pattern instanceof RegExp) pattern.lastIndex = 0 // a global or sticky one would go on from its last match
       return pattern.test(text)
     }
     const found: { line: number; text: string }[] = []
-    let line = 0
-    for await (const text of this.lines()) {
-      if (matches(text)) found.push({ line, text })
-      line++
+    for await (const { first, texts } of this.lineGroups()) {
+      for (const [index, text] of texts.entries()) {
+        if (found.length >= limit) return found
+        if (matches(text)) found.push({ line: first + index, text })
+      }
     }
     return found
   }
@@ -120,12 +172,31 @@ export class SpooledArtifact {
 
   /** All bytes, in pieces. */
   async *chunks(from = 0): AsyncGenerator<Uint8Array, void, undefined> {
-    for (let start = from; start < this.byteLength(); start += chunkSize) yield this.bytes(start, start + chunkSize)
+    for (let start = from, end; start < this.byteLength(); start = end) {
+      end = (Math.floor(start / stretch) + 1) * stretch // no piece lies across the border of two stretches
+      const bytes = await this.bytes(start, end)
+      if (start % stretch === 0) this.#index.note(start / stretch, bytes)
+      yield bytes
+    }
   }
 
   /** All lines, without their ends (`\n` or `\r\n`). */
-  lines(): AsyncGenerator<string, void, undefined> {
-    return this.#linesFrom(0)
+  async *lines(): AsyncGenerator<string, void, undefined> {
+    for await (const { texts } of this.lineGroups()) yield* texts
+  }
+
+  /**
+   * The lines, many at a time: what a query over a large artifact reads.
+   *
+   * @param options `start`: the first line, found without reading what stands before it a second time. Default: 0.
+   * `longest`: characters after which a line is cut, and ends with `…`. Default: never.
+   * @throws `E_ARTIFACT` where a line that is not cut is longer than a string can be.
+   */
+  async *lineGroups(
+    options: { readonly start?: number; readonly longest?: number } = {},
+  ): AsyncGenerator<Lines, void, undefined> {
+    const { start = 0, longest = Infinity } = options
+    yield* this.#linesFrom(await this.#index.offsetOf(start, this.#reader), start, longest)
   }
 
   /** What may be written down in the artifact's place. */
@@ -134,24 +205,35 @@ export class SpooledArtifact {
     return { kind, mediaType, byteLength: this.byteLength(), ...(handle === undefined ? undefined : { handle }) }
   }
 
-  async *#linesFrom(offset: number): AsyncGenerator<string, void, undefined> {
+  async *#linesFrom(offset: number, line: number, longest: number): AsyncGenerator<Lines, void, undefined> {
     const decoder = new TextDecoder()
+    const shown = (text: string): string => {
+      const end = text.endsWith('\r') ? text.length - 1 : text.length
+      return end > longest ? `${text.slice(0, longest)}…` : text.slice(0, end)
+    }
+    let first = line
     let rest = ''
     for await (const chunk of this.chunks(offset)) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+      const text = decoder.decode(chunk, { stream: true })
+      if (rest.length + text.length > longestText) throw new ArtifactError(tooLong(rest.length + text.length))
+      const texts = (rest + text).split('\n')
+      rest = texts.pop() ?? ''
+      // Of a line that will be cut no more is kept than tells that it was longer.
+      if (rest.length > longest + 1) rest = rest.slice(0, longest + 2)
+      if (texts.length === 0) continue
+      yield { first, texts: texts.map(shown) }
+      first += texts.length
     }
     rest += decoder.decode()
-    if (rest !== '') yield rest
+    if (rest !== '') yield { first, texts: [rest.length > longest ? shown(rest) : rest] }
   }
 
   /** Where the last `count` lines begin, found from the end so that nothing else is read. */
   async #startOfLast(count: number): Promise<number> {
     const last = this.byteLength() - 1
     let seen = 0
-    for (let end = this.byteLength(); end > 0; end -= chunkSize) {
-      const start = Math.max(0, end - chunkSize)
+    for (let end = this.byteLength(); end > 0; end -= tailStretch) {
+      const start = Math.max(0, end - tailStretch)
       const bytes = await this.bytes(start, end)
       for (let index = bytes.length - 1; index >= 0; index--) {
         if (bytes[index] === 10 && start + index !== last && ++seen === count) return start + index + 1
@@ -161,105 +243,13 @@ export class SpooledArtifact {
   }
 }
 
-/** A result that is text. */
-export class TextArtifact extends SpooledArtifact {
-  static override readonly kind: string = 'text'
-  static override readonly mediaType: string = 'text/plain'
-}
-
-/** A result that is one JSON value; nothing is parsed before it is asked for. */
-export class JsonArtifact extends SpooledArtifact {
-  static override readonly kind: string = 'json'
-  static override readonly mediaType: string = 'application/json'
-  #value: Promise<unknown> | undefined
-
-  /** The whole value. */
-  value(): Promise<unknown> {
-    this.#value ??= this.asString().then((text) => readText(text))
-    return this.#value
-  }
-
-  /** `object`, `array`, `string`, `number`, `boolean` or `null`. */
-  async type(): Promise<string> {
-    const value = await this.value()
-    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
-  }
-
-  /** The keys of an object; the indices of an array; none of anything else. */
-  async keys(): Promise<string[]> {
-    const value = await this.value()
-    return typeof value === 'object' && value !== null ? Object.keys(value) : []
-  }
-
-  /** How many items an array has, or keys an object, or characters a string; 1 for anything else. */
-  async length(): Promise<number> {
-    const value = await this.value()
-    if (typeof value === 'string' || Array.isArray(value)) return value.length
-    return typeof value === 'object' && value !== null ? Object.keys(value).length : 1
-  }
-
-  /**
-   * The value at a JSON Pointer, or `undefined` where there is none.
-   *
-   * @param pointer Such as `/items/0/name`; the empty string is the whole value.
-   * @throws `E_ARTIFACT` where the pointer is not one.
-   * @see https://www.rfc-editor.org/rfc/rfc6901
-   */
-  async get(pointer: string): Promise<unknown> {
-    if (pointer !== '' && !pointer.startsWith('/')) {
-      throw new ArtifactError(`${JSON.stringify(pointer)} is not a JSON Pointer: it has to be empty or begin with "/".`)
-    }
-    let value = await this.value()
-    for (const key of pointerSteps(pointer)) {
-      const isStep = Array.isArray(value) ? /^\d+$/.test(key) : typeof value === 'object' && value !== null
-      if (!isStep || !Object.hasOwn(value as object, key)) return undefined
-      value = (value as Record<string, unknown>)[key]
-    }
-    return value
-  }
-
-  /** The items of an array from `start` up to and without `end`. */
-  async slice(start?: number, end?: number): Promise<unknown[]> {
-    const value = await this.value()
-    return Array.isArray(value) ? value.slice(start, end) : []
-  }
-}
-
-/** A result that is bytes. */
-export class BinaryArtifact extends SpooledArtifact {
-  static override readonly kind: string = 'binary'
+function tooLong(length: number): string {
+  return `${length.toLocaleString('en')} bytes are more than one string can hold. Read them in parts: by lines, or with \`bytes(start, end)\`.`
 }
 
 /** Whether a value is an artifact, whichever copy of the package made it. */
 export function isArtifact(value: unknown): value is SpooledArtifact {
   return typeof value === 'object' && value !== null && artifactBrand in value
-}
-
-/** The subclass that a tool's `artifact` option means. */
-export function artifactClass<Artifact extends SpooledArtifact>(
-  option: ArtifactOption<Artifact>,
-): ArtifactClass<Artifact> {
-  if (isArtifactClass(option)) return option as ArtifactClass<Artifact>
-  let given: unknown
-  try {
-    given = (option as () => unknown)()
-  } catch (cause) {
-    throw new ArtifactError("The tool's `artifact` function threw instead of giving a class.", { cause })
-  }
-  if (isArtifactClass(given)) return given as ArtifactClass<Artifact>
-  throw new ArtifactError(
-    "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
-  )
-}
-
-/** The subclass that a tool's `artifact` option means, where there is one, else the one that the result suggests. */
-export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
-  return option === undefined ? otherwise : artifactClass(option)
-}
-
-/** The kernel's own class for a kind of artifact. */
-export function classOfKind(kind: string | undefined): ArtifactClass {
-  return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
 }
 
 /** Whether a value is `SpooledArtifact` or a subclass of it, of whichever copy of the package. */

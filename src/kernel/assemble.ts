@@ -1,11 +1,13 @@
+import type { SpooledArtifact } from './artifact.ts'
 import { SessionGates } from './batch.ts'
-import type { ToolLike } from './definition.ts'
+import { definitionOf, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
 import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
-import type { Extension, Kernel, Observer, Runner } from './ports.ts'
-import { registryOf, ToolRegistry } from './registry.ts'
+import type { Extension, Kernel, Observer, Runner, Shelf } from './ports.ts'
+import { registryOf, spelling, ToolRegistry } from './registry.ts'
 import { Holding } from './resume.ts'
+import { ArtifactShelf } from './shelf.ts'
 import { isThenable } from './thenable.ts'
 
 export interface ExecutorOptions {
@@ -44,7 +46,9 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
   const report = guarded(options.report)
-  const registryFor = registriesOf(registryOf(options.tools ?? []), extensions, report)
+  const store = onlyOne(extensions, 'store') ?? memoryStore()
+  const shelf = new ArtifactShelf(store)
+  const registryFor = registriesOf(registryOf(options.tools ?? []), extensions, shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
   const journal = onlyOne(extensions, 'journal')
@@ -56,7 +60,9 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware: extensions.flatMap((extension) => extension.middleware ?? []),
     runners: runnersOf(extensions),
-    store: onlyOne(extensions, 'store') ?? memoryStore(),
+    store,
+    shelf,
+    guide: (artifact) => guideOf(artifact, extensions, report),
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     decides: (tool) =>
       policies.length > 0 || approver !== undefined || tool.requiresConfirmation !== false || tool.hooks !== undefined,
@@ -91,24 +97,67 @@ function defaultReport(error: unknown): void {
 function registriesOf(
   registry: ToolRegistry,
   extensions: readonly Extension[],
+  shelf: Shelf,
   report: (error: unknown) => void,
 ): (session: string) => ToolRegistry {
   const giving = extensions.filter((extension) => extension.tools !== undefined)
   if (giving.length === 0) return () => registry
-  return (session) =>
-    new ToolRegistry(
-      giving.flatMap((extension) => toolsOf(extension, session, report)),
-      { parent: registry },
-    )
+  let last: { readonly given: readonly (readonly ToolLike[])[]; readonly registry: ToolRegistry } | undefined
+  return (session) => {
+    const given: (readonly ToolLike[])[] = []
+    const isTaken = (name: string): boolean =>
+      registry.isTaken(name) || given.flat().some((tool) => spelling(definitionOf(tool).name) === spelling(name))
+    for (const extension of giving) given.push(toolsOf(extension, session, shelf, isTaken, report))
+    const isSame = last?.given.every((tools, index) => tools === given[index]) === true
+    if (!isSame) last = { given, registry: registryWith(given.flat(), registry, report) }
+    return last?.registry ?? registry
+  }
+}
+
+/** A registry over another; a tool that cannot be in it is set aside, and the others stand. */
+function registryWith(
+  tools: readonly ToolLike[],
+  parent: ToolRegistry,
+  report: (error: unknown) => void,
+): ToolRegistry {
+  const registry = new ToolRegistry([], { parent })
+  for (const tool of tools) {
+    try {
+      registry.add(tool)
+    } catch (error) {
+      report(error)
+    }
+  }
+  return registry
 }
 
 /** The tools of a session; where an extension cannot give them, the others stand. */
-function toolsOf(extension: Extension, session: string, report: (error: unknown) => void): readonly ToolLike[] {
+function toolsOf(
+  extension: Extension,
+  session: string,
+  shelf: Shelf,
+  isTaken: (name: string) => boolean,
+  report: (error: unknown) => void,
+): readonly ToolLike[] {
   try {
-    return extension.tools?.(session) ?? []
+    return extension.tools?.(session, shelf, isTaken) ?? []
   } catch (error) {
     report(error)
     return []
+  }
+}
+
+/** How to go on with an artifact, as far as the extensions know. */
+function guideOf(
+  artifact: SpooledArtifact,
+  extensions: readonly Extension[],
+  report: (error: unknown) => void,
+): string {
+  try {
+    return extensions.flatMap((extension) => extension.guide?.(artifact) ?? []).join(' ')
+  } catch (error) {
+    report(error)
+    return ''
   }
 }
 

@@ -3,10 +3,12 @@ import type { SpoolReader } from './ports.ts'
 
 /** Reads what is held in memory: bytes, or text that becomes bytes when it is first read. */
 export class MemoryReader implements SpoolReader {
+  readonly mediaType: string | undefined
   #source: string | Uint8Array
 
-  constructor(source: string | Uint8Array) {
+  constructor(source: string | Uint8Array, mediaType?: string) {
     this.#source = source
+    this.mediaType = mediaType
   }
 
   get byteLength(): number {

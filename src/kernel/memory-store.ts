@@ -17,7 +17,7 @@ import { randomDigits } from './text.ts'
  */
 export function memoryStore(limits: { readonly maximumBytes?: number } = {}): ArtifactStore {
   const maximumBytes = limits.maximumBytes ?? 67_108_864
-  const kept = new Map<string, { readonly session: string; readonly bytes: Uint8Array }>()
+  const kept = new Map<string, { readonly session: string; readonly mediaType: string; readonly bytes: Uint8Array }>()
   let total = 0
 
   function forget(handle: string): void {
@@ -26,12 +26,12 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
   }
 
   return {
-    async write(source, { session, signal }) {
+    async write(source, { session, mediaType, signal }) {
       const bytes = await bytesOf(source, signal)
       const hash = createSha256()
       hash.update(bytes)
       const handle = `artifact_${randomDigits(20)}`
-      kept.set(handle, { session, bytes })
+      kept.set(handle, { session, mediaType, bytes })
       total += bytes.byteLength
       for (const oldest of kept.keys()) {
         if (total <= maximumBytes || oldest === handle) break
@@ -44,7 +44,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
       if (entry === undefined || entry.session !== session) throw noArtifact(handle)
       kept.delete(handle) // set again below, as the one that was used last
       kept.set(handle, entry)
-      return new MemoryReader(entry.bytes)
+      return new MemoryReader(entry.bytes, entry.mediaType)
     },
     async delete(handle) {
       forget(handle)

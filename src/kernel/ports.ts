@@ -1,3 +1,4 @@
+import type { ArtifactClass, SpooledArtifact } from './artifact.ts'
 import type { Caller, ToolCall, ToolResult, ToolValues } from './call.ts'
 import type { ToolDefinition, ToolLike } from './definition.ts'
 import type { ToolEvent } from './events.ts'
@@ -5,6 +6,7 @@ import type { Confirmed, Received, Validated } from './parcel.ts'
 import type { Pause } from './pause.ts'
 import type { Awaited, ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
+import type { ArtifactShelf } from './shelf.ts'
 
 /** What a handler, a policy and a middleware know of the call that they serve. */
 export interface ToolContext {
@@ -86,6 +88,8 @@ export type SpoolSource = string | Uint8Array | AsyncIterable<Uint8Array>
 /** Reads ranges of bytes; the kernel makes lines of them. */
 export interface SpoolReader {
   readonly byteLength: number
+  /** As it was written, where the store knows it. */
+  readonly mediaType?: string | undefined
   /** The bytes from `start` up to and without `end`; both lie within the length. */
   read(start: number, end: number): Uint8Array | Promise<Uint8Array>
 }
@@ -104,6 +108,30 @@ export interface ArtifactStore {
   ): Promise<{ readonly handle: string; readonly sha256: string; readonly byteLength: number }>
   open(handle: string, access: { readonly session: string }): SpoolReader | Promise<SpoolReader>
   delete(handle: string): Promise<void>
+}
+
+/** An artifact on the shelf, as it can be told of without opening it. */
+export interface Shelved {
+  readonly handle: string
+  readonly kind: string
+  readonly mediaType: string
+  readonly byteLength: number
+  /** The tool whose result it is. */
+  readonly toolName: string
+  readonly Class: ArtifactClass
+}
+
+/** The artifacts in an executor's store, as tools may open them. */
+export interface Shelf {
+  /** Those of a session that were kept lately, the newest first. */
+  list(session: string): readonly Shelved[]
+  /**
+   * Opens one in the session that it belongs to.
+   *
+   * @param classes Chosen by their media types where this executor did not keep the artifact itself.
+   * @throws `E_ARTIFACT` where there is none in this session, or the store cannot be read.
+   */
+  open(handle: string, session: string, classes?: readonly ArtifactClass[]): Promise<SpooledArtifact>
 }
 
 /** Proves that its holder is the one that may write to a record: who, and which writing of the record it was. */
@@ -166,8 +194,13 @@ export interface Extension {
   readonly store?: ArtifactStore
   readonly journal?: Journal
   readonly observers?: readonly Observer[]
-  /** Tools that belong to a session rather than to the executor. */
-  tools?(session: string): readonly ToolLike[]
+  /**
+   * Tools that belong to a session rather than to the executor; as long as it is the same array, they are the same tools. They go
+   * before the executor's own of the same name, which `isTaken` tells of.
+   */
+  tools?(session: string, shelf: Shelf, isTaken: (name: string) => boolean): readonly ToolLike[]
+  /** How a model goes on with an artifact of which it was shown the beginning, in a sentence. */
+  guide?(artifact: SpooledArtifact): string
   /** Lets go of what the extension holds, when the executor closes. */
   close?(): void | Promise<void>
 }
@@ -199,6 +232,9 @@ export interface Kernel {
   readonly middleware: readonly Middleware[]
   readonly runners: ReadonlyMap<string, Runner>
   readonly store: ArtifactStore
+  readonly shelf: ArtifactShelf
+  /** What the extensions say of how to go on with an artifact. */
+  guide(artifact: SpooledArtifact): string
   readonly watchers: Set<Observer>
   /** Whether somebody decides about the calls of a tool: then nobody outside may hold what was decided on. */
   decides(tool: ToolDefinition): boolean

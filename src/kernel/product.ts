@@ -1,4 +1,5 @@
-import { BinaryArtifact, JsonArtifact, TextArtifact, type ArtifactClass } from './artifact.ts'
+import { type ArtifactClass } from './artifact.ts'
+import { BinaryArtifact, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from './errors.ts'
@@ -7,7 +8,7 @@ import { jsonText, readText } from './json-text.ts'
 /** The most that one picture or sound may have to be shown as it is, in bytes. */
 const mediaLimit = 5_242_880
 
-/** What a result is before it is kept: its bytes, the class that reads them, and the blocks that show it where it is small. */
+/** What a result is before it is kept: its bytes, which may still be somebody else's, the class that reads them, and the blocks that show it where it is small. */
 export interface Product {
   readonly source: string | Uint8Array
   readonly Class: ArtifactClass
@@ -74,7 +75,7 @@ function jsonProduct(value: unknown): Product {
 
 function binaryProduct(bytes: Uint8Array): Product {
   const text = `(${bytes.byteLength.toLocaleString('en')} bytes, not shown)`
-  return { source: new Uint8Array(bytes), Class: BinaryArtifact, blocks: [{ type: 'text', text }] }
+  return { source: bytes, Class: BinaryArtifact, blocks: [{ type: 'text', text }] }
 }
 
 function blocksProduct(blocks: readonly ContentBlock[]): Product {

@@ -1,4 +1,5 @@
-import { chosenClass, classOfKind, JsonArtifact, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
+import { type ArtifactOption, type SpooledArtifact } from './artifact.ts'
+import { chosenClass, classOfKind, JsonArtifact } from './artifact-kinds.ts'
 import type { ToolCall, ToolResult } from './call.ts'
 import { callIdOf, canonicalize } from './canonical.ts'
 import { content, type ContentBlock } from './content.ts'

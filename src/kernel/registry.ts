@@ -14,6 +14,7 @@ export class ToolRegistry {
   readonly #spellings = new Map<string, string>()
   /** What was taken out by its undo, and so is not put back by the undo of what replaced it. */
   readonly #undone = new WeakSet<ToolDefinition>()
+  readonly #listeners = new Set<() => void>()
 
   /**
    * @param tools What it holds from the start.
@@ -80,6 +81,25 @@ export class ToolRegistry {
     return this.get(name) !== undefined
   }
 
+  /** Whether a name or an alias is in use here or in the parent, in whichever spelling. */
+  isTaken(name: string): boolean {
+    return this.#spellings.has(spelling(name)) || (this.parent?.isTaken(name) ?? false)
+  }
+
+  /**
+   * Hears that tools were added or removed, here or in the parent.
+   *
+   * @returns The undo.
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    const undo = this.parent?.onChange(listener)
+    return () => {
+      this.#listeners.delete(listener)
+      undo?.()
+    }
+  }
+
   /** The tool that a call means: by its name, else by an alias. */
   resolve(name: string): ToolDefinition | undefined {
     return this.get(name) ?? this.#byAlias(name)
@@ -125,12 +145,14 @@ export class ToolRegistry {
     this.#tools.set(name, definition)
     for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
     for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
+    for (const listener of this.#listeners) listener()
   }
 
   #remove(definition: ToolDefinition): void {
     this.#tools.delete(definition.name)
     for (const word of [definition.name, ...definition.aliases]) this.#spellings.delete(spelling(word))
     for (const alias of definition.aliases) this.#aliases.delete(alias)
+    for (const listener of this.#listeners) listener()
   }
 }
 
@@ -143,7 +165,8 @@ export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
   return typeof app === 'string' && tool.mcpConfig?.serverName === app && visibility.includes('app')
 }
 
-function spelling(name: string): string {
+/** The one spelling of names that models would take for the same. */
+export function spelling(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
 }
 

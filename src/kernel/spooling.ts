@@ -1,4 +1,5 @@
-import { chosenClass, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { chosenClass } from './artifact-kinds.ts'
 import type { ContentBlock } from './content.ts'
 import { openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
@@ -6,9 +7,9 @@ import { wordsOf } from './failure.ts'
 import { MemoryReader } from './memory-reader.ts'
 import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { Kernel, SpoolSource } from './ports.ts'
+import { previewOf } from './preview.ts'
 import { isShownAsMedia, isSmall, productOf, type Product } from './product.ts'
 
-const previewLength = 2_048
 const chunkSize = 65_536
 
 /** Keeps a result that is all there: in the result object where it is small, else in the store. */
@@ -16,12 +17,17 @@ export function keep(product: Product, checked: Checked, kernel: Kernel): Receip
   const { source, blocks, mediaType } = product
   const { artifact: option, trusted } = checked.tool
   const Class = chosenClass(option, product.Class)
-  if (!isSmall(product, kernel.inlineLimit)) {
+  if (!isSmall(product, checked.tool.inlineLimit ?? kernel.inlineLimit)) {
     return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
   }
   return {
     content: blocks,
-    artifact: new Class({ reader: new MemoryReader(source), mediaType, trusted }),
+    // Bytes that the handler may go on using are copied where nobody else does.
+    artifact: new Class({
+      reader: new MemoryReader(typeof source === 'string' ? source : source.slice()),
+      mediaType,
+      trusted,
+    }),
     handle: undefined,
   }
 }
@@ -29,12 +35,13 @@ export function keep(product: Product, checked: Checked, kernel: Kernel): Receip
 /** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
 export async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
+  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
   let open: OpenStream | undefined
   const start: Uint8Array[] = []
   let length = 0
   try {
     open = openStream(stream)
-    while (length <= kernel.inlineLimit) {
+    while (length <= inlineLimit) {
       const piece = await deadline.within(open.next())
       if (piece.done === true) return await keep(productOf(joined(start, length, open.isText)), checked, kernel)
       start.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
@@ -52,15 +59,16 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
 
 /** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
 export async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  const { deadline } = checked
+  const { deadline, tool } = checked
+  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
   try {
     const { handle, mediaType } = artifact
-    if (handle === undefined && artifact.byteLength() > kernel.inlineLimit) {
+    if (handle === undefined && artifact.byteLength() > inlineLimit) {
       const Class = artifact.constructor as ArtifactClass
       return await store(artifact.chunks(), { Class, mediaType }, checked, kernel)
     }
-    const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= kernel.inlineLimit
-    const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact))
+    const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= inlineLimit
+    const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact)))
     return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
   } catch (cause) {
     deadline.check()
@@ -84,8 +92,10 @@ async function store(source: SpoolSource, kept: Kept, checked: Checked, kernel: 
       kernel.store.write(source, { session, mediaType, signal: deadline.signal }),
     )
     const reader = await deadline.within(Promise.resolve(kernel.store.open(handle, { session })))
-    const artifact = new Class({ reader, mediaType, handle, trusted: tool.trusted })
-    return { content: [{ type: 'text', text: await deadline.within(previewOf(artifact)) }, ...media], artifact, handle }
+    const { name: toolName, trusted } = tool
+    const artifact = kernel.shelf.place(handle, session, reader, { Class, mediaType, trusted, toolName })
+    const preview = await deadline.within(previewOf(artifact, kernel.guide(artifact)))
+    return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
   } catch (cause) {
     deadline.check()
     throw unkept(cause)
@@ -95,17 +105,6 @@ async function store(source: SpoolSource, kept: Kept, checked: Checked, kernel: 
 function unkept(cause: unknown): ArtifactError {
   if (cause instanceof ArtifactError) return cause
   return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}`, { cause })
-}
-
-/** The beginning of an artifact, ended at a line, and what there is to know of the rest. */
-async function previewOf(artifact: SpooledArtifact): Promise<string> {
-  const { handle, mediaType, kind } = artifact
-  const size = artifact.byteLength().toLocaleString('en')
-  const where = handle === undefined ? '' : ` All of it is kept as ${handle}.`
-  if (kind === 'binary') return `(${size} bytes of ${mediaType}, not shown.${where})`
-  const text = new TextDecoder().decode(await artifact.bytes(0, previewLength), { stream: true })
-  const end = text.lastIndexOf('\n')
-  return `${end > 0 ? text.slice(0, end) : text}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
 /**

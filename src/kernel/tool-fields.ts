@@ -73,6 +73,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
     (value) => Array.isArray(value) && value.every((pointer) => typeof pointer === 'string' && pointer.startsWith('/')),
   ],
   exposeErrors: flag,
+  inlineLimit: ['a number of bytes, 0 or more', (value) => typeof value === 'number' && value >= 0],
 }
 
 /** The names of all fields that a tool's config may have. */

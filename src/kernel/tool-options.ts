@@ -54,7 +54,7 @@ export interface McpConfig {
   readonly [key: string]: unknown
   readonly serverName?: string
   readonly serverUrl?: string
-  readonly transport?: 'websocket' | 'sse' | 'stdio' | 'in-process'
+  readonly transport?: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process'
 }
 
 /** The view that a host may show beside the call. */
@@ -126,6 +126,8 @@ export interface ToolOptions<Input = never> {
   readonly secrets?: readonly string[]
   /** Whether the model may read the words of an error. Default: the executor's. */
   readonly exposeErrors?: boolean
+  /** Bytes of text and JSON up to which its results stay in the result object. Default: the executor's. */
+  readonly inlineLimit?: number
 }
 
 /** What runs the tool. */

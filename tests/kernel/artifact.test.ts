@@ -10,11 +10,12 @@ import {
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import type * as Artifacts from '../../src/kernel/artifact.ts'
-import { artifactClass, isArtifact } from '../../src/kernel/artifact.ts'
+import { isArtifact } from '../../src/kernel/artifact.ts'
+import { artifactClass } from '../../src/kernel/artifact-kinds.ts'
 import { MemoryReader } from '../../src/kernel/memory-reader.ts'
 import { work } from './_calls.ts'
 
-const border = 65_536
+const border = 262_144
 
 function ofText(text: string | Uint8Array): TextArtifact {
   return new TextArtifact({ reader: new MemoryReader(text) })
@@ -256,12 +257,12 @@ describe('what an artifact is', () => {
   test('is known across two copies of the package', async () => {
     const secondCopy: string = '../../src/kernel/artifact.ts?copy'
     const copy = (await import(secondCopy)) as typeof Artifacts
-    const theirs = new copy.TextArtifact({ reader: new MemoryReader('x') })
+    const theirs = new copy.SpooledArtifact({ reader: new MemoryReader('x') })
     expect(theirs instanceof SpooledArtifact).toBe(false)
     expect(isArtifact(theirs)).toBe(true)
     expect(isArtifact({ kind: 'text' })).toBe(false)
     expect(isArtifact(null)).toBe(false)
-    expect(artifactClass(copy.TextArtifact as never)).toBe(copy.TextArtifact)
+    expect(artifactClass(copy.SpooledArtifact as never)).toBe(copy.SpooledArtifact)
     const result = await createExecutor({ tools: [work('t', () => theirs)] }).execute({ name: 't' })
     expect(result.artifact).toBe(theirs)
   })

@@ -1,0 +1,79 @@
+import { type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { classOfKind, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
+import { LineIndex } from './line-index.ts'
+import type { ArtifactStore, Shelf, Shelved, SpoolReader } from './ports.ts'
+
+/** Artifacts that are remembered; of others the store knows the bytes and the media type all the same. */
+const mostRemembered = 10_000
+
+interface Remembered {
+  readonly session: string
+  readonly Class: ArtifactClass
+  readonly trusted: boolean
+  readonly index: LineIndex
+  readonly view: Shelved
+}
+
+/** What the store does not know of its artifacts: their classes, whether to trust them, and where their lines begin. */
+export class ArtifactShelf implements Shelf {
+  readonly #store: ArtifactStore
+  readonly #remembered = new Map<string, Remembered>()
+
+  constructor(store: ArtifactStore) {
+    this.#store = store
+  }
+
+  /** Makes the artifact of what the store keeps under a handle. */
+  place(handle: string, session: string, reader: SpoolReader, kept: Kept): SpooledArtifact {
+    const { Class, mediaType, trusted, toolName } = kept
+    const index = new LineIndex()
+    const artifact = new Class({ reader, mediaType, handle, trusted, index })
+    const { kind, byteLength } = { kind: artifact.kind, byteLength: reader.byteLength }
+    const view: Shelved = { handle, kind, mediaType: artifact.mediaType, byteLength, toolName, Class }
+    this.#remembered.set(handle, { session, Class, trusted, index, view })
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= mostRemembered) break
+      this.#remembered.delete(oldest)
+    }
+    return artifact
+  }
+
+  list(session: string): readonly Shelved[] {
+    const views: Shelved[] = []
+    for (const remembered of this.#remembered.values()) if (remembered.session === session) views.push(remembered.view)
+    return views.toReversed()
+  }
+
+  async open(handle: string, session: string, classes: readonly ArtifactClass[] = []): Promise<SpooledArtifact> {
+    const remembered = this.#remembered.get(handle)
+    let reader: SpoolReader
+    try {
+      reader = await this.#store.open(handle, { session })
+    } catch (error) {
+      if (remembered?.session === session) this.#remembered.delete(handle)
+      throw error
+    }
+    if (remembered === undefined) {
+      const { mediaType } = reader
+      return new (classOfMediaType(mediaType, classes))({ reader, mediaType, handle })
+    }
+    const { Class, trusted, index, view } = remembered
+    return new Class({ reader, mediaType: view.mediaType, handle, trusted, index })
+  }
+}
+
+/** What is known of an artifact when it is stored. */
+export interface Kept {
+  readonly Class: ArtifactClass
+  readonly mediaType: string
+  readonly trusted: boolean
+  readonly toolName: string
+}
+
+function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[]): ArtifactClass {
+  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const own = classes.find((Class) => (Class as unknown as typeof SpooledArtifact).mediaType === essence)
+  if (own !== undefined) return own
+  if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
+  return essence.startsWith('text/') ? TextArtifact : classOfKind('binary')
+}

@@ -10,6 +10,12 @@ const floors = [
   'assemble batch direct executor recall recover resume tool',
 ].map((names) => names.split(' '))
 
+// What holds results is on these floors too, and has a wall of its own.
+const artifacts =
+  'artifact artifact-argument artifact-kinds line-index memory-reader memory-store preview product shelf spooling'.split(
+    ' ',
+  )
+
 const kernel = globSync('src/kernel/**/*.ts')
 const attic = ['cli', 'mcp']
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
@@ -91,13 +97,20 @@ describe('the walls', () => {
     expect(codeLines(file)).toBeLessThanOrEqual(file.includes('/stages/') ? 60 : 200)
   })
 
-  it.each(floors.map((names, floor) => [floor, names] as const))(
-    'hold floor %i of the kernel to 2,000 lines',
+  const counted = (files: readonly string[]): number =>
+    files.filter((file) => file !== 'src/kernel/infer.ts').reduce((sum, file) => sum + codeLines(file), 0)
+
+  it.each(floors.map((_, floor) => floor))(
+    'hold floor %i of the kernel to 1,600 lines without its artifacts',
     (floor) => {
-      const files = kernel.filter((file) => file !== 'src/kernel/infer.ts' && floorOf(kernelName(file)) === floor)
-      expect(files.map(codeLines).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2_000)
+      const files = kernel.filter((file) => floorOf(kernelName(file)) === floor)
+      expect(counted(files.filter((file) => !artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_600)
     },
   )
+
+  it('hold the artifacts of the kernel to 1,100 lines', () => {
+    expect(counted(kernel.filter((file) => artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_100)
+  })
 
   it.each(sources)('%s has at most 300 lines, a leaf 250', (file) => {
     expect(codeLines(file)).toBeLessThanOrEqual(leaves.includes(file) && !file.includes('/_') ? 250 : 300)

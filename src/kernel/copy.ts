@@ -33,19 +33,26 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
   if (known !== undefined) return known // the same object again, or a cycle
   if (Array.isArray(value)) {
     if ((budget.left -= value.length) < 0) throw many
-    const items: unknown[] = []
+    const items: unknown[] = [...value]
     seen?.set(value, items)
-    for (const item of value) items.push(copied(item, seen, budget))
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index]
+      if (typeof item === 'object' && item !== null) items[index] = copied(item, seen, budget)
+    }
     return items
   }
   if (!isPlainObject(value)) return cloneOf(value)
-  const copy: Record<string, unknown> = {}
+  // The engine copies an object at once faster than we do member by member; most members are no objects.
+  const copy: Record<string, unknown> = { ...value }
   seen?.set(value, copy)
-  for (const key of Object.keys(value)) {
-    const own = copied(value[key], seen, budget)
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: own, enumerable: true, writable: true })
+  for (const key in copy) {
+    const member = copy[key]
+    if (typeof member !== 'object' || member === null) continue
+    const own = copied(member, seen, budget)
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: own })
     else copy[key] = own
   }
+  for (const symbol of Object.getOwnPropertySymbols(copy)) delete copy[symbol as never] // no data, and not copied
   return copy
 }
 

@@ -1,9 +1,11 @@
 import { type ArtifactClass } from './artifact.ts'
-import { BinaryArtifact, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
+import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from './errors.ts'
 import { jsonText, readText } from './json-text.ts'
+import { MemoryReader } from './memory-reader.ts'
+import type { Checked, Receipt } from './parcel.ts'
 
 /** The most that one picture or sound may have to be shown as it is, in bytes. */
 const mediaLimit = 5_242_880
@@ -136,4 +138,12 @@ function wordsOfBlock(block: ContentBlock): string {
 /** The length of a text in bytes of UTF-8, exact only where it matters whether it is above the limit. */
 function byteLength(text: string, limit: number): number {
   return text.length * 3 <= limit || text.length > limit ? text.length : new TextEncoder().encode(text).byteLength
+}
+
+/** Keeps a small result in the result object. */
+export function keepSmall({ source, blocks, mediaType, Class }: Product, { tool }: Checked): Receipt {
+  // Bytes that the handler may go on using are copied, as a store would copy them.
+  const reader = new MemoryReader(typeof source === 'string' ? source : source.slice())
+  const artifact = new (chosenClass(tool.artifact, Class))({ reader, mediaType, trusted: tool.trusted })
+  return { content: blocks, artifact, handle: undefined }
 }

@@ -1,39 +1,33 @@
-import { type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { isArtifact, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
 import { chosenClass } from './artifact-kinds.ts'
 import type { ContentBlock } from './content.ts'
-import { openStream, type OpenStream, type Stream } from './drain.ts'
+import { isStream, openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
 import { wordsOf } from './failure.ts'
-import { MemoryReader } from './memory-reader.ts'
 import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { Kernel, SpoolSource } from './ports.ts'
 import { previewOf } from './preview.ts'
-import { isShownAsMedia, isSmall, productOf, type Product } from './product.ts'
+import { isShownAsMedia, keepSmall, productOf, type Product } from './product.ts'
 
 const chunkSize = 65_536
 
-/** Keeps a result that is all there: in the result object where it is small, else in the store. */
-export function keep(product: Product, checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
+/** What is not simply put into the result object: an artifact, a stream, or what is too large. */
+export type Kept = Product | SpooledArtifact | Stream
+
+/** Keeps it in the store, unless it turns out to be small or kept already. */
+export function keep(output: Kept, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  if (isArtifact(output)) return keepArtifact(output, checked, kernel)
+  return isStream(output) ? keepStream(output, checked, kernel) : keepLarge(output, checked, kernel)
+}
+
+function keepLarge(product: Product, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { source, blocks, mediaType } = product
-  const { artifact: option, trusted } = checked.tool
-  const Class = chosenClass(option, product.Class)
-  if (!isSmall(product, checked.tool.inlineLimit ?? kernel.inlineLimit)) {
-    return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
-  }
-  return {
-    content: blocks,
-    // Bytes that the handler may go on using are copied where nobody else does.
-    artifact: new Class({
-      reader: new MemoryReader(typeof source === 'string' ? source : source.slice()),
-      mediaType,
-      trusted,
-    }),
-    handle: undefined,
-  }
+  const Class = chosenClass(checked.tool.artifact, product.Class)
+  return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
 }
 
 /** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
-export async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
+async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
   const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
   let open: OpenStream | undefined
@@ -43,7 +37,7 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
     open = openStream(stream)
     while (length <= inlineLimit) {
       const piece = await deadline.within(open.next())
-      if (piece.done === true) return await keep(productOf(joined(start, length, open.isText)), checked, kernel)
+      if (piece.done === true) return keepSmall(productOf(joined(start, length, open.isText)), checked)
       start.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
       length += piece.value.byteLength
     }
@@ -58,7 +52,7 @@ export async function keepStream(stream: Stream, checked: Checked, kernel: Kerne
 }
 
 /** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
-export async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
+async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
   const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
   try {
@@ -76,14 +70,14 @@ export async function keepArtifact(artifact: SpooledArtifact, checked: Checked, 
   }
 }
 
-interface Kept {
+interface Description {
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
   /** Pictures and sounds that are small enough to be shown beside the preview. */
   readonly media?: readonly ContentBlock[]
 }
 
-async function store(source: SpoolSource, kept: Kept, checked: Checked, kernel: Kernel): Promise<Receipt> {
+async function store(source: SpoolSource, kept: Description, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { session, deadline, tool } = checked
   const { Class, media = [] } = kept
   const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType

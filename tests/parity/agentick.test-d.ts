@@ -26,8 +26,10 @@ it('AGK-11 mcpConfig takes further keys', () => {
   expectTypeOf<{ serverName: number }>().not.toExtend<McpConfig>()
 })
 
-it('AGK-13 the transport is one of four', () => {
-  expectTypeOf<NonNullable<McpConfig['transport']>>().toEqualTypeOf<'websocket' | 'sse' | 'stdio' | 'in-process'>()
+it('AGK-13 the transport may be any of the four, or HTTP', () => {
+  expectTypeOf<NonNullable<McpConfig['transport']>>().toEqualTypeOf<
+    'websocket' | 'sse' | 'stdio' | 'in-process' | 'http'
+  >()
 })
 
 it('AGK-14 a provider’s adapter adds the types of its options, and they are checked where a tool is made', () => {

@@ -1,24 +1,21 @@
 import { isArtifact } from '../artifact.ts'
 import { isStream } from '../drain.ts'
-import { stamp, type Checked, type Receipt, type Spooled } from '../parcel.ts'
 import { maskedResult } from '../mask.ts'
+import { stamp, type Checked, type Spooled } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
-import { productOf } from '../product.ts'
-import { keep, keepArtifact, keepStream } from '../spooling.ts'
-import { isThenable } from '../thenable.ts'
+import { isSmall, keepSmall, productOf } from '../product.ts'
+import { keep, type Kept } from '../spooling.ts'
 
 /** Keeps all of the result, and makes what the model is shown of it. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
-  const receipt = receiptFor(checked, kernel)
-  return isThenable(receipt)
-    ? receipt.then((kept) => stamp(checked, 'receipt', kept))
-    : stamp(checked, 'receipt', receipt)
+  const { secrets, inlineLimit = kernel.inlineLimit } = checked.tool
+  const output = secrets.length === 0 ? checked.output : maskedResult(checked.output, secrets)
+  if (isArtifact(output) || isStream(output)) return keepLarge(output, checked, kernel)
+  const product = productOf(output)
+  if (isSmall(product, inlineLimit)) return stamp(checked, 'receipt', keepSmall(product, checked))
+  return keepLarge(product, checked, kernel)
 }
 
-function receiptFor(checked: Checked, kernel: Kernel): Receipt | Promise<Receipt> {
-  const { secrets } = checked.tool
-  const output = secrets.length === 0 ? checked.output : maskedResult(checked.output, secrets)
-  if (isArtifact(output)) return keepArtifact(output, checked, kernel)
-  if (isStream(output)) return keepStream(output, checked, kernel)
-  return keep(productOf(output), checked, kernel)
+async function keepLarge(output: Kept, checked: Checked, kernel: Kernel): Promise<Spooled> {
+  return stamp(checked, 'receipt', await keep(output, checked, kernel))
 }

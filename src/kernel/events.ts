@@ -105,17 +105,7 @@ export function happen<Name extends ToolEventName>(
   name: Name,
   body: Bodies[Name],
 ): ToolEvent {
-  const event = {
-    event: name,
-    callId: parcel.callId,
-    invocationId: parcel.invocationId,
-    ...(parcel.id === undefined ? undefined : { id: parcel.id }),
-    toolName: parcel.name,
-    session: parcel.session,
-    seq: parcel.seq++,
-    timestamp: Date.now(),
-    ...body,
-  } as unknown as ToolEvent
+  const event = eventOf(parcel, name, body)
   const field = shielded[name]
   const isHeard = hasObservers(parcel, kernel)
   // What the handler or the caller holds too is copied: for the record, and once more for those who watch.
@@ -125,6 +115,18 @@ export function happen<Name extends ToolEventName>(
     if (field === 'args' && isHeard) copyField(event, field)
   }
   return event
+}
+
+/** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */
+function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEvent {
+  const { id, callId, invocationId, name: toolName, session } = parcel
+  const seq = parcel.seq++
+  const timestamp = Date.now()
+  const made: unknown =
+    id === undefined
+      ? { event, callId, invocationId, toolName, session, seq, timestamp, ...body }
+      : { event, callId, invocationId, id, toolName, session, seq, timestamp, ...body }
+  return made as ToolEvent
 }
 
 function copyField(event: ToolEvent, field: 'args' | 'input'): void {

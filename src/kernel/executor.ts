@@ -10,7 +10,7 @@ import { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { failure, fault } from './outcome.ts'
 import { receive, type Received, type Slots } from './parcel.ts'
-import type { Extension, Kernel, Observer } from './ports.ts'
+import type { Extension, Kernel, Observer, Shelf } from './ports.ts'
 import { pump } from './pump.ts'
 import { recall } from './recall.ts'
 import { snapshotOf, type ToolCallSnapshot } from './record.ts'
@@ -183,10 +183,19 @@ export class ToolExecutor {
     return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
+  /** Hears that tools were added to the executor's registry, or removed; gives the undo. */
+  onToolsChange(listener: () => void): () => void {
+    return this.#kernel.registryFor(this.session).onChange(listener)
+  }
+
+  /** The artifacts in the store: what they are, and a way to open each in its own session. */
+  get artifacts(): Shelf {
+    return this.#kernel.shelf
+  }
+
   /** The session of calls that name none. */
   get session(): string {
-    this.#session ??= crypto.randomUUID()
-    return this.#session
+    return (this.#session ??= crypto.randomUUID())
   }
 
   /**
@@ -266,8 +275,7 @@ export class ToolExecutor {
   }
 
   get #owner(): string {
-    this.#prefix ??= crypto.randomUUID()
-    return this.#prefix
+    return (this.#prefix ??= crypto.randomUUID())
   }
 }
 

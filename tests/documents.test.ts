@@ -23,7 +23,10 @@ function examplesOf(file: string): string[] {
 beforeAll(() => mkdirSync(folder, { recursive: true }))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const pages = ['README.md', ...globSync(['src/*/README.md', 'bench/README.md'], { cwd: root }).toSorted()]
+const pages = [
+  'README.md',
+  ...globSync(['src/*/README.md', 'validators/README.md', 'bench/README.md'], { cwd: root }).toSorted(),
+]
 const snippets = pages.flatMap((page) =>
   snippetsOf(readFileSync(join(root, page), 'utf8')).map((code, index) => [index + 1, page, code] as const),
 )

@@ -105,13 +105,25 @@ function registriesOf(
   let last: { readonly given: readonly (readonly ToolLike[])[]; readonly registry: ToolRegistry } | undefined
   return (session) => {
     const given: (readonly ToolLike[])[] = []
-    const isTaken = (name: string): boolean =>
-      registry.isTaken(name) || given.flat().some((tool) => spelling(definitionOf(tool).name) === spelling(name))
-    for (const extension of giving) given.push(toolsOf(extension, session, shelf, isTaken, report))
+    let words: Set<string> | undefined
+    const isTaken = (name: string): boolean => {
+      words ??= new Set(given.flat().flatMap(wordsOf))
+      return words.has(spelling(name)) || registry.isTaken(name)
+    }
+    for (const extension of giving) {
+      given.push(toolsOf(extension, session, shelf, isTaken, report))
+      words = undefined
+    }
     const isSame = last?.given.every((tools, index) => tools === given[index]) === true
     if (!isSame) last = { given, registry: registryWith(given.flat(), registry, report) }
     return last?.registry ?? registry
   }
+}
+
+/** The name and the aliases of a tool, in the one spelling. */
+function wordsOf(tool: ToolLike): string[] {
+  const { name, aliases } = definitionOf(tool)
+  return [name, ...aliases].map(spelling)
 }
 
 /** A registry over another; a tool that cannot be in it is set aside, and the others stand. */

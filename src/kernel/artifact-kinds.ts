@@ -72,10 +72,11 @@ export class BinaryArtifact extends SpooledArtifact {
   static override readonly kind: string = 'binary'
 }
 
-/** Whether an artifact is of a class, be it of another copy of the package. */
+/** Whether an artifact is of a class, be it of another copy of the package: then a kind of the class's own says so. */
 export function isOf(artifact: SpooledArtifact, Class: ArtifactClass): boolean {
   const { kind } = Class as unknown as typeof SpooledArtifact
-  return kind === SpooledArtifact.kind || kind === artifact.kind || artifact instanceof Class
+  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === artifact.kind
+  return isOfOwnKind || kind === SpooledArtifact.kind || artifact instanceof Class
 }
 
 /** The subclass that a tool's `artifact` option means. */

@@ -1,7 +1,8 @@
 import { ArtifactError } from './errors.ts'
 import type { Schema } from './infer.ts'
 import { LineIndex, stretch } from './line-index.ts'
-import type { SpoolReader } from './ports.ts'
+import type { SpoolReader, ToolContext } from './ports.ts'
+import { wholeCharacters } from './text.ts'
 
 /** What an artifact is made of. */
 export interface ArtifactSource {
@@ -23,13 +24,14 @@ export interface ArtifactQuery {
   /** What it takes beside the handle; its root is an object. Default: nothing. */
   readonly inputSchema?: Schema
   /** Answers with text or a JSON value, of which the model is shown no more than it can take. */
-  answer(artifact: never, input: never): unknown
+  answer(artifact: never, input: never, context: ToolContext): unknown
 }
 
 /** Lines that were read together. */
 export interface Lines {
   /** The number of the first, counted from 0. */
   readonly first: number
+  /** None at times, within a line that is longer than what is read at a time. */
   readonly texts: readonly string[]
 }
 
@@ -209,19 +211,28 @@ export class SpooledArtifact {
     const decoder = new TextDecoder()
     const shown = (text: string): string => {
       const end = text.endsWith('\r') ? text.length - 1 : text.length
-      return end > longest ? `${text.slice(0, longest)}…` : text.slice(0, end)
+      return end > longest ? `${wholeCharacters(text.slice(0, longest))}…` : text.slice(0, end)
     }
     let first = line
     let rest = ''
+    let isCut = false // the line that goes on was given out, cut: what is left of it is passed over
     for await (const chunk of this.chunks(offset)) {
-      const text = decoder.decode(chunk, { stream: true })
-      if (rest.length + text.length > longestText) throw new ArtifactError(tooLong(rest.length + text.length))
-      const texts = (rest + text).split('\n')
-      rest = texts.pop() ?? ''
-      // Of a line that will be cut no more is kept than tells that it was longer.
-      if (rest.length > longest + 1) rest = rest.slice(0, longest + 2)
-      if (texts.length === 0) continue
-      yield { first, texts: texts.map(shown) }
+      const texts = decoder.decode(chunk, { stream: true }).split('\n')
+      const last = texts.pop() ?? ''
+      if (texts.length > 0) {
+        texts[0] = rest + texts[0]
+        if (isCut) texts.shift()
+        isCut = false
+        rest = ''
+      }
+      if (rest.length + last.length > longestText) throw new ArtifactError(tooLong(rest.length + last.length))
+      if (!isCut) rest += last
+      if (rest.length > longest + 1) {
+        texts.push(rest)
+        rest = ''
+        isCut = true
+      }
+      yield { first, texts: texts.map(shown) } // of none, in a long line: whoever reads may stop here
       first += texts.length
     }
     rest += decoder.decode()

@@ -132,7 +132,7 @@ export class ToolExecutor {
    */
   async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
     this.#requireOpen()
-    return this.#resume(await this.#holding.decided(token, decision, options))
+    return this.#resume(await this.#holding.decided(token, decision, options), options.signal)
   }
 
   /**
@@ -145,10 +145,10 @@ export class ToolExecutor {
   async respond(
     token: string,
     value: unknown,
-    options: Pick<DecideOptions, 'session' | 'values'> = {},
+    options: Pick<DecideOptions, 'session' | 'values' | 'signal'> = {},
   ): Promise<ToolResult> {
     this.#requireOpen()
-    return this.#resume(await this.#holding.answered(token, value, options))
+    return this.#resume(await this.#holding.answered(token, value, options), options.signal)
   }
 
   /**
@@ -225,10 +225,10 @@ export class ToolExecutor {
     return this.close()
   }
 
-  async #resume(resumed: Redeemed): Promise<ToolResult> {
+  async #resume(resumed: Redeemed, signal: AbortSignal | undefined): Promise<ToolResult> {
     const { call, invocationId, session, caller, values } = resumed
     await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
-    return this.#walk(call, { session, caller, invocationId, values }, { resumed })
+    return this.#walk(call, { session, caller, invocationId, values, signal }, { resumed })
   }
 
   async #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {

@@ -27,6 +27,8 @@ export interface DecideOptions {
   readonly session?: string
   /** The host's own data for the rest of the call. Default: what it was given, where that is still in this process. */
   readonly values?: ToolValues
+  /** Gives the rest of the call up. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A paused call, ready to walk the passage again from its canonical text. */

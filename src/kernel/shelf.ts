@@ -1,4 +1,4 @@
-import { type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { SpooledArtifact, type ArtifactClass } from './artifact.ts'
 import { classOfKind, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
 import { LineIndex } from './line-index.ts'
 import type { ArtifactStore, Shelf, Shelved, SpoolReader } from './ports.ts'
@@ -18,6 +18,7 @@ interface Remembered {
 export class ArtifactShelf implements Shelf {
   readonly #store: ArtifactStore
   readonly #remembered = new Map<string, Remembered>()
+  readonly #sessions = new Map<string, Map<string, Shelved>>()
 
   constructor(store: ArtifactStore) {
     this.#store = store
@@ -31,17 +32,25 @@ export class ArtifactShelf implements Shelf {
     const { kind, byteLength } = { kind: artifact.kind, byteLength: reader.byteLength }
     const view: Shelved = { handle, kind, mediaType: artifact.mediaType, byteLength, toolName, Class }
     this.#remembered.set(handle, { session, Class, trusted, index, view })
+    const views = this.#sessions.get(session) ?? new Map<string, Shelved>()
+    this.#sessions.set(session, views.set(handle, view))
     for (const oldest of this.#remembered.keys()) {
       if (this.#remembered.size <= mostRemembered) break
-      this.#remembered.delete(oldest)
+      this.#forget(oldest)
     }
     return artifact
   }
 
   list(session: string): readonly Shelved[] {
-    const views: Shelved[] = []
-    for (const remembered of this.#remembered.values()) if (remembered.session === session) views.push(remembered.view)
-    return views.toReversed()
+    return [...(this.#sessions.get(session)?.values() ?? [])].toReversed()
+  }
+
+  #forget(handle: string): void {
+    const { session = '' } = this.#remembered.get(handle) ?? {}
+    const views = this.#sessions.get(session)
+    views?.delete(handle)
+    if (views?.size === 0) this.#sessions.delete(session)
+    this.#remembered.delete(handle)
   }
 
   async open(handle: string, session: string, classes: readonly ArtifactClass[] = []): Promise<SpooledArtifact> {
@@ -50,7 +59,7 @@ export class ArtifactShelf implements Shelf {
     try {
       reader = await this.#store.open(handle, { session })
     } catch (error) {
-      if (remembered?.session === session) this.#remembered.delete(handle)
+      if (remembered?.session === session) this.#forget(handle)
       throw error
     }
     if (remembered === undefined) {
@@ -72,7 +81,10 @@ export interface Kept {
 
 function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[]): ArtifactClass {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const own = classes.find((Class) => (Class as unknown as typeof SpooledArtifact).mediaType === essence)
+  const own = classes.find((Class) => {
+    const { kind, mediaType: its } = Class as unknown as typeof SpooledArtifact
+    return kind !== SpooledArtifact.kind && its === essence
+  })
   if (own !== undefined) return own
   if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
   return essence.startsWith('text/') ? TextArtifact : classOfKind('binary')

@@ -31,3 +31,8 @@ export function randomDigits(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
   return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
+
+/** A text that was cut off, without the half of a character at its end. */
+export function wholeCharacters(text: string): string {
+  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
+}

@@ -40,7 +40,6 @@ async function open({ handle, Class, path }: Reference, call: Identified, kernel
   })
   if (isOf(artifact, Class)) return artifact
   const { kind } = Class as unknown as typeof SpooledArtifact
-  throw invalidArgs(call.name, [
-    { message: `must be the handle of a ${kind} artifact, and is that of a ${artifact.kind} artifact`, path },
-  ])
+  const message = `must be the handle of a ${kind} artifact, and is that of a ${artifact.kind} artifact. ${kernel.guide(artifact)}`
+  throw invalidArgs(call.name, [{ message: message.trimEnd(), path }])
 }

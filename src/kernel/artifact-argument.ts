@@ -1,10 +1,11 @@
 import { isArtifact, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
+import { isOf } from './artifact-kinds.ts'
 import { isPlainObject } from './copy.ts'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 
 /** What `artifact(Class)` gives: a schema of its own, and a function with which a schema of another library transforms. */
 export interface ArtifactArgument<Artifact extends SpooledArtifact> {
-  (handle: string | Artifact): Artifact
+  (handle: string): Artifact
   readonly '~standard': StandardSchemaV1.Props<string | Artifact, Artifact> &
     StandardJSONSchemaV1.Props<string | Artifact, Artifact>
 }
@@ -47,14 +48,14 @@ export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<
     type: 'string',
     description: `The handle of a ${kind} artifact`,
   })
-  const refusal = { issues: [{ message: 'must be the handle of an artifact' }] }
+  const refusal = { issues: [{ message: `must be the handle of a ${kind} artifact` }] }
   return Object.assign((handle: string | Artifact) => (isArtifact(handle) ? handle : reference(String(handle))), {
     '~standard': {
       version: 1 as const,
       vendor: 'toolwright',
       validate: (value: unknown) => {
         if (typeof value === 'string') return { value: reference(value) }
-        return isArtifact(value) ? { value: value as Artifact } : refusal
+        return isArtifact(value) && isOf(value, Class) ? { value: value as Artifact } : refusal
       },
       jsonSchema: { input: jsonSchema, output: jsonSchema },
     },

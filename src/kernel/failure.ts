@@ -77,11 +77,20 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
   return oneLine(`${name}: ${message}${advice}`, longestLine)
 }
 
+/** Control, direction and separator characters: what a terminal or a log obeys, or a reader is deceived by. */
+// oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
+const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Text in lines that no terminal or log obeys: all but tabs and the ends of lines is escaped. */
+export function plainText(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(deceptive, (character) => (/[\n\t]/.test(character) ? character : escape(character)))
+}
+
 /** Text as one line that no terminal or log obeys: control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  const start = cut(text, longest)
-  // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
-  const escaped = start.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
+  const escaped = cut(text, longest).replace(deceptive, escape)
   return escaped.length > longest || text.length > longest ? `${cut(escaped, longest - 1)}…` : escaped
 }
 

@@ -1,5 +1,6 @@
 import { type SpooledArtifact } from './artifact.ts'
-import { JsonArtifact } from './artifact-kinds.ts'
+import { BinaryArtifact, isOf, JsonArtifact } from './artifact-kinds.ts'
+import { plainText } from './failure.ts'
 
 const previewLength = 2_048
 
@@ -9,14 +10,14 @@ const previewLength = 2_048
  * @param guide How to go on with it, in words.
  */
 export async function previewOf(artifact: SpooledArtifact, guide = ''): Promise<string> {
-  const { handle, mediaType, kind } = artifact
+  const { handle, mediaType } = artifact
   const size = artifact.byteLength().toLocaleString('en')
   const where = handle === undefined ? '' : ` All of it is kept as ${handle}.${guide === '' ? '' : ` ${guide}`}`
-  if (kind === 'binary') return `(${size} bytes of ${mediaType}, not shown.${where})`
+  if (isOf(artifact, BinaryArtifact)) return `(${size} bytes of ${mediaType}, not shown.${where})`
   const text = new TextDecoder().decode(await artifact.bytes(0, previewLength), { stream: true })
   const end = text.lastIndexOf('\n')
-  const start = end > 0 ? text.slice(0, end) : artifact instanceof JsonArtifact ? atBoundary(text) : text
-  return `${start}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
+  const start = end > 0 ? text.slice(0, end).replace(/\r$/, '') : isOf(artifact, JsonArtifact) ? atBoundary(text) : text
+  return `${plainText(start)}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
 /** JSON text up to the last place where a value ends, so that no value is shown in part. */

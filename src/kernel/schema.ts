@@ -137,7 +137,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
 
 /** The refusal of args that do not fit their schema. */
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
-  return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues)}.`, {
+  return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
     issues,
     recommendations: ['Check the args against the schema of the tool.', 'Correct them and call the tool again.'],
   })

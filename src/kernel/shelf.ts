@@ -1,5 +1,7 @@
 import { SpooledArtifact, type ArtifactClass } from './artifact.ts'
 import { classOfKind, JsonArtifact, TextArtifact } from './artifact-kinds.ts'
+import { ArtifactError, isToolError } from './errors.ts'
+import { wordsOf } from './failure.ts'
 import { LineIndex } from './line-index.ts'
 import type { ArtifactStore, Shelf, Shelved, SpoolReader } from './ports.ts'
 
@@ -60,7 +62,9 @@ export class ArtifactShelf implements Shelf {
       reader = await this.#store.open(handle, { session })
     } catch (error) {
       if (remembered?.session === session) this.#forget(handle)
-      throw error
+      if (isToolError(error)) throw error
+      const words = `The artifact could not be opened: ${wordsOf(error).message}`
+      throw new ArtifactError(words, { cause: error, retryable: true })
     }
     if (remembered === undefined) {
       const { mediaType } = reader

@@ -1,5 +1,5 @@
 import { isArtifact, type ArtifactClass, type SpooledArtifact } from './artifact.ts'
-import { chosenClass } from './artifact-kinds.ts'
+import { BinaryArtifact, chosenClass, isOf } from './artifact-kinds.ts'
 import type { ContentBlock } from './content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from './drain.ts'
 import { ArtifactError } from './errors.ts'
@@ -61,7 +61,7 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
       const Class = artifact.constructor as ArtifactClass
       return await store(artifact.chunks(), { Class, mediaType }, checked, kernel)
     }
-    const isShown = artifact.kind !== 'binary' && artifact.byteLength() <= inlineLimit
+    const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
     const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact)))
     return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
   } catch (cause) {

@@ -34,7 +34,7 @@ function accept(identified: Identified, outcome: Outcome, kernel: Kernel): Valid
 /** Opens an artifact that the args name by its handle; one that cannot be opened makes the args wrong. */
 async function open({ handle, Class, path }: Reference, call: Identified, kernel: Kernel): Promise<SpooledArtifact> {
   const artifact = await kernel.shelf.open(handle, call.session, [Class]).catch((cause: unknown) => {
-    if (isToolError(cause) && cause.code === 'E_ARTIFACT')
+    if (isToolError(cause) && cause.code === 'E_ARTIFACT' && !cause.retryable)
       throw invalidArgs(call.name, [{ message: cause.message, path }])
     throw cause
   })

@@ -31,6 +31,8 @@ import {
 } from './file/_disk.ts'
 import { readEntry, type Entry } from './file/_entry.ts'
 
+export type { Collected } from './file/_collect.ts'
+
 const pieceLength = 1_048_576
 
 /** A store of files, for `use`. */
@@ -66,7 +68,8 @@ export interface FileStore extends Extension {
  *
  * const files = fileStore('./artifacts')
  * const executor = createExecutor({ tools: [], use: [files] })
- * setInterval(() => files.collect({ olderThan: 7 * 86_400_000 }), 3_600_000).unref()
+ * const clean = () => void files.collect({ olderThan: 7 * 86_400_000 }).catch(console.error)
+ * setInterval(clean, 3_600_000).unref()
  * ```
  */
 export function fileStore(directory: string): FileStore {
@@ -76,22 +79,23 @@ export function fileStore(directory: string): FileStore {
   const places = new Places(directory)
 
   const store: ArtifactStore = {
-    write: (source, { session, mediaType, signal }) =>
-      guarded('written', async () => {
-        signal?.throwIfAborted()
-        const handle = newHandle()
-        const file = await createIn(places, handle)
-        const stop = beat(places.newContent(handle))
-        try {
-          const written = await pour(file, source, signal)
-          await commit(places, handle, file, { ...written, session, mediaType }, signal)
-          return { handle, ...written }
-        } finally {
-          stop()
-          await file.close().catch(() => {})
-          await unlink(places.newContent(handle)).catch(() => {})
-        }
-      }),
+    async write(source, { session, mediaType, signal }) {
+      signal?.throwIfAborted()
+      const handle = newHandle()
+      const path = places.newContent(handle)
+      const file = await guarded('written', () => createIn(places, path))
+      const stop = beat(path)
+      try {
+        const written = await pour(file, source, signal)
+        const entry = { ...written, session, mediaType }
+        await guarded('written', () => commit(places, handle, file, entry, signal))
+        return { handle, ...written }
+      } finally {
+        stop()
+        await file.close().catch(() => {})
+        await unlink(path).catch(() => {})
+      }
+    },
 
     open: (handle, { session }) =>
       guarded('read', async () => {
@@ -118,16 +122,14 @@ export function fileStore(directory: string): FileStore {
   }
 }
 
-/** Opens a new file for the bytes; makes the directories where they are not there yet. */
-async function createIn(places: Places, handle: string): Promise<FileHandle> {
-  const path = places.newContent(handle)
+/** Opens a new file; makes the directories where they are not there yet. */
+async function createIn(places: Places, path: string): Promise<FileHandle> {
   const file = await create(path).catch(unlessMissing)
   if (file !== undefined) return file
   for (const directory of [places.contents, places.handles]) {
     const first = await mkdir(directory, { recursive: true, mode: 0o700 })
     if (first !== undefined) await syncDirectory(dirname(first))
   }
-  await syncDirectory(dirname(places.contents))
   return create(path)
 }
 
@@ -142,7 +144,8 @@ async function pour(
   let writing: Promise<void> | undefined
   for await (const piece of piecesOf(source, pieceLength, signal)) {
     await writing
-    writing = writeAll(file, piece, byteLength)
+    const position = byteLength
+    writing = guarded('written', () => writeAll(file, piece, position))
     writing.catch(() => {}) // awaited above or below, unless the source fails first
     hash.update(piece)
     byteLength += piece.byteLength
@@ -160,7 +163,7 @@ async function commit(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
-    const entryFile = await create(places.newEntry(handle))
+    const entryFile = await createIn(places, places.newEntry(handle))
     try {
       await entryFile.writeFile(JSON.stringify(entry))
       // Contents have been on the disk since before they had their name, so that what is there needs no second wait.

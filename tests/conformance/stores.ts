@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { isToolError, SpooledArtifact, TextArtifact, type ArtifactStore, type SpoolReader } from 'toolwright'
+import {
+  createExecutor,
+  isToolError,
+  SpooledArtifact,
+  TextArtifact,
+  tool,
+  type ArtifactStore,
+  type Extension,
+  type SpoolReader,
+} from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
 const spooling = { session: 'one', mediaType: 'text/plain' }
@@ -57,6 +66,20 @@ export function artifactStoreConformance(title: string, create: () => ArtifactSt
       expect(decoder.decode(kept) === text).toBe(true)
       expect(byteLength).toBe(kept.byteLength)
       expect(hash).toBe(sha256(text))
+    })
+
+    test.each([
+      'text/plain; charset=utf-8',
+      'image/svg+xml',
+      '',
+      'x/ü',
+      'x/\0\r\nX-Evil: 1',
+      'x/\ud800',
+      `x/${'y'.repeat(300)}`,
+    ])('the media type %j, as it was written', async (mediaType) => {
+      const store = await create()
+      const { handle } = await store.write('text', { session: 'one', mediaType })
+      expect((await store.open(handle, { session: 'one' })).mediaType).toBe(mediaType)
     })
 
     test('bytes that are no text at all', async () => {
@@ -146,6 +169,31 @@ export function artifactStoreConformance(title: string, create: () => ArtifactSt
       const unknown = await refusalOf(() => store.open(never, { session: 'two' }))
       expect(String(other).replace(handle, '')).toBe(String(unknown).replace(never, ''))
       expect(decoder.decode(await everything(store, handle))).toBe('secret')
+    })
+
+    test('sessions are told apart, whatever their names are made of', async () => {
+      const store = await create()
+      const sessions = [
+        '',
+        '\0',
+        '\ud800',
+        '\ud801',
+        '\ufffd',
+        'é',
+        'e\u0301',
+        '"',
+        '\r\n',
+        ' ',
+        '  ',
+        'x'.repeat(5_000),
+      ]
+      for (const session of sessions) {
+        const { handle } = await store.write('secret', { ...spooling, session })
+        for (const other of sessions.filter((name) => name !== session)) {
+          expect(await refusalOf(() => store.open(handle, { session: other }))).toMatchObject({ code: 'E_ARTIFACT' })
+        }
+        expect(decoder.decode(await everything(store, handle, session))).toBe('secret')
+      }
     })
 
     test('equal bytes that two sessions wrote stay apart', async () => {
@@ -294,5 +342,98 @@ export function artifactStoreConformance(title: string, create: () => ArtifactSt
     expect(JSON.stringify(artifact)).toBe(
       JSON.stringify({ kind: 'artifact', mediaType: 'application/octet-stream', byteLength: 5, handle }),
     )
+  })
+}
+
+/** A new, empty store outside the process, and how to count everything that lies in it. */
+export interface OutsideStore {
+  readonly extension: Extension & { readonly store: ArtifactStore }
+  readonly count: () => number | Promise<number>
+}
+
+const megabyte = new Uint8Array(1_048_576).fill(7)
+
+/** Megabytes, and then whatever happens. */
+async function* megabytes(count: number, end?: () => unknown): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let index = 0; index < count; index++) yield megabyte
+  await end?.()
+}
+
+/** What a store outside the process promises beside: nothing is left of what failed, and the next call is fine. */
+export function outsideStoreConformance(title: string, create: () => OutsideStore | Promise<OutsideStore>): void {
+  /** Runs with a store in which there is one artifact, and sees to it that there is no more afterwards. */
+  async function leavesNothing(run: (outside: OutsideStore) => unknown): Promise<void> {
+    const outside = await create()
+    const { extension, count } = outside
+    const { handle } = await extension.store.write('warm', spooling)
+    const before = await count()
+    await run(outside)
+    // A call is over at its deadline, and the store cleans up after it.
+    await expect.poll(count, { timeout: 10_000 }).toBe(before)
+    const next = await extension.store.write('next', spooling)
+    for (const [kept, text] of [
+      [handle, 'warm'],
+      [next.handle, 'next'],
+    ] as const) {
+      const reader = await extension.store.open(kept, { session: 'one' })
+      expect(decoder.decode(await reader.read(0, 4))).toBe(text)
+    }
+  }
+
+  describe(`${title} leaves nothing`, () => {
+    test('of a stream that breaks after many pieces', () =>
+      leavesNothing(async ({ extension: { store } }) => {
+        const trouble = new Error('source broke')
+        const source = megabytes(12, () => Promise.reject(trouble))
+        expect(await refusalOf(() => store.write(source, spooling))).toBe(trouble)
+      }))
+
+    test('of a stream that was given up while it gave nothing', () =>
+      leavesNothing(async ({ extension: { store } }) => {
+        const leaving = new AbortController()
+        const source = megabytes(12, () => {
+          setTimeout(() => leaving.abort(), 10)
+          return new Promise(() => {})
+        })
+        const refusal = await refusalOf(() => store.write(source, { ...spooling, signal: leaving.signal }))
+        expect(refusal).toBe(leaving.signal.reason)
+      }))
+
+    test('of a write that was given up before it began', () =>
+      leavesNothing(async ({ extension: { store } }) => {
+        const signal = AbortSignal.abort()
+        expect(await refusalOf(() => store.write('late', { ...spooling, signal }))).toBe(signal.reason)
+      }))
+
+    test('of a result that breaks half-way: a typed error, and the next call is fine', () =>
+      leavesNothing(async ({ extension }) => {
+        const executor = createExecutor({
+          tools: [
+            tool('broken', () => ReadableStream.from(megabytes(12, () => Promise.reject(new Error('source broke'))))),
+            tool('fine', () => 'fine'),
+          ],
+          use: [{ store: extension.store }],
+        })
+        const result = await executor.execute({ name: 'broken' }, { session: 'one' })
+        expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
+        expect(await executor.execute({ name: 'fine' })).toMatchObject({ status: 'ok' })
+      }))
+
+    test('of a result that never ends, when the caller gives the call up', () =>
+      leavesNothing(async ({ extension }) => {
+        const leaving = new AbortController()
+        async function* endless(): AsyncGenerator<Uint8Array, void, undefined> {
+          for (let index = 0; ; index++) {
+            if (index === 12) leaving.abort()
+            yield megabyte
+          }
+        }
+        const executor = createExecutor({
+          tools: [tool('endless', () => ReadableStream.from(endless()))],
+          use: [{ store: extension.store }],
+        })
+        const result = await executor.execute({ name: 'endless' }, { session: 'one', signal: leaving.signal })
+        expect(result).toMatchObject({ status: 'cancelled', error: { code: 'E_TOOL_CANCELLED' } })
+      }))
   })
 }

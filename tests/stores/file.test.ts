@@ -1,13 +1,22 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import {
+  createReadStream,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { fileStore } from 'toolwright/stores/file'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { artifactStoreConformance } from '../conformance/stores.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
 
 const spooling = { session: 'one', mediaType: 'text/plain' }
 const decoder = new TextDecoder()
@@ -29,6 +38,11 @@ async function filesIn(directory: string): Promise<string[]> {
 }
 
 artifactStoreConformance('fileStore', async () => fileStore(await newDirectory()).store)
+
+outsideStoreConformance('fileStore', async () => {
+  const directory = await newDirectory()
+  return { extension: fileStore(directory), count: async () => (await filesIn(directory)).length }
+})
 
 describe('fileStore on the disk', () => {
   test('touches nothing before the first write', async () => {
@@ -99,6 +113,14 @@ describe('fileStore on the disk', () => {
     expect(await filesIn(directory)).toEqual([])
   })
 
+  test('says what a stream failed with, and not that the disk did', async () => {
+    const { store } = fileStore(await newDirectory())
+    async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield* createReadStream(join(root, 'not there')) as AsyncIterable<Buffer>
+    }
+    await expect(store.write(source(), spooling)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   test('a file that was cut short is an error, not a shorter artifact', async () => {
     const directory = await newDirectory()
     const { store } = fileStore(directory)
@@ -158,6 +180,241 @@ describe('fileStore on the disk', () => {
   })
 })
 
+/** Runs a script of this folder in a process of its own. */
+function start(script: string, ...parameters: readonly string[]): ChildProcess {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning', '-C', '@toolwright/source']
+  return spawn(process.execPath, [...flags, path, ...parameters], { stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** What a process says in its last line of JSON. */
+async function answerOf(run: ChildProcess): Promise<Record<string, unknown>> {
+  let output = ''
+  run.stdout?.on('data', (data) => (output += String(data)))
+  run.stderr?.on('data', (data) => (output += String(data)))
+  await new Promise((resolve) => run.on('close', resolve))
+  const line = output.split('\n').findLast((text) => text.startsWith('{'))
+  if (line === undefined) throw new Error(`no answer: ${output}`)
+  return JSON.parse(line) as Record<string, unknown>
+}
+
+async function age(path: string, milliseconds: number): Promise<void> {
+  const time = new Date(Date.now() - milliseconds)
+  await utimes(path, time, time)
+}
+
+describe('fileStore collects', () => {
+  const hour = 3_600_000
+
+  /** A stream that gives one piece, and ends when it is told to. */
+  function held(): { source: AsyncIterable<Uint8Array>; end: () => void } {
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield new Uint8Array(2_000_000)
+      await ended
+    }
+    return { source: source(), end }
+  }
+
+  test('nothing where there is nothing', async () => {
+    const directory = await newDirectory()
+    expect(await fileStore(directory).collect({ olderThan: 0 })).toEqual({ artifacts: 0, leftovers: 0 })
+    expect(existsSync(directory)).toBe(false)
+  })
+
+  test('artifacts that are too old, and no other of equal bytes', async () => {
+    const directory = await newDirectory()
+    const { store, collect } = fileStore(directory)
+    const old = await store.write('the same', spooling)
+    const other = await store.write('old', spooling)
+    const young = await store.write('the same', spooling)
+    for (const { handle } of [old, other]) await age(join(directory, 'handles', `${handle}.json`), 2 * hour)
+    expect(await collect()).toEqual({ artifacts: 0, leftovers: 0 })
+    expect(await collect({ olderThan: hour })).toEqual({ artifacts: 2, leftovers: 0 })
+    await expect(store.open(old.handle, { session: 'one' })).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    expect((await store.open(young.handle, { session: 'one' })).byteLength).toBe(8)
+    expect(await filesIn(directory)).toHaveLength(3)
+  })
+
+  test.each([-1, Number.NaN, '1'])('with no age of %j', async (olderThan) => {
+    await expect(fileStore('artifacts').collect({ olderThan: olderThan as number })).rejects.toThrow(
+      InvalidConfigurationError,
+    )
+  })
+
+  test('contents and names that no artifact has, and damaged entries when they are old', async () => {
+    const directory = await newDirectory()
+    const { store, collect } = fileStore(directory)
+    const { handle } = await store.write('kept', spooling)
+    const damaged = await store.write('damaged', spooling)
+    const lost = await store.write('lost', spooling)
+    writeFileSync(join(directory, 'handles', `${damaged.handle}.json`), '{')
+    await age(join(directory, 'handles', `${damaged.handle}.json`), 2 * hour)
+    unlinkSync(join(directory, 'handles', `${lost.handle}.json`))
+    writeFileSync(join(directory, 'contents', 'a'.repeat(64)), 'nobody')
+    expect(await collect({ olderThan: hour })).toEqual({ artifacts: 1, leftovers: 4 })
+    expect(await filesIn(directory)).toHaveLength(3)
+    expect((await store.open(handle, { session: 'one' })).byteLength).toBe(4)
+  })
+
+  test('no file that is not its own', async () => {
+    const directory = await newDirectory()
+    const { store, collect } = fileStore(directory)
+    await store.write('kept', spooling)
+    for (const folder of ['contents', 'handles']) {
+      for (const name of ['notes.txt', 'notes.part', 'artifact_x.json', '.gitignore']) {
+        writeFileSync(join(directory, folder, name), 'mine')
+        await age(join(directory, folder, name), 2 * hour)
+      }
+    }
+    expect(await collect({ olderThan: hour })).toEqual({ artifacts: 0, leftovers: 0 })
+    expect(await filesIn(directory)).toHaveLength(11)
+  })
+
+  test('what a process that was killed left, once it has been silent for long', async () => {
+    const directory = await newDirectory()
+    const { collect } = fileStore(directory)
+    const run = start('_write-slowly.ts', directory)
+    await expect.poll(() => existsSync(directory) && filesIn(directory), { timeout: 20_000 }).toHaveLength(1)
+    const ended = new Promise((resolve) => run.on('close', resolve))
+    run.kill('SIGKILL')
+    await ended
+    expect(await collect()).toEqual({ artifacts: 0, leftovers: 0 })
+    for (const path of await filesIn(directory)) await age(path, hour)
+    expect(await collect()).toEqual({ artifacts: 0, leftovers: 1 })
+    expect(await filesIn(directory)).toEqual([])
+  }, 30_000)
+
+  test('nothing of a writer that lives, however slow its source is', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const directory = await newDirectory()
+      const { store, collect } = fileStore(directory)
+      const { source, end } = held()
+      const writing = store.write(source, spooling)
+      await vi.waitFor(async () => expect(await filesIn(directory)).toHaveLength(1))
+      const [part = ''] = await filesIn(directory)
+      await age(part, hour)
+      vi.advanceTimersByTime(60_000)
+      await vi.waitFor(() => expect(statSync(part).mtimeMs).toBeGreaterThan(Date.now() - hour / 2))
+      expect(await collect()).toEqual({ artifacts: 0, leftovers: 0 })
+      end()
+      expect((await store.open((await writing).handle, { session: 'one' })).byteLength).toBe(2_000_000)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('what was written by one that was taken for dead: its write fails, and the next is fine', async () => {
+    const directory = await newDirectory()
+    const { store, collect } = fileStore(directory)
+    const { source, end } = held()
+    const writing = store.write(source, spooling)
+    await expect.poll(() => existsSync(directory) && filesIn(directory)).toHaveLength(1)
+    for (const path of await filesIn(directory)) await age(path, hour)
+    expect(await collect()).toEqual({ artifacts: 0, leftovers: 1 })
+    end()
+    await expect(writing).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    expect(await filesIn(directory)).toEqual([])
+    await store.write('next', spooling)
+  })
+
+  test('while other processes write and delete equal contents: no artifact is lost', async () => {
+    const directory = await newDirectory()
+    const { store, collect } = fileStore(directory)
+    const collecting = start('_hammer.ts', directory, 'collect')
+    const collected = answerOf(collecting)
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => answerOf(start('_hammer.ts', directory, 'write', '160'))),
+    )
+    collecting.stdin?.end('end\n')
+    expect((await collected)['rounds']).toBeGreaterThan(0)
+    expect(answers.flatMap(({ lost }) => lost)).toEqual([])
+    const kept = answers.flatMap((answer) => answer['kept'] as [string, string][])
+    expect(kept).toHaveLength(60)
+    for (const [handle, text] of kept) {
+      const reader = await store.open(handle, { session: 'one' })
+      expect(decoder.decode(await reader.read(0, reader.byteLength))).toBe(text)
+    }
+    await collect()
+    await Promise.all(kept.map(([handle]) => store.delete(handle)))
+    await collect()
+    expect(await filesIn(directory)).toEqual([])
+  }, 120_000)
+})
+
+test('fileStore takes a result of 1 GB with little memory', async () => {
+  const answer = await answerOf(start('_write-gigabyte.ts', await newDirectory(), '1000000000'))
+  expect(answer).toMatchObject({ status: 'ok', byteLength: 1_000_000_000 })
+  expect(answer['growth']).toBeLessThan(67_108_864)
+}, 120_000)
+
+/** Why there is no small disk to fill; nothing where there is one. */
+function noSmallDisk(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root may mount one'
+  const place = mkdtempSync(join(tmpdir(), 'toolwright-disk-'))
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', place])
+  if (status === 0) spawnSync('umount', [place])
+  rmdirSync(place)
+  return status === 0 ? undefined : 'this system lets nobody mount one'
+}
+
+const reason = noSmallDisk()
+if (reason !== undefined) console.warn(`The tests of fileStore on a full disk are skipped: ${reason}.`)
+
+describe.skipIf(reason !== undefined)('fileStore on a full disk', () => {
+  let disk: string
+
+  beforeAll(async () => {
+    disk = await mkdtemp(join(root, 'disk-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk])
+  })
+  afterAll(() => execFileSync('umount', [disk]))
+
+  test.each<[string, () => unknown]>([
+    ['a text', () => 'line\n'.repeat(2_000_000)],
+    ['bytes', () => new Uint8Array(10_000_000)],
+    ['a stream', () => ReadableStream.from(Array.from({ length: 10 }, () => new Uint8Array(1_000_000)))],
+  ])('fails typed for %s, leaves nothing of it, and takes the next', async (_, result) => {
+    const directory = join(disk, 'artifacts')
+    const executor = createExecutor({
+      tools: [tool('large', result), tool('small', () => 'line\n'.repeat(10_000))],
+      use: [fileStore(directory)],
+    })
+    expect(await executor.execute({ name: 'small' }, { session: 'one' })).toMatchObject({ status: 'ok' })
+    const before = await filesIn(disk)
+    const failed = await executor.execute({ name: 'large' }, { session: 'one' })
+    expect(failed).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
+    expect(JSON.stringify(failed.content)).toContain('ENOSPC')
+    expect(JSON.stringify(failed.content)).not.toContain(disk)
+    expect(await filesIn(disk)).toEqual(before)
+    const { status, artifact } = await executor.execute({ name: 'small' }, { session: 'one' })
+    expect([status, await artifact?.lineCount()]).toEqual(['ok', 10_000])
+  })
+})
+
+test('fileStore fails typed where it cannot commit, keeps nothing, and takes the next', async () => {
+  const directory = await newDirectory()
+  const handles = join(directory, 'handles')
+  const executor = createExecutor({
+    tools: [tool('report', () => 'line\n'.repeat(10_000))],
+    use: [fileStore(directory)],
+  })
+  expect(await executor.execute({ name: 'report' }, { session: 'one' })).toMatchObject({ status: 'ok' })
+  await rm(handles, { recursive: true })
+  writeFileSync(handles, 'no directory')
+  const before = await filesIn(directory)
+  const failed = await executor.execute({ name: 'report' }, { session: 'one' })
+  expect(failed).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
+  expect(JSON.stringify(failed.content)).not.toContain(directory)
+  expect(await filesIn(directory)).toEqual(before)
+  unlinkSync(handles)
+  const { status, artifact } = await executor.execute({ name: 'report' }, { session: 'one' })
+  expect([status, await artifact?.tail(1)]).toEqual(['ok', 'line'])
+})
+
 // One process with limits of its own stands for a full disk and for a process that is out of descriptors.
 describe('fileStore where the disk refuses', () => {
   const child = fileURLToPath(new URL('_write-under-limit.ts', import.meta.url))
@@ -165,14 +422,9 @@ describe('fileStore where the disk refuses', () => {
   async function runUnder(limit: string, directory: string, what: string): Promise<Record<string, unknown>> {
     const { execPath } = process
     const script = `${limit}; exec "$0" --disable-warning=ExperimentalWarning -C @toolwright/source "$@"`
-    const run = spawn('bash', ['-c', script, execPath, child, directory, what], { stdio: ['ignore', 'pipe', 'pipe'] })
-    let output = ''
-    run.stdout.on('data', (data) => (output += String(data)))
-    run.stderr.on('data', (data) => (output += String(data)))
-    await new Promise((resolve) => run.on('close', resolve))
-    const line = output.split('\n').find((text) => text.startsWith('{'))
-    if (line === undefined) throw new Error(`no answer: ${output}`)
-    return JSON.parse(line) as Record<string, unknown>
+    return answerOf(
+      spawn('bash', ['-c', script, execPath, child, directory, what], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    )
   }
 
   test('to let a file grow: a typed error, nothing half-written, and the next call is fine', async () => {

@@ -1,0 +1,94 @@
+import type { SpoolSource } from '../index.ts'
+
+const encodedLength = 1_048_576
+
+/**
+ * The bytes of a source in pieces of one length, of which only the last may be shorter and none is empty.
+ *
+ * Pieces lie in buffers of ours, since the source's owner may change its own meanwhile, and what is hashed has to be what is
+ * kept. There are two of them: a piece is valid until the second one after it is asked for.
+ */
+export async function* piecesOf(
+  source: SpoolSource,
+  length: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const size = Math.max(1, Math.min(length, longest(source)))
+  const buffers: Uint8Array[] = []
+  let turn = 0
+  let filled = 0
+  for await (const part of partsOf(source, signal)) {
+    for (let start = 0; start < part.byteLength;) {
+      const buffer = (buffers[turn] ??= new Uint8Array(size))
+      const end = Math.min(part.byteLength, start + size - filled)
+      buffer.set(part.subarray(start, end), filled)
+      filled += end - start
+      start = end
+      if (filled < size) continue
+      yield buffer
+      signal?.throwIfAborted()
+      turn = 1 - turn
+      filled = 0
+    }
+  }
+  const last = buffers[turn]
+  if (filled > 0 && last !== undefined) yield last.subarray(0, filled)
+}
+
+/** How many bytes a source may have, so that a small one takes no large buffer. */
+function longest(source: SpoolSource): number {
+  if (typeof source === 'string') return source.length * 3
+  return source instanceof Uint8Array ? source.byteLength : Infinity
+}
+
+async function* partsOf(source: SpoolSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
+  signal?.throwIfAborted()
+  if (typeof source === 'string') yield* encoded(source)
+  else if (source instanceof Uint8Array) yield source
+  else yield* untilAborted(source, signal)
+}
+
+function* encoded(text: string): Generator<Uint8Array, void> {
+  const encoder = new TextEncoder()
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + encodedLength
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++ // both halves of a pair are encoded together
+    yield encoder.encode(text.slice(start, end))
+  }
+}
+
+/** Reads a stream, and leaves it when the signal aborts, also while a piece is awaited that never comes. */
+async function* untilAborted(
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  const iterator = source[Symbol.asyncIterator]()
+  let isOver = false
+  let leave: (reason: unknown) => void = () => {}
+  // One listener for all pieces: one for each would be slow, and a promise that all race against would hold every piece.
+  const onAbort = (): void => leave(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      const next = Promise.resolve(iterator.next())
+      const step = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+        leave = reject
+        next.then(resolve, reject)
+      })
+      signal?.throwIfAborted()
+      isOver = step.done === true
+      if (step.done === true) return
+      yield step.value
+    }
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    if (!isOver) await closed(iterator)
+  }
+}
+
+/** Asks an iterator to close; one that is waiting for its own source hears of it later, and nobody waits for that. */
+async function closed(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  const closing = (async () => iterator.return?.())().catch(() => {})
+  await Promise.race([closing, new Promise((resolve) => setTimeout(resolve))])
+}

@@ -1,0 +1,246 @@
+/**
+ * Artifacts in a Postgres database, for several machines. This leaf keeps bytes and hands them out again: it knows no tools
+ * and no calls, makes no SQL of what it is given but the checked names of its tables, and closes no pool that it was given.
+ *
+ * @module
+ */
+import { createSha256 } from '#sha256'
+import {
+  ArtifactError,
+  InvalidConfigurationError,
+  type ArtifactStore,
+  type Extension,
+  type SpoolReader,
+} from '../index.ts'
+import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
+import { piecesOf } from './_source.ts'
+import { openDatabase, type PostgresStorePool, type Row, type Transaction } from './postgres/_database.ts'
+import { pieceLength, prepare, tablesOf } from './postgres/_tables.ts'
+
+export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
+
+/** How many pieces one statement reads. */
+const piecesAtOnce = 16
+/** About a hundred years: what an interval can hold, and nothing here is older. */
+const oldest = 3e12
+
+export interface PostgresStoreOptions {
+  /** The schema of the tables, which has to be there: lower-case letters, digits and underscores. Default: `public`. */
+  readonly schema?: string
+  /** What the names of the tables begin with, as `schema`. Default: `toolwright_`. */
+  readonly prefix?: string
+  /** How long the server may take to answer, in milliseconds. Default: 10,000. */
+  readonly timeout?: number
+  /** The most bytes that one artifact may have. Default: 268,435,456 (256 MiB). */
+  readonly maximumBytes?: number
+}
+
+/** A store in Postgres, for `use`. */
+export interface PostgresStore extends Extension {
+  readonly store: ArtifactStore
+  /**
+   * Removes artifacts by their age, and contents that no artifact needs any more.
+   *
+   * @param options `olderThan`: the age in milliseconds, by the server's clock, beyond which artifacts go. Default: none does.
+   * @returns How many artifacts were removed.
+   * @throws `E_ARTIFACT` where the server refuses, `E_INVALID_CONFIGURATION` where `olderThan` is no number of milliseconds.
+   */
+  readonly collect: (options?: { readonly olderThan?: number }) => Promise<{ readonly artifacts: number }>
+  /** Lets go of the pool that it made; the executor does so when it closes. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Keeps artifacts in Postgres (12 or newer), so that they outlive the process, for any number of machines.
+ *
+ * Equal bytes are kept once, in pieces, so that neither writing nor reading a range ever holds a large artifact whole. One
+ * piece is one statement; more of them are one transaction, which holds a connection of the pool while the stream lasts. The
+ * tables are made on first use, where they are not there yet.
+ *
+ * @param pool A `pg.Pool` or the like, which stays the host's to configure and to close; or a connection string, for which
+ * the package `pg` is loaded, and whose pool is closed with the executor.
+ * @throws `E_INVALID_CONFIGURATION` where an argument is wrong. The store throws `E_ARTIFACT`.
+ * @experimental
+ * @see https://www.postgresql.org/docs/current/storage-toast.html
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { postgresStore } from 'toolwright/stores/postgres'
+ *
+ * const executor = createExecutor({ tools: [], use: [postgresStore('postgres://localhost/agents')] })
+ * ```
+ */
+export function postgresStore(pool: PostgresStorePool | string, options: PostgresStoreOptions = {}): PostgresStore {
+  if (
+    typeof pool === 'string' ? pool === '' : typeof pool?.query !== 'function' || typeof pool.connect !== 'function'
+  ) {
+    throw new InvalidConfigurationError(
+      'postgresStore takes a pool with the methods `query` and `connect`, or a connection string.',
+    )
+  }
+  const tables = tablesOf(options.schema ?? 'public', options.prefix ?? 'toolwright_')
+  const { artifacts, contents, pieces } = tables
+  const { timeout = 10_000, maximumBytes = 268_435_456 } = options
+  if (typeof timeout !== 'number' || !(timeout > 0 && timeout < 2 ** 31)) {
+    throw new InvalidConfigurationError(`\`timeout\` must be a number of milliseconds above 0, got ${String(timeout)}.`)
+  }
+  if (typeof maximumBytes !== 'number' || !(maximumBytes > 0)) {
+    throw new InvalidConfigurationError(`\`maximumBytes\` must be a number above 0, got ${String(maximumBytes)}.`)
+  }
+  const database = openDatabase(pool, timeout)
+  let preparation: Promise<void> | undefined
+
+  async function prepared(): Promise<void> {
+    const preparing = (preparation ??= prepare(database, tables))
+    try {
+      await preparing
+    } catch (error) {
+      if (preparation === preparing) preparation = undefined // the next one tries again
+      throw error
+    }
+  }
+
+  async function query(text: string, values: unknown[]): Promise<readonly Row[]> {
+    await prepared()
+    return database.ask(text, values)
+  }
+
+  const insertPiece = `INSERT INTO ${pieces} (content, number, bytes) VALUES ($1, $2, $3)`
+  // Takes a content that is there already in the place of the one that was written, and gives back which it is.
+  const insertArtifact = `
+    WITH kept AS (
+      INSERT INTO ${contents} (id, sha256, byte_length, uses) VALUES ($3, $4, $5, 1)
+      ON CONFLICT (sha256) DO UPDATE SET uses = ${contents}.uses + 1 RETURNING id
+    ), last AS (
+      INSERT INTO ${pieces} (content, number, bytes) SELECT id, $6, $7 FROM kept WHERE id = $3
+    )
+    INSERT INTO ${artifacts} (handle, entry, content) SELECT $1, $2, id FROM kept RETURNING content`
+  const dropUnused = `
+    WITH dead AS (DELETE FROM ${contents} WHERE uses = 0 RETURNING id)
+    DELETE FROM ${pieces} USING dead WHERE content = dead.id`
+
+  async function remove(condition: string, value: unknown): Promise<number> {
+    const [row] = await query(
+      `WITH gone AS (DELETE FROM ${artifacts} WHERE ${condition} RETURNING content),
+      counted AS (SELECT content, count(*) AS number FROM gone GROUP BY content),
+      released AS (UPDATE ${contents} SET uses = uses - number FROM counted WHERE id = content)
+      SELECT count(*) AS number FROM gone`,
+      [value],
+    )
+    // A statement of its own, which sees what others did meanwhile; if it never comes, the next one does its work.
+    await query(dropUnused, [])
+    return Number(row?.['number'])
+  }
+
+  const store: ArtifactStore = {
+    async write(source, { session, mediaType, signal }) {
+      const handle = newHandle()
+      const content = newHandle()
+      const hash = createSha256()
+      let byteLength = 0
+      let number = 0
+      let last: Uint8Array = new Uint8Array()
+      let transaction: Transaction | undefined
+      await prepared()
+      try {
+        for await (const piece of piecesOf(source, pieceLength, signal)) {
+          if (byteLength > 0) {
+            transaction ??= await database.begin()
+            await transaction.ask(insertPiece, [content, number++, bytea(last)])
+          }
+          byteLength += piece.byteLength
+          if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
+          hash.update(piece)
+          last = piece
+        }
+        signal?.throwIfAborted()
+        const sha256 = hash.digest()
+        const entry = JSON.stringify({ session, mediaType }) // JSON has signs for what text has none for
+        const values = [handle, entry, content, sha256, byteLength, number, bytea(last)]
+        const [row] = await (transaction ?? database).ask(insertArtifact, values)
+        if (transaction !== undefined) {
+          if (row?.['content'] !== content) await transaction.ask(`DELETE FROM ${pieces} WHERE content = $1`, [content])
+          signal?.throwIfAborted()
+          await transaction.commit()
+        }
+        return { handle, sha256, byteLength }
+      } finally {
+        await transaction?.rollBack() // of what is not committed
+      }
+    },
+
+    async open(handle, { session }) {
+      const [row] = isHandle(handle)
+        ? await query(
+            `SELECT entry, byte_length FROM ${artifacts} JOIN ${contents} ON id = content WHERE handle = $1`,
+            [handle],
+          )
+        : []
+      const entry = row === undefined ? undefined : entryOf(row)
+      if (entry?.session !== session) throw noArtifact(handle)
+      return reader(handle, Number(row?.['byte_length']), entry.mediaType)
+    },
+
+    async delete(handle) {
+      if (isHandle(handle)) await remove('handle = $1', handle)
+    },
+  }
+
+  const selectPieces = `
+    SELECT substring(bytes FROM greatest($2 - number::bigint * ${pieceLength}, 0)::integer + 1
+      FOR (least($3 - number::bigint * ${pieceLength}, ${pieceLength}) - greatest($2 - number::bigint * ${pieceLength}, 0))::integer) AS bytes
+    FROM ${artifacts} AS artifacts JOIN ${pieces} AS pieces ON pieces.content = artifacts.content
+    WHERE handle = $1 AND number BETWEEN $2::bigint / ${pieceLength} AND ($3::bigint - 1) / ${pieceLength} ORDER BY number`
+
+  function reader(handle: string, byteLength: number, mediaType: string): SpoolReader {
+    return {
+      byteLength,
+      mediaType,
+      async read(start, end) {
+        const read = new Uint8Array(Math.max(0, end - start))
+        for (let offset = 0; offset < read.byteLength;) {
+          const from = start + offset
+          const border = (Math.floor(from / pieceLength) + piecesAtOnce) * pieceLength
+          const rows = await query(selectPieces, [handle, from, Math.min(end, border)])
+          if (rows.length === 0) throw noArtifact(handle)
+          const before = offset
+          for (const { bytes } of rows) {
+            if (!(bytes instanceof Uint8Array))
+              throw new ArtifactError('The pool gave no bytes where it was asked for them.')
+            read.set(bytes, offset)
+            offset += bytes.byteLength
+          }
+          if (offset - before !== Math.min(end, border) - from) {
+            throw new ArtifactError('The artifact in the database is shorter than it was written.')
+          }
+        }
+        return read
+      },
+    }
+  }
+
+  return {
+    store,
+    async collect({ olderThan = Infinity } = {}) {
+      if (typeof olderThan !== 'number' || !(olderThan >= 0)) {
+        throw new InvalidConfigurationError('`olderThan` must be a number of milliseconds.')
+      }
+      const condition = `created_at < clock_timestamp() - interval '1 millisecond' * $1::float8`
+      return { artifacts: await remove(condition, Math.min(olderThan, oldest)) }
+    },
+    close: () => database.close(),
+  }
+}
+
+function entryOf(row: Row): { readonly session: string; readonly mediaType: string } {
+  try {
+    return JSON.parse(String(row['entry'])) as { session: string; mediaType: string }
+  } catch (cause) {
+    throw new ArtifactError('The artifact cannot be read: what is known of it is damaged.', { cause })
+  }
+}
+
+/** Bytes as drivers take them; a view, since nobody changes them before the statement is done. */
+function bytea(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

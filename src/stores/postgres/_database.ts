@@ -1,0 +1,173 @@
+import { ArtifactError, isToolError } from '../../index.ts'
+
+export type Row = Record<string, unknown>
+
+/** What the store needs of a connection: `pg.PoolClient` has it, and so have others. */
+export interface PostgresConnection {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+  /** Gives the connection back; with `true` it is closed, since nobody knows what state it is in. */
+  release(destroy?: boolean): void
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  off?(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** What the store needs of a pool: `pg.Pool` has it, and so have others. */
+export interface PostgresStorePool {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+  connect(): Promise<PostgresConnection>
+}
+
+/** Several statements that happen together or not at all. */
+export interface Transaction {
+  ask(text: string, values?: unknown[]): Promise<readonly Row[]>
+  commit(): Promise<void>
+  /** Undoes everything, where it is not committed; never throws. */
+  rollBack(): Promise<void>
+}
+
+export interface Database {
+  /** One statement; where the server undid it only because of others, once more. */
+  ask(text: string, values?: unknown[]): Promise<readonly Row[]>
+  begin(): Promise<Transaction>
+  close(): Promise<void>
+}
+
+/** Speaks to a server through somebody's pool, or through one of its own that is made with the first statement. */
+export function openDatabase(given: PostgresStorePool | string, timeout: number): Database {
+  let own: Promise<OwnPool> | undefined
+  let isClosed = false
+
+  async function connected(): Promise<PostgresStorePool> {
+    if (isClosed) throw new ArtifactError('The artifact store has been closed.')
+    if (typeof given !== 'string') return given
+    own ??= connect(given, timeout)
+    return own
+  }
+
+  return {
+    async ask(text, values) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const { rows } = await within(timeout, async () => (await connected()).query(text, values))
+          return rows
+        } catch (error) {
+          if (attempt === 5 || !isUndone(error)) throw refusal(error)
+        }
+      }
+    },
+
+    async begin() {
+      try {
+        const pool = await connected()
+        const connecting = pool.connect()
+        // One that comes too late is given back.
+        const late = (): void => void connecting.then((connection) => connection.release()).catch(() => {})
+        const connection = await within(timeout, () => connecting, late)
+        return await transactionOf(connection, timeout)
+      } catch (error) {
+        throw refusal(error)
+      }
+    },
+
+    async close() {
+      isClosed = true
+      const pool = await own?.catch(() => undefined)
+      own = undefined
+      await pool?.end()
+    },
+  }
+}
+
+async function transactionOf(connection: PostgresConnection, timeout: number): Promise<Transaction> {
+  let isOver = false
+  // A connection that is lost between two statements says so here, and would end the process if nobody listened.
+  const onError = (): void => {}
+  connection.on?.('error', onError)
+
+  function end(destroy: boolean): void {
+    isOver = true
+    if (!destroy) connection.off?.('error', onError)
+    connection.release(destroy)
+  }
+
+  const transaction: Transaction = {
+    async ask(text, values) {
+      try {
+        return (await within(timeout, () => connection.query(text, values))).rows
+      } catch (error) {
+        throw refusal(error)
+      }
+    },
+    async commit() {
+      await transaction.ask('COMMIT')
+      end(false)
+    },
+    async rollBack() {
+      if (isOver) return
+      await transaction.ask('ROLLBACK').then(
+        () => end(false),
+        () => end(true),
+      )
+    },
+  }
+  try {
+    await transaction.ask('BEGIN ISOLATION LEVEL READ COMMITTED')
+    return transaction
+  } catch (error) {
+    end(true)
+    throw error
+  }
+}
+
+/** A pool of our own making. */
+interface OwnPool extends PostgresStorePool {
+  end(): Promise<void>
+}
+
+async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    throw new ArtifactError('A connection string needs the package pg: install it, or give postgresStore a pool.', {
+      cause,
+    })
+  })
+  const pool = new pg.Pool({
+    connectionString,
+    connectionTimeoutMillis: timeout,
+    query_timeout: timeout,
+    allowExitOnIdle: true,
+  })
+  pool.on('error', () => {}) // of a connection that nobody uses: the next statement opens another, or says what is wrong
+  return pool
+}
+
+/** Waits, but not for ever. */
+async function within<Value>(timeout: number, run: () => Promise<Value>, onLate?: () => void): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      onLate?.()
+      reject(new ArtifactError(`The artifact store did not answer within ${timeout} ms.`, { retryable: true }))
+    }, timeout)
+  })
+  try {
+    return await Promise.race([run(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A serialization failure or a deadlock: the server has done nothing of the statement. */
+function isUndone(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return code === '40001' || code === '40P01'
+}
+
+/** What a refusal becomes: its kind is told, not its words, which may name hosts. */
+function refusal(error: unknown): ArtifactError {
+  if (isToolError(error) && error.code === 'E_ARTIFACT') return error as ArtifactError
+  const { code } = (error ?? {}) as { code?: unknown }
+  const kind = typeof code === 'string' ? code : 'no connection'
+  // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
+  const retryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
+  return new ArtifactError(`The artifact store could not be read or written (${kind}).`, { cause: error, retryable })
+}

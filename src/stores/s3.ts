@@ -1,0 +1,159 @@
+/**
+ * Artifacts as objects of S3, or of a service that speaks as S3 does. This leaf keeps bytes and hands them out again: it
+ * knows no tools and no calls, makes no bucket, follows no redirect, and tells nobody a URL, a key or a credential.
+ *
+ * @module
+ */
+import { createSha256, sha256 } from '#sha256'
+import type { ArtifactStore, Extension, SpoolReader } from '../index.ts'
+import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
+import { piecesOf } from './_source.ts'
+import { dispose, isMissing, send, type S3Answer } from './s3/_client.ts'
+import { settingsOf, type S3StoreOptions, type Settings } from './s3/_options.ts'
+import { beginUpload, type Upload } from './s3/_upload.ts'
+
+export type { S3Credentials, S3StoreOptions } from './s3/_options.ts'
+
+/** Metadata of an object: whose it is, as a digest, and its media type, in signs that a header can have. */
+const sessionHeader = 'x-amz-meta-toolwright-session'
+const mediaTypeHeader = 'x-amz-meta-toolwright-media-type'
+
+/**
+ * Keeps artifacts in a bucket of S3, one object each, so that they outlive the process, for any number of machines.
+ *
+ * What is small is put in one request; anything else goes up in parts as it comes, two of which are held in memory, and is
+ * there when the last one is. Ranges are read as ranges. Each request is signed with its body, and tried again, three times at
+ * most, where the server is busy or the network broke. It needs `fetch` and Web Crypto alone, and the package `aws4fetch`.
+ *
+ * @param options The bucket, credentials that may get, put and delete its objects and abort its uploads, and list it (without
+ * that right S3 does not say that an object is missing), and what the service is like.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong. The store throws `E_ARTIFACT`.
+ * @experimental
+ * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { s3Store } from 'toolwright/stores/s3'
+ *
+ * const { S3_KEY: accessKeyId = '', S3_SECRET: secretAccessKey = '' } = process.env
+ * const bucket = () => s3Store({ bucket: 'agents', region: 'eu-north-1', credentials: { accessKeyId, secretAccessKey } })
+ * const start = () => createExecutor({ tools: [], use: [bucket()] })
+ * ```
+ */
+export function s3Store(options: S3StoreOptions): Extension & { readonly store: ArtifactStore } {
+  const settings = settingsOf(options)
+
+  const store: ArtifactStore = {
+    async write(source, { session, mediaType, signal }) {
+      const { partLength, maximumBytes } = settings
+      const handle = newHandle()
+      const headers = headersOf(session, mediaType)
+      const hash = createSha256()
+      let byteLength = 0
+      let upload: Upload | undefined
+      let adding: Promise<void> | undefined
+      let isPut = false
+
+      const put = (body: Uint8Array): Promise<S3Answer> => {
+        isPut = true
+        return send(settings, { method: 'PUT', key: handle, headers, body }, signal)
+      }
+
+      try {
+        for await (const piece of piecesOf(source, partLength, signal)) {
+          byteLength += piece.byteLength
+          if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
+          hash.update(piece)
+          if (upload === undefined && piece.byteLength < partLength) {
+            await put(piece) // which is all there is
+            continue
+          }
+          upload ??= await beginUpload(settings, handle, headers, signal)
+          await adding
+          adding = upload.add(piece) // while the next one is fetched
+          adding.catch(() => {}) // awaited above or below, unless the source fails first
+        }
+        await adding
+        signal?.throwIfAborted()
+        if (byteLength === 0) await put(new Uint8Array())
+        isPut ||= upload !== undefined
+        if (upload !== undefined) await completed(upload, settings, handle, byteLength)
+        return { handle, sha256: hash.digest(), byteLength }
+      } catch (error) {
+        await adding?.catch(() => {})
+        await upload?.abort()
+        // Whether the server did what it did not answer to, nobody knows.
+        if (isPut) await dispose(settings, { method: 'DELETE', key: handle })
+        throw error
+      }
+    },
+
+    async open(handle, { session }) {
+      if (!isHandle(handle)) throw noArtifact(handle)
+      const { headers } = await answered(settings, handle, { method: 'HEAD', key: handle })
+      if (headers.get(sessionHeader) !== digestOf(session)) throw noArtifact(handle)
+      return reader(settings, handle, headers)
+    },
+
+    async delete(handle) {
+      if (isHandle(handle)) await send(settings, { method: 'DELETE', key: handle }, undefined)
+    },
+  }
+  return { store }
+}
+
+/** Completes an upload; where it is gone since an answer was lost, the object itself tells whether it is complete. */
+async function completed(upload: Upload, settings: Settings, handle: string, byteLength: number): Promise<void> {
+  try {
+    await upload.complete()
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    const { headers } = await send(settings, { method: 'HEAD', key: handle }, undefined)
+    if (Number(headers.get('content-length')) !== byteLength) throw error
+  }
+}
+
+function reader(settings: Settings, handle: string, headers: Headers): SpoolReader {
+  return {
+    byteLength: Number(headers.get('content-length')),
+    mediaType: mediaTypeOf(headers),
+    async read(start, end) {
+      const length = end - start
+      if (!(length > 0)) return new Uint8Array()
+      const range = { range: `bytes=${start}-${end - 1}` }
+      return (await answered(settings, handle, { method: 'GET', key: handle, headers: range, length })).body
+    },
+  }
+}
+
+/** The answer to a request about an artifact that should be there. */
+async function answered(settings: Settings, handle: string, request: Parameters<typeof send>[1]): Promise<S3Answer> {
+  try {
+    return await send(settings, request, undefined)
+  } catch (error) {
+    throw isMissing(error) ? noArtifact(handle) : error
+  }
+}
+
+function headersOf(session: string, mediaType: string): Record<string, string> {
+  const isPlain = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType)
+  return {
+    'content-type': isPlain ? mediaType : 'application/octet-stream',
+    [sessionHeader]: digestOf(session),
+    [mediaTypeHeader]: encodeURIComponent(JSON.stringify(mediaType)),
+  }
+}
+
+/** A session as a header can have it, whatever its name is made of; JSON tells apart what UTF-8 has one sign for. */
+function digestOf(session: string): string {
+  return sha256(JSON.stringify(session))
+}
+
+function mediaTypeOf(headers: Headers): string | undefined {
+  try {
+    const mediaType: unknown = JSON.parse(decodeURIComponent(headers.get(mediaTypeHeader) ?? ''))
+    return typeof mediaType === 'string' ? mediaType : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import { InvalidConfigurationError } from '../../index.ts'
+
+/** Who asks. */
+export interface S3Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** Of credentials that last for a while only. */
+  readonly sessionToken?: string | undefined
+}
+
+export interface S3StoreOptions {
+  /** The bucket, which has to be there. */
+  readonly bucket: string
+  /** Fixed ones, or a function that is asked before each request and keeps them for as long as they last. */
+  readonly credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>)
+  /** Default: `us-east-1`. */
+  readonly region?: string
+  /** The URL of another service than Amazon's, such as `http://localhost:9000`. Default: Amazon's of the region. */
+  readonly endpoint?: string
+  /** Whether the bucket's name stands in the path rather than in the host. Default: only with an `endpoint`. */
+  readonly pathStyle?: boolean
+  /** What the keys of the objects begin with, such as `agents/artifacts/`. Default: nothing. */
+  readonly prefix?: string
+  /** Bytes of a part of what is not known to be small; two are held in memory. Default: 8,388,608 (8 MiB), at least 5 MiB. */
+  readonly partLength?: number
+  /** The most bytes that one artifact may have. Default: that of 10,000 parts, which is the most there can be. */
+  readonly maximumBytes?: number
+  /** How long one request may take, its body and its answer included, in milliseconds. Default: 60,000. */
+  readonly timeout?: number
+}
+
+/** What the store works with. */
+export interface Settings {
+  /** Of the bucket, with the prefix of the keys at its end. */
+  readonly url: string
+  readonly region: string
+  readonly credentials: () => S3Credentials | Promise<S3Credentials>
+  readonly partLength: number
+  readonly maximumBytes: number
+  readonly timeout: number
+}
+
+const smallestPart = 5_242_880
+const largestPart = 536_870_912
+const mostParts = 10_000
+const bucketPattern = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const regionPattern = /^[a-z0-9-]{1,40}$/
+/** Only what every server and every signature writes in one way. */
+const prefixPattern = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*)?$/
+
+export function settingsOf(options: S3StoreOptions): Settings {
+  const { bucket, credentials, region = 'us-east-1', endpoint, prefix = '' } = options ?? {}
+  const { partLength = 8_388_608, timeout = 60_000, pathStyle = endpoint !== undefined } = options ?? {}
+  demand('bucket', isMatch(bucket, bucketPattern), 'the name of a bucket')
+  demand('region', isMatch(region, regionPattern), 'the name of a region')
+  demand('prefix', isMatch(prefix, prefixPattern) && prefix.length <= 500, 'letters, digits, `_`, `.`, `-` and `/`')
+  demand('credentials', isAsked(credentials) || isPair(credentials), 'an access key with its secret, or a function')
+  demand('timeout', timeout > 0 && timeout < 2 ** 31, 'a number of milliseconds above 0')
+  demand(
+    'partLength',
+    Number.isInteger(partLength) && partLength >= smallestPart && partLength <= largestPart,
+    'a number of bytes from 5 MiB to 512 MiB',
+  )
+  const { maximumBytes = Infinity } = options
+  demand('maximumBytes', maximumBytes > 0, 'a number above 0')
+  return {
+    url: `${bucketUrl(endpoint ?? `https://s3.${region}.amazonaws.com`, bucket, pathStyle)}/${prefix}`,
+    region,
+    credentials: isAsked(credentials) ? credentials : () => credentials,
+    partLength,
+    maximumBytes: Math.min(maximumBytes, partLength * mostParts),
+    timeout,
+  }
+}
+
+function bucketUrl(endpoint: string, bucket: string, pathStyle: boolean): string {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
+  const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
+  demand('endpoint', isPlain && /^https?:$/.test(url.protocol), 'an http or https URL without credentials')
+  const { protocol, host, pathname } = url as URL
+  const path = pathname.replace(/\/+$/, '')
+  return pathStyle ? `${protocol}//${host}${path}/${bucket}` : `${protocol}//${bucket}.${host}${path}`
+}
+
+function isMatch(value: unknown, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value)
+}
+
+function isAsked(credentials: unknown): credentials is () => S3Credentials | Promise<S3Credentials> {
+  return typeof credentials === 'function'
+}
+
+/** Whether these are credentials; nothing of them is ever said. */
+export function isPair(credentials: unknown): credentials is S3Credentials {
+  const { accessKeyId, secretAccessKey } = (credentials ?? {}) as Partial<S3Credentials>
+  return [accessKeyId, secretAccessKey].every((key) => typeof key === 'string' && key !== '')
+}
+
+function demand(option: string, isFit: boolean, what: string): void {
+  if (!isFit) throw new InvalidConfigurationError(`\`${option}\` of s3Store must be ${what}.`)
+}

@@ -12,10 +12,21 @@ interface Typed {
 export type Schema = Typed | JsonSchema
 
 /** What a caller may send. */
-export type InputOf<S> = S extends Typed ? NonNullable<S['~standard']['types']>['input'] : FromJson<S>
+export type InputOf<S> = Sides<S>['input']
 
 /** What validation gives back: defaults filled in, transforms done. */
-export type OutputOf<S> = S extends Typed ? NonNullable<S['~standard']['types']>['output'] : FromJson<S>
+export type OutputOf<S> = Sides<S>['output']
+
+// Interfaces, since of their members the checker makes only what is asked for, and of a conditional type both branches.
+type Sides<S> = S extends Typed ? TypedSides<S> : JsonSides<S>
+interface TypedSides<S extends Typed> {
+  readonly input: NonNullable<S['~standard']['types']>['input']
+  readonly output: NonNullable<S['~standard']['types']>['output']
+}
+interface JsonSides<S> {
+  readonly input: FromJson<S>
+  readonly output: FromJson<S>
+}
 
 /**
  * The type that a JSON Schema literal describes, as far as `type`, `properties`, `required`, `items`, `enum`, `const` and

@@ -5,9 +5,12 @@ import { call } from './call.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
 import { list } from './list.ts'
+import { mcp } from './mcp.ts'
 import { run } from './run.ts'
 
-const commands: ReadonlyMap<string, Command> = new Map([run, call, list, id].map((command) => [command.name, command]))
+const commands: ReadonlyMap<string, Command> = new Map(
+  [run, call, list, id, mcp].map((command) => [command.name, command]),
+)
 
 const help = `\
 Usage: toolwright <command> …
@@ -16,6 +19,7 @@ Usage: toolwright <command> …
   call <module> <tool> [args-json]     runs one call, and prints its result
   list <module>                        prints the definitions of the tools
   id <tool> <args-json>                prints the callId of a call
+  mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
 
   -h, --help       also after a command
   -v, --version

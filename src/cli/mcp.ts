@@ -1,0 +1,93 @@
+import { Writable } from 'node:stream'
+import process from 'node:process'
+import type { McpToolServer } from '../mcp/server.ts'
+import type { ToolExecutor } from '../index.ts'
+import { UsageError, type Command, type Given } from './arguments.ts'
+import { note, print, wordsOf, type Host } from './host.ts'
+import { loadTools } from './module.ts'
+import { openPassage, passageHelp, passageOptions } from './passage.ts'
+
+const tokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
+const { 'fail-on-error': _, ...ownOptions } = passageOptions
+
+/** `toolwright mcp`: the tools of a module, for the clients of the Model Context Protocol. */
+export const mcp: Command = {
+  name: 'mcp',
+  help: `\
+Usage: toolwright mcp <module> [options]
+
+Serves the tools of the module that models may call over the Model Context Protocol: on
+stdin and stdout, to the client that has started this process, or with --http to any on
+this machine. A call that needs approval asks the client's user.
+
+  --http PORT       listen on 127.0.0.1; 0: any port that is free. Prints the address.
+                    Where ${tokenVariable} is set, clients have to send it as
+                    their bearer token.
+  --name NAME       how the server calls itself (default toolwright)
+${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
+  options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' } },
+  takes: [1, 1],
+
+  async perform(options, host) {
+    const [path = ''] = options.positionals
+    const port = portOf(options)
+    const tools = await loadTools(path, host)
+    const executor = openPassage(tools, options, host, false)
+    try {
+      const server = await serverOf(executor, options, host)
+      await (port === undefined ? serveStdio(server, host) : serveHttp(server, port, host))
+      return 0
+    } finally {
+      await executor.close()
+    }
+  },
+}
+
+function portOf(options: Given): number | undefined {
+  const port = options.count('http', 0)
+  if (port !== undefined && port > 65_535) throw new UsageError(`--http takes a port of at most 65535, got "${port}".`)
+  return port
+}
+
+async function serverOf(executor: ToolExecutor, options: Given, host: Host): Promise<McpToolServer> {
+  const name = options.text('name')
+  const { mcpServer } = await import('../mcp/server.ts').catch((error: unknown) => {
+    const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'
+    if (!isMissing) throw error
+    throw new UsageError(`Serving needs a package that is not installed: npm install @modelcontextprotocol/server`)
+  })
+  return mcpServer({
+    executor,
+    report: (error) => note(host, wordsOf(error)),
+    ...(name === undefined ? undefined : { name }),
+  })
+}
+
+async function serveStdio(server: McpToolServer, host: Host): Promise<void> {
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      host.stdout.write(chunk.toString('utf8'), done)
+    },
+  })
+  const { closed, close } = await server.stdio({ stdin: host.stdin, stdout })
+  await Promise.race([closed, interrupted(host)])
+  await close()
+}
+
+async function serveHttp(server: McpToolServer, port: number, host: Host): Promise<void> {
+  const token = process.env[tokenVariable]
+  const { url, close } = await server.listen({ port, ...(token === undefined ? undefined : { token }) })
+  try {
+    await print(host.stdout, `${url}\n`)
+    await interrupted(host)
+  } finally {
+    await close()
+  }
+}
+
+function interrupted({ signal }: Host): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,107 @@
+import { InvalidConfigurationError } from '../../index.ts'
+import type { McpServer } from './_options.ts'
+
+export interface NormalizeMCPConfigOptions {
+  /** The values of `${NAME}` and `${env:NAME}` in commands, addresses, headers and environments, such as `process.env`. Default: none. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
+}
+
+type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
+
+/** What programs call the transports. */
+const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
+  ['stdio', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamableHttp', 'http'],
+  ['streamable_http', 'http'],
+  ['sse', 'sse'],
+  ['ws', 'websocket'],
+  ['websocket', 'websocket'],
+])
+
+/**
+ * Reads the servers out of the configuration that Claude, Cursor, VS Code, Windsurf and Gemini users have: the whole file,
+ * its `mcpServers` (or `servers`), or one server by name. Servers that are `disabled` are left out, and what approves calls
+ * in advance (`alwaysAllow`, `autoApprove`) is not read: policies say that.
+ *
+ * @param config The parsed JSON.
+ * @param options `variables`: the values of what stands in `${…}`.
+ * @returns For each server what `mcpTools` takes, in the order of the file; spread it to say more.
+ * @throws `E_INVALID_CONFIGURATION` naming the server and the field that is wrong.
+ * @example
+ * ```ts
+ * import { normalizeMCPConfig } from 'toolwright/mcp/client'
+ *
+ * const [files] = normalizeMCPConfig({ mcpServers: { files: { command: 'npx', args: ['-y', 'server-filesystem', '.'] } } })
+ * ```
+ * @experimental
+ */
+export function normalizeMCPConfig(config: unknown, options: NormalizeMCPConfigOptions = {}): McpServer[] {
+  if (!isObject(config)) throw new InvalidConfigurationError('A configuration of MCP servers is a JSON object.')
+  const servers = config['mcpServers'] ?? config['servers'] ?? config
+  if (!isObject(servers)) throw new InvalidConfigurationError('`mcpServers` is an object of servers by name.')
+  return Object.entries(servers)
+    .filter(([, entry]) => !isObject(entry) || entry['disabled'] !== true)
+    .map(([name, entry]) => serverOf(name, entry, options.variables ?? {}))
+}
+
+function serverOf(name: string, entry: unknown, variables: Readonly<Record<string, string | undefined>>): McpServer {
+  const wrong = (message: string): InvalidConfigurationError =>
+    new InvalidConfigurationError(`The MCP server ${JSON.stringify(name)} ${message}.`)
+  if (!isObject(entry)) throw wrong('is not an object')
+  const { command, cwd } = entry
+  const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
+  const said = entry['type'] ?? entry['transport'] ?? (command === undefined ? 'http' : 'stdio')
+  const type = types.get(said)
+  if (type === undefined) throw wrong(`has a \`type\` that nobody knows: ${JSON.stringify(said)}`)
+  if (type === 'websocket') {
+    throw wrong(
+      'asks for a websocket, which no version of the protocol has; use its Streamable HTTP address, `type` "http"',
+    )
+  }
+  if ((type === 'stdio') !== (command !== undefined) || (type === 'stdio') === (url !== undefined)) {
+    throw wrong(
+      `is of type "${type}" and needs ${type === 'stdio' ? 'a `command` and no' : 'no `command` but a'} \`url\``,
+    )
+  }
+  const server: Open<McpServer> = { name, type }
+  if (type === 'stdio') {
+    server.command = text('command', command)
+    server.args = list('args', entry['args'])
+    server.env = table('env', entry['env'])
+    if (cwd !== undefined) server.cwd = text('cwd', cwd)
+  } else {
+    server.url = text('url', url)
+    server.headers = table('headers', entry['headers'])
+  }
+  return server
+
+  function text(field: string, value: unknown): string {
+    if (typeof value !== 'string') throw wrong(`has a \`${field}\` that is not a string`)
+    return value.replace(
+      /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
+      (_, variable: string, otherwise?: string) => {
+        const known = (Object.hasOwn(variables, variable) ? variables[variable] : undefined) ?? otherwise
+        if (known === undefined) throw wrong(`uses \${${variable}} in \`${field}\`: give its value in \`variables\``)
+        return known
+      },
+    )
+  }
+
+  function list(field: string, value: unknown): string[] {
+    if (value === undefined) return []
+    if (!Array.isArray(value)) throw wrong(`has \`${field}\` that are not an array`)
+    return value.map((each) => text(field, each))
+  }
+
+  function table(field: string, value: unknown): Record<string, string> {
+    if (value === undefined) return {}
+    if (!isObject(value)) throw wrong(`has \`${field}\` that are not an object`)
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(field, each)]))
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,47 @@
+import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { SchemaConversionError } from '../../index.ts'
+import type { Target } from './_options.ts'
+import { quoted } from './_text.ts'
+import type { Watch } from './_watch.ts'
+
+/** Takes any object for a page: its tools are looked at one by one, elsewhere. */
+const page: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'toolwright',
+    validate: (value) =>
+      typeof value === 'object' && value !== null ? { value } : { issues: [{ message: 'is not an object' }] },
+  },
+}
+
+/** Every tool that a server lists, as it came; where the list has no end, its beginning. */
+export async function listTools(client: Client, watching: Watch, target: Target, server: string): Promise<unknown[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const { limits, report, connectTimeout } = target
+  const signal = AbortSignal.timeout(connectTimeout)
+  const listed: unknown[] = []
+  const cursors = new Set<string>()
+  for (let cursor: unknown; ;) {
+    const params = cursor === undefined ? {} : { cursor }
+    const { nextCursor } = await client.request({ method: 'tools/list', params }, page, {
+      signal,
+      timeout: connectTimeout,
+    })
+    const tools = watching.takeTools()
+    if (!Array.isArray(tools)) throw new TypeError('The list of tools is not an array.')
+    listed.push(...tools.slice(0, limits.tools - listed.length))
+    if (typeof nextCursor !== 'string') return listed
+    const isEndless = cursors.has(nextCursor) || cursors.size + 1 >= limits.pages
+    if (isEndless || listed.length >= limits.tools) {
+      const reason = isEndless ? 'does not come to an end' : `has more than ${limits.tools} tools`
+      report(
+        new SchemaConversionError(
+          `The list of the MCP server ${quoted(server)} ${reason}: the first ${listed.length} tools are taken.`,
+        ),
+      )
+      return listed
+    }
+    cursors.add(nextCursor)
+    cursor = nextCursor
+  }
+}

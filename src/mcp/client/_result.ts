@@ -1,0 +1,143 @@
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+  type CallToolResult,
+} from '@modelcontextprotocol/client'
+import {
+  canonicalize,
+  content,
+  json,
+  ToolDownstreamError,
+  ToolFailure,
+  type ContentBlock,
+  type ErrorCategory,
+} from '../../index.ts'
+import { quoted, shortened } from './_text.ts'
+import { lost, outages } from './_watch.ts'
+
+/**
+ * What a server answered, as a handler's result.
+ *
+ * @throws ToolFailure where the server says that the tool failed.
+ */
+export function resultOf(result: CallToolResult): unknown {
+  const { structuredContent, isError } = result
+  const blocks = (result.content ?? []).map(blockOf)
+  if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
+  if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
+  const others = blocks.filter((block) => !isSame(block, structuredContent))
+  return others.length === 0 ? json(structuredContent) : content([...others, { type: 'json', data: structuredContent }])
+}
+
+/** A block with the fields that we know, whatever else the server wrote into it. */
+function blockOf(block: CallToolResult['content'][number]): ContentBlock {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'image':
+    case 'audio':
+      return { type: block.type, data: block.data, mimeType: block.mimeType }
+    case 'resource': {
+      const { uri, mimeType, text, blob } = block.resource as {
+        uri: string
+        mimeType?: string
+        text?: string
+        blob?: string
+      }
+      return { type: 'resource', resource: defined({ uri, mimeType, text, blob }) }
+    }
+    case 'resource_link': {
+      const { uri, name, title, description, mimeType, size } = block as typeof block & { readonly size?: number }
+      return { type: 'resource_link', ...defined({ uri, name, title, description, mimeType, size }) }
+    }
+    default:
+      return { type: 'json', data: block }
+  }
+}
+
+function defined<Fields extends object>(
+  fields: Fields,
+): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function wordsOf(block: ContentBlock): string {
+  if (block.type === 'text') return block.text
+  return block.type === 'resource' && block.resource.text !== undefined ? block.resource.text : `(${block.type})`
+}
+
+/** Servers repeat structured content as text, for clients that do not read it. */
+function isSame(block: ContentBlock, structuredContent: unknown): boolean {
+  if (block.type !== 'text' || !/^\s*[[{"\d\-tfn]/.test(block.text)) return false
+  try {
+    return canonicalize(JSON.parse(block.text)) === canonicalize(structuredContent)
+  } catch {
+    return false
+  }
+}
+
+/** What a failure says of the connection. */
+export type Loss = 'connection' | 'stream' | undefined
+
+/** Whether a request failed because the connection is gone, or its own stream alone. */
+export function lossOf(error: unknown): Loss {
+  if (error instanceof ProtocolError) return error.data === lost ? 'stream' : undefined
+  if (error instanceof SdkHttpError) return error.status === 404 ? 'connection' : undefined
+  if (error instanceof SdkError) return lostCodes.has(error.code) ? 'connection' : undefined
+  if (isOutage(error)) return 'connection'
+  return error instanceof Error && error.message === 'Not connected' ? 'connection' : undefined
+}
+
+/** Whether it is what `fetch` throws where it cannot reach anybody. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof TypeError)) return false
+  return outages.has(error) || typeof (error.cause as { readonly code?: unknown } | undefined)?.code === 'string'
+}
+
+const lostCodes = new Set<SdkErrorCode>([
+  SdkErrorCode.ConnectionClosed,
+  SdkErrorCode.NotConnected,
+  SdkErrorCode.SendFailed,
+])
+
+/** What went wrong between us and a server, typed; what the server itself wrote is shortened. */
+export function failureOf(error: unknown, server: string, doing: string): ToolDownstreamError {
+  const loss = lossOf(error)
+  const which = `The MCP server ${quoted(server)}`
+  const words =
+    loss === undefined
+      ? `${which} failed while ${doing}: ${shortened(error)}.`
+      : `The connection to ${which.slice(4)} was lost while ${doing}, and whether it had an effect there is not known.`
+  return failed(error, words)
+}
+
+/** Why a server cannot be connected to; `wrote` is what its program said last. */
+export function unreachable(error: unknown, server: string, wrote: string): ToolDownstreamError {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${shortened(error.cause)})` : ''
+  const last = wrote === '' ? '' : ` It wrote ${quoted(wrote)}.`
+  return failed(error, `The MCP server ${quoted(server)} cannot be reached: ${shortened(error)}${cause}.${last}`)
+}
+
+function failed(cause: unknown, message: string): ToolDownstreamError {
+  const loss = lossOf(cause) ?? lossOf((cause as { readonly cause?: unknown } | null)?.cause)
+  const isBusy = cause instanceof SdkHttpError && (cause.status === 429 || cause.status >= 500)
+  return new ToolDownstreamError(message, {
+    cause,
+    category: categoryOf(cause, loss),
+    retryable: loss !== undefined || isBusy,
+  })
+}
+
+function categoryOf(error: unknown, loss: Loss): ErrorCategory {
+  if (loss !== undefined) return 'network'
+  if (error instanceof UnauthorizedError) return 'auth'
+  if (error instanceof SdkHttpError) {
+    if (error.status === 401 || error.status === 403) return 'auth'
+    if (error.status === 429) return 'rate_limit'
+    return error.status >= 500 ? 'network' : 'application'
+  }
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout ? 'timeout' : 'application'
+}

@@ -1,0 +1,186 @@
+import { sha256 } from '#sha256'
+import {
+  canonicalize,
+  SchemaConversionError,
+  Tool,
+  type ErasedConfig,
+  type JsonSchemaObject,
+  type McpConfig,
+  type ToolContext,
+  type ToolUi,
+} from '../../index.ts'
+import { jsonSchema } from '../../../validators/json-schema.ts'
+import { headerFault } from './_headers.ts'
+import { namesFor } from './_names.ts'
+import { hostsWord, wants, wantsName, type ServerTool, type Target } from './_options.ts'
+import { quoted, shortened, visible } from './_text.ts'
+
+/** A tool of a server, taken in. */
+export interface Taken {
+  readonly tool: Tool
+  /** The same tool under another name. */
+  renamed(name: string): Tool
+  readonly digest: string
+}
+
+/** What a tool's handler is told of the tool. */
+export interface Asked {
+  readonly listed: ServerTool
+  readonly digest: string
+  /** Whether the host itself says that a call may be made twice. */
+  readonly isRepeatable: boolean
+}
+
+/** Whose tools are taken in, and who runs them. */
+export interface Source {
+  readonly server: string
+  /** Whether headers are made of args, as Streamable HTTP of 2026-07-28 does. */
+  readonly hasHeaders: boolean
+  run(asked: Asked, input: unknown, context: ToolContext): Promise<unknown>
+}
+
+/** What came of a listing. */
+export interface TakenIn {
+  readonly tools: ReadonlyMap<string, Taken>
+  /** Why tools were set aside, in words that were reported. */
+  readonly aside: ReadonlySet<string>
+}
+
+/** Takes in what a server lists: each tool by itself, so that one that cannot be used leaves the others. */
+export function takeIn(listed: readonly unknown[], former: TakenIn, target: Target, source: Source): TakenIn {
+  const tools = new Map<string, Taken>()
+  const aside = new Set<string>()
+  const wanted = new Map<string, ServerTool>()
+  for (const entry of listed) {
+    const name: unknown = (entry as { readonly name?: unknown } | null)?.name
+    if (!wantsName(target, name)) continue
+    attempt(name, () => {
+      const tool = serverTool(entry, target.limits.definition)
+      if (!wants(target, tool)) return
+      if (partOf(partOf(tool, 'execution'), 'taskSupport') === 'required')
+        throw new TypeError('it runs as a task alone')
+      if (wanted.has(tool.name)) throw new TypeError('it is listed twice')
+      wanted.set(tool.name, tool)
+    })
+  }
+  const names = namesFor([...wanted.keys()], target.prefix)
+  for (const tool of wanted.values()) {
+    attempt(tool.name, () => {
+      const digest = digestOf(tool)
+      const before = former.tools.get(tool.name)
+      const name = names.get(tool.name) ?? tool.name
+      const isSame = before?.digest === digest && before.tool.name === name
+      tools.set(tool.name, isSame ? before : make(tool, digest, name, target, source))
+    })
+  }
+  return { tools, aside }
+
+  function attempt(name: unknown, work: () => void): void {
+    try {
+      work()
+    } catch (cause) {
+      const called = typeof name === 'string' ? quoted(name.slice(0, 80)) : 'without a name'
+      const which = `The tool ${called} of the MCP server ${quoted(source.server)}`
+      const words = `${which} is set aside: ${shortened(cause)}`
+      if (!former.aside.has(words)) target.report(new SchemaConversionError(words, { cause }))
+      aside.add(words)
+    }
+  }
+}
+
+/** Whether a definition is the one that was listed before, as far as anybody goes by it. */
+function digestOf({ name, title, description, inputSchema, outputSchema, annotations, _meta }: ServerTool): string {
+  return sha256(canonicalize({ name, title, description, inputSchema, outputSchema, annotations, ui: uiOf(_meta) }))
+}
+
+/** Reads one entry of a list. */
+function serverTool(entry: unknown, longest: number): ServerTool {
+  const size = JSON.stringify(entry)?.length ?? 0
+  if (size > longest) throw new RangeError(`its definition has ${size} characters, and ${longest} are taken`)
+  const { name, description, title, inputSchema, outputSchema } = objectIn(entry, 'its definition')
+  if (typeof name !== 'string' || name === '') throw new TypeError('its name is not a text')
+  for (const text of [description, title]) {
+    if (text !== undefined && typeof text !== 'string') throw new TypeError('its title and description are not texts')
+  }
+  if (objectIn(inputSchema, '`inputSchema`')['type'] !== 'object')
+    throw new TypeError('`inputSchema` is not of an object')
+  if (outputSchema !== undefined) objectIn(outputSchema, '`outputSchema`')
+  return entry as ServerTool
+}
+
+function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new TypeError(`${what} is not an object`)
+}
+
+function partOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+}
+
+function make(listed: ServerTool, digest: string, name: string, target: Target, source: Source): Taken {
+  const fault = source.hasHeaders ? headerFault(listed.inputSchema) : undefined
+  if (fault !== undefined) throw new TypeError(fault)
+  const { annotations, outputSchema } = listed
+  const title = listed.title ?? partOf(annotations, 'title')
+  const ui = uiOf(listed._meta)
+  const { traits = {}, ...hosts } = hostsWord(target.tools, listed)
+  const asked: Asked = { listed, digest, isRepeatable: traits.idempotent === true || traits.readonly === true }
+  const config: ErasedConfig = {
+    name,
+    description: visible(listed.description ?? '').trim() || visible(`The tool ${listed.name} of ${source.server}`),
+    ...(typeof title === 'string' ? { title: visible(title) } : undefined),
+    ...(ui === undefined ? undefined : { ui }),
+    ...(target.timeout === undefined ? undefined : { timeout: target.timeout }),
+    // Hints of the server stay what they are: never traits, which policies go by.
+    ...(annotations === undefined ? undefined : { meta: { annotations } }),
+    ...(hosts as Partial<ErasedConfig>),
+    traits,
+    type: 'mcp',
+    mcpConfig: mcpConfigOf(listed.name, target, source),
+    inputSchema: jsonSchema(shown(listed.inputSchema) as JsonSchemaObject, { origin: 'wire' }),
+    ...(outputSchema && { outputSchema: jsonSchema(shown(outputSchema) as JsonSchemaObject, { origin: 'wire' }) }),
+    handler: (input, context) => source.run(asked, input, context),
+  }
+  const tool = new Tool(config)
+  tool.describe() // what no model can be shown is set aside here
+  return { tool, digest, renamed: (other) => new Tool({ ...config, name: other }) }
+}
+
+function mcpConfigOf(toolName: string, target: Target, source: Source): McpConfig {
+  const { kind, address } = target
+  return {
+    serverName: source.server,
+    toolName,
+    ...(address === undefined ? undefined : { serverUrl: `${address.origin}${address.pathname}` }),
+    ...(kind === 'other' ? undefined : { transport: kind }),
+  }
+}
+
+/** The view of an MCP app; a server may hide its tool from the model by it, and show it to nobody else but its own apps. */
+function uiOf(meta: unknown): ToolUi | undefined {
+  const ui = partOf(meta, 'ui')
+  const resourceUri = partOf(ui, 'resourceUri') ?? partOf(meta, 'ui/resourceUri')
+  const visibility = partOf(ui, 'visibility')
+  const hasView = typeof resourceUri === 'string' && resourceUri.startsWith('ui://')
+  if (!hasView && !Array.isArray(visibility)) return undefined
+  return {
+    ...(hasView ? { resourceUri } : undefined),
+    ...(Array.isArray(visibility)
+      ? { visibility: (['model', 'app'] as const).filter((who) => visibility.includes(who)) }
+      : undefined),
+  }
+}
+
+const data = new Set(['const', 'enum', 'default', 'examples'])
+
+/** A schema as a model may be shown it: its words have nothing hidden in them, and what it demands is unchanged. */
+function shown(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  if (Array.isArray(schema)) return schema.map(shown)
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (typeof value === 'string' && (key === 'description' || key === 'title')) return [key, visible(value)]
+      return [key, data.has(key) ? value : shown(value)]
+    }),
+  )
+}

@@ -1,0 +1,127 @@
+import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { InvalidConfigurationError } from '../../index.ts'
+import { wrong, type Target } from './_options.ts'
+import { outages } from './_watch.ts'
+
+/** A transport that is not started yet. */
+export interface Line {
+  readonly transport: Transport
+  /** The last words of the program's standard error, for the error that says why it did not start. */
+  readonly lastWords: () => string
+}
+
+const silent = (): string => ''
+/** Transports that were given as they are: one connection each, or the answers of one client would reach another. */
+const used = new WeakSet<Transport>()
+
+/** Makes the way to a server: a new one for every connection. */
+export async function lineTo(target: Target): Promise<Line> {
+  const { transport, command, address } = target
+  if (typeof transport === 'function') return { transport: unused(await transport()), lastWords: silent }
+  if (transport !== undefined) return { transport: unused(transport), lastWords: silent }
+  if (command !== undefined) return programLine(target, command)
+  if (address === undefined) throw wrong('takes one of `command`, `url` and `transport`')
+  return { transport: httpTransport(target, address), lastWords: silent }
+}
+
+function unused(transport: Transport): Transport {
+  if (typeof transport?.start !== 'function')
+    throw wrong('takes a transport, or a function that gives one, as `transport`')
+  if (used.has(transport)) {
+    throw new InvalidConfigurationError(
+      'A transport serves one connection, and this one was used before. Give a function that makes a new one each time.',
+    )
+  }
+  used.add(transport)
+  return transport
+}
+
+async function programLine(target: Target, command: string): Promise<Line> {
+  const { args = [], env = {}, cwd, limits } = target
+  // Not every platform has processes: only who starts one loads this.
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...env },
+    stderr: 'pipe',
+    maxBufferSize: limits.message,
+    ...(cwd === undefined ? undefined : { cwd }),
+  })
+  let words = ''
+  transport.stderr?.on('data', (chunk: unknown) => {
+    words = (words + String(chunk)).slice(-1_000)
+  })
+  return { transport, lastWords: () => words.trim() }
+}
+
+function httpTransport(target: Target, address: URL): Transport {
+  const { authProvider, kind } = target
+  const options = {
+    fetch: boundedFetch(target, address),
+    ...(authProvider === undefined ? undefined : { authProvider }),
+  }
+  if (kind !== 'sse') return new StreamableHTTPClientTransport(address, options)
+  target.report(
+    new InvalidConfigurationError(
+      `The MCP server at ${address.origin} is spoken to over the SSE transport, which is obsolete since 2025-03-26. Use its Streamable HTTP address if it has one.`,
+    ),
+  )
+  // oxlint-disable-next-line typescript/no-deprecated -- servers that have nothing else are still about
+  return new SSEClientTransport(address, options)
+}
+
+type Fetch = NonNullable<Target['fetch']>
+
+/** Fetches with the host's headers, where they are meant for, and takes no more than was agreed. */
+function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: URL): Fetch {
+  return async (input, init) => {
+    const merged = new Headers(init?.headers)
+    if (new URL(input).origin === address.origin) {
+      for (const [name, value] of Object.entries(headers)) if (!merged.has(name)) merged.set(name, value)
+    }
+    const response = await (given ?? fetch)(input, { ...init, headers: merged }).catch((error: unknown) => {
+      if (error instanceof TypeError) outages.add(error)
+      throw error
+    })
+    const { body, status, statusText } = response
+    if (body === null || status < 200 || status === 204 || status === 205 || status === 304) return response
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
+    const limited = body.pipeThrough(limiter(limits.message, isStream))
+    return new Response(limited, { status, statusText, headers: response.headers })
+  }
+}
+
+const newline = 10
+const carriageReturn = 13
+
+/** Lets bytes through up to a limit: of a body, or of one event where the body is a stream of them, which empty lines end. */
+function limiter(most: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let length = 0
+  let previous = 0
+  let isLineEmpty = true
+
+  /** Counts on, from anew after every empty line; gives up where the limit is passed. */
+  function count(chunk: Uint8Array): void {
+    for (const byte of chunk) {
+      length++
+      if (byte === carriageReturn || (byte === newline && previous !== carriageReturn)) {
+        if (isLineEmpty) length = 0
+        isLineEmpty = true
+      } else if (byte !== newline) {
+        isLineEmpty = false
+        if (length > most) return
+      }
+      previous = byte
+    }
+  }
+
+  return new TransformStream({
+    transform(chunk, controller) {
+      if (isStream) count(chunk)
+      else length += chunk.byteLength
+      if (length > most) controller.error(new RangeError(`The server sent a message of more than ${most} bytes.`))
+      else controller.enqueue(chunk)
+    },
+  })
+}

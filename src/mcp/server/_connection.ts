@@ -1,0 +1,104 @@
+import {
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Implementation,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { callTool, capabilitiesOf } from './_call.ts'
+import { page } from './_pages.ts'
+import { readResource, resourcesFor, templatesFor } from './_resources.ts'
+import type { Peer, Settings } from './_settings.ts'
+import { isUiHost, shownTool, toolsFor } from './_tools.ts'
+
+/** The protocol's side of one client. The tools are not registered with it: the passage alone knows and runs them. */
+class Served extends McpServer {
+  readonly #peer: Peer
+  readonly #settings: Settings
+
+  constructor(info: Implementation, peer: Peer, settings: Settings) {
+    const { instructions } = settings
+    super(info, {
+      capabilities: { logging: {} },
+      ...(instructions === undefined ? undefined : { instructions }),
+      debouncedNotificationMethods: ['notifications/tools/list_changed'],
+      inputRequired: { roundTimeoutMs: settings.answerTimeout },
+    })
+    this.#peer = peer
+    this.#settings = settings
+  }
+
+  /** Asked for by the transport, which checks the headers that a schema says repeat its arguments. */
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return shownTool(name, this.#peer.session, true, this.#settings)?.inputSchema
+  }
+}
+
+/** Makes the server of one client. */
+export function serve(peer: Peer, settings: Settings): McpServer {
+  const { name, version, title, pageSize } = settings
+  const served = new Served({ name, version, ...(title === undefined ? undefined : { title }) }, peer, settings)
+  const { server } = served
+  const safely = <Request, Context, Result>(
+    answer: (request: Request, context: Context) => Result | Promise<Result>,
+  ) => {
+    return async (request: Request, context: Context): Promise<Result> => {
+      try {
+        return await answer(request, context)
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error
+        settings.report(error) // a client is not told of what is no fault of its own
+        throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+      }
+    }
+  }
+  server.registerCapabilities({ tools: { listChanged: true }, resources: {} })
+  server.setRequestHandler(
+    'tools/list',
+    safely(({ params }, context: ServerContext) => {
+      const tools = toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
+      const { items, ...rest } = page(tools, params?.cursor, pageSize, (tool) => tool.name)
+      return { tools: items, ...rest }
+    }),
+  )
+  server.setRequestHandler(
+    'tools/call',
+    safely((request, context) => callTool(request, context, peer, served, settings)),
+  )
+  server.setRequestHandler(
+    'resources/list',
+    safely(({ params }) => {
+      const { items, ...rest } = page(resourcesFor(peer, settings), params?.cursor, pageSize, ({ uri }) => uri)
+      return { resources: items, ...rest }
+    }),
+  )
+  server.setRequestHandler(
+    'resources/templates/list',
+    safely(() => ({ resourceTemplates: templatesFor(settings) })),
+  )
+  server.setRequestHandler(
+    'resources/read',
+    safely(({ params }) => readResource(params.uri, peer, settings)),
+  )
+  try {
+    settings.extend?.(served)
+  } catch (error) {
+    settings.report(error) // where there are no connections, nobody else would
+    throw error
+  }
+  return served
+}
+
+/** Tells a client of changes, until it is gone; then what it was asked is given up. */
+export function attend(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
+  const silence = settings.executor.onToolsChange(() => {
+    served.server.sendToolListChanged().catch(() => {}) // not connected yet, or not any more
+  })
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
+  served.server.onclose = () => {
+    silence()
+    settings.rounds.end(peer.owner)
+    gone()
+  }
+  return served
+}

@@ -1,0 +1,24 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+
+/**
+ * One page of a list. The cursor names the last item of the page before: what comes and goes elsewhere moves nothing.
+ *
+ * @throws {ProtocolError} Where the cursor means nothing here, or its item is gone: the client has to begin anew.
+ */
+export function page<Item>(
+  items: readonly Item[],
+  cursor: string | undefined,
+  size: number,
+  keyOf: (item: Item) => string,
+): { readonly items: Item[]; readonly nextCursor?: string } {
+  const start = cursor === undefined ? 0 : items.findIndex((item) => cursorOf(keyOf(item)) === cursor) + 1
+  if (start === 0 && cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
+  const found = items.slice(start, start + size)
+  const last = found.at(-1)
+  const isLast = last === undefined || start + size >= items.length
+  return isLast ? { items: found } : { items: found, nextCursor: cursorOf(keyOf(last)) }
+}
+
+function cursorOf(key: string): string {
+  return `after:${encodeURIComponent(key)}`
+}

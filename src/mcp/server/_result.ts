@@ -1,0 +1,73 @@
+import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer } from '@modelcontextprotocol/server'
+import { mcp } from '../../formats/mcp.ts'
+import type { SpooledArtifact, ToolError, ToolResult } from '../../index.ts'
+import { uriOf } from './_resources.ts'
+import type { Peer, Settings } from './_settings.ts'
+import { shownTool } from './_tools.ts'
+
+const format = mcp()
+const bareCall = { method: 'tools/call' }
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What a client is told of a call. Only a tool that it cannot have meant is an error of the protocol. */
+export async function toolResult(
+  result: ToolResult,
+  peer: Peer,
+  server: McpServer,
+  settings: Settings,
+): Promise<CallToolResult> {
+  if (result.error?.code === 'E_TOOL_NOT_FOUND')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message)
+  const told = format.results([result], bareCall) as CallToolResult
+  const { artifact, handle } = result
+  const link = handle === undefined || artifact === undefined ? [] : [linkTo(artifact, handle, result)]
+  const content = [...told.content, ...link]
+  if (handle !== undefined) settings.lent.remember(handle, peer)
+  if (result.status !== 'ok') return { content, isError: true }
+  const schema = shownTool(result.toolName, peer.session, true, settings)?.outputSchema
+  if (schema === undefined || artifact === undefined) return { ...told, content }
+  if (artifact.byteLength() > settings.structuredLimit) return tooLarge(content, artifact)
+  return server.server.projectCallToolResult({ content, structuredContent: await valueOf(artifact, schema) }, schema)
+}
+
+/** What a client is told where the call cannot be gone on with. */
+export function failedResult({ name, message }: ToolError): CallToolResult {
+  return { content: [{ type: 'text', text: `${name}: ${message}` }], isError: true }
+}
+
+function linkTo(
+  artifact: SpooledArtifact,
+  handle: string,
+  { toolName }: ToolResult,
+): CallToolResult['content'][number] {
+  return {
+    type: 'resource_link',
+    uri: uriOf(handle),
+    name: handle,
+    description: `The whole result of ${toolName}`,
+    mimeType: artifact.mediaType,
+    size: artifact.byteLength(),
+  }
+}
+
+/** A tool that has an output schema has to give all of its result at once, or to fail. */
+function tooLarge(content: CallToolResult['content'], artifact: SpooledArtifact): CallToolResult {
+  const size = artifact.byteLength().toLocaleString('en')
+  const text = `The tool has run to its end; do not call it again. Its result of ${size} bytes is too large to be sent in one piece: read it in parts.`
+  return { content: [{ type: 'text', text }, ...content], isError: true }
+}
+
+/** The value that was checked against the output schema. */
+async function valueOf(artifact: SpooledArtifact, schema: Schema): Promise<unknown> {
+  const text = await artifact.asString()
+  if (/[/+]json\b/.test(artifact.mediaType)) return JSON.parse(text)
+  const types = [schema['type']].flat()
+  const isText = types.includes('string') || types.every((type) => type === undefined)
+  if (isText) return text
+  try {
+    return JSON.parse(text) // a number, a boolean or null
+  } catch {
+    return text
+  }
+}

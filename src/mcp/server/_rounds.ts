@@ -1,0 +1,151 @@
+import type { InputRequests } from '@modelcontextprotocol/server'
+import { ToolFailure, type ToolEventOf, type ToolResult } from '../../index.ts'
+
+const mostWaiting = 1_000
+
+type Responses = Readonly<Record<string, unknown>>
+
+interface Question {
+  readonly requests: InputRequests
+  readonly answers: Map<string, unknown>
+  resolve(responses: Responses): void
+  reject(error: unknown): void
+}
+
+/** What a round comes to: the result of the call, or what the client has to answer first. */
+export type Turn = { readonly result: ToolResult } | { readonly requests: InputRequests }
+
+/** One call that may ask its client questions while it runs, over as many requests as that takes. */
+export class Conversation {
+  readonly owner: string
+  /** Name and args of the call: the client has to repeat them. */
+  readonly subject: () => string
+  /** Where progress goes in this round. */
+  tell: (event: ToolEventOf<'tool:progress'>) => void = () => {}
+  /** How far its progress was told. */
+  readonly counter: { last?: number } = {}
+  /** Answers that came with the first request, before anything was asked. */
+  readonly #given: Map<string, unknown>
+  readonly #leaving = new AbortController()
+  readonly #result: Promise<Turn>
+  #failed: (error: unknown) => void = () => {}
+  #question: Question | undefined
+  #asked: PromiseWithResolvers<Turn> = Promise.withResolvers()
+  #line: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    owner: string,
+    subject: () => string,
+    given: Responses,
+    run: (conversation: Conversation) => Promise<ToolResult>,
+  ) {
+    this.owner = owner
+    this.subject = subject
+    this.#given = new Map(Object.entries(given))
+    const failed = new Promise<never>((_, reject) => (this.#failed = reject))
+    this.#result = Promise.race([run(this).then((result) => ({ result })), failed])
+    this.#result.catch(() => {}) // heard by the round that waits for it
+  }
+
+  get signal(): AbortSignal {
+    return this.#leaving.signal
+  }
+
+  /** Asks the client, one question after the other. */
+  ask(requests: InputRequests, options: { readonly isFresh?: boolean } = {}): Promise<Responses> {
+    const asked = this.#line.then(() => this.#ask(requests, options.isFresh === true))
+    this.#line = asked.catch(() => {})
+    return asked
+  }
+
+  #ask(requests: InputRequests, isFresh: boolean): Promise<Responses> {
+    this.signal.throwIfAborted()
+    const answers = new Map<string, unknown>()
+    const question = Promise.withResolvers<Responses>()
+    this.#question = { requests, answers, resolve: question.resolve, reject: question.reject }
+    if (!isFresh) this.answer(Object.fromEntries(this.#given))
+    this.#given.clear()
+    if (this.#question !== undefined) this.#asked.resolve({ requests })
+    return question.promise
+  }
+
+  /** What comes next: of a question that stands, the same again. */
+  next(): Promise<Turn> {
+    return Promise.race([this.#result, this.#asked.promise])
+  }
+
+  /** Takes what the client answered; what it left out is asked again. */
+  answer(responses: Responses): void {
+    const question = this.#question
+    if (question === undefined) return
+    const keys = Object.keys(question.requests)
+    for (const key of keys) if (Object.hasOwn(responses, key)) question.answers.set(key, responses[key])
+    if (keys.some((key) => !question.answers.has(key))) return
+    this.#question = undefined
+    this.#asked = Promise.withResolvers()
+    question.resolve(Object.fromEntries(question.answers))
+  }
+
+  /** Gives the call up. */
+  leave(reason: unknown): void {
+    this.#question?.reject(new ToolFailure('The client has not answered.'))
+    this.#leaving.abort(reason)
+  }
+
+  /** Gives the call up, and lets the request fail as the protocol says. */
+  fail(error: Error): void {
+    this.#failed(error)
+    this.leave(error)
+  }
+}
+
+/** The calls that wait for an answer. Their tokens are random, of use once, and only for who was asked. */
+export class Rounds {
+  readonly #waiting = new Map<
+    string,
+    { readonly conversation: Conversation; readonly timer: ReturnType<typeof setTimeout> }
+  >()
+  readonly #timeout: number
+
+  constructor(timeout: number) {
+    this.#timeout = timeout
+  }
+
+  /** Keeps a call until it is answered; where too many wait, the oldest is given up. */
+  keep(conversation: Conversation): string {
+    const token = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '')
+    const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
+    ;(timer as { unref?: () => void }).unref?.()
+    this.#waiting.set(token, { conversation, timer })
+    for (const oldest of this.#waiting.keys()) {
+      if (this.#waiting.size <= mostWaiting) break
+      this.#drop(oldest, 'Too many calls wait for an answer.')
+    }
+    return token
+  }
+
+  /** The call that waits under a token, where it is this owner's and about the same thing. */
+  take(token: string, owner: string, subject: string): Conversation | undefined {
+    const entry = this.#waiting.get(token)
+    if (entry === undefined || entry.conversation.owner !== owner || entry.conversation.subject() !== subject)
+      return undefined
+    clearTimeout(entry.timer)
+    this.#waiting.delete(token)
+    return entry.conversation
+  }
+
+  /** Gives up what an owner will not answer any more; without one, everything. */
+  end(owner?: string): void {
+    for (const [token, { conversation }] of this.#waiting) {
+      if (owner === undefined || conversation.owner === owner) this.#drop(token, 'The client is gone.')
+    }
+  }
+
+  #drop(token: string, why: string): void {
+    const entry = this.#waiting.get(token)
+    if (entry === undefined) return
+    clearTimeout(entry.timer)
+    this.#waiting.delete(token)
+    entry.conversation.leave(new Error(why))
+  }
+}

@@ -1,0 +1,76 @@
+// The configuration files that people have.
+import { normalizeMCPConfig } from 'toolwright/mcp/client'
+import { describe, expect, test } from 'vitest'
+
+describe('a configuration', () => {
+  test('of Claude and Cursor is a list of servers, in its order', () => {
+    const config = {
+      mcpServers: {
+        files: {
+          command: 'npx',
+          args: ['-y', 'server-filesystem', '/srv'],
+          env: { LOG: 'off' },
+          alwaysAllow: ['write_file'],
+        },
+        issues: { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer x' } },
+        old: { type: 'sse', url: 'https://example.com/sse' },
+        resting: { command: 'sleep', disabled: true },
+      },
+    }
+    expect(normalizeMCPConfig(config)).toEqual([
+      { name: 'files', type: 'stdio', command: 'npx', args: ['-y', 'server-filesystem', '/srv'], env: { LOG: 'off' } },
+      { name: 'issues', type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer x' } },
+      { name: 'old', type: 'sse', url: 'https://example.com/sse', headers: {} },
+    ])
+  })
+
+  test.each([
+    ['VS Code', { servers: { s: { type: 'stdio', command: 'c' } } }, { type: 'stdio', command: 'c' }],
+    ['Windsurf', { mcpServers: { s: { serverUrl: 'http://h' } } }, { type: 'http', url: 'http://h' }],
+    ['Gemini', { mcpServers: { s: { httpUrl: 'http://h' } } }, { type: 'http', url: 'http://h' }],
+    ['Cline', { mcpServers: { s: { type: 'streamableHttp', url: 'http://h' } } }, { type: 'http', url: 'http://h' }],
+    ['one server by name', { s: { transport: 'sse', url: 'http://h' } }, { type: 'sse', url: 'http://h' }],
+  ])('may be written as by %s', (_who, config, server) => {
+    expect(normalizeMCPConfig(config)).toMatchObject([{ name: 's', ...server }])
+  })
+
+  test('gets the variables that it is given, and no others', () => {
+    const config = {
+      s: { command: '${HOME}/bin/${NAME:-server}', args: ['--key', '${env:KEY}'], env: { A: '${KEY}' } },
+    }
+    const variables = { HOME: '/home/me', KEY: 'k' }
+    expect(normalizeMCPConfig(config, { variables })).toMatchObject([
+      { command: '/home/me/bin/server', args: ['--key', 'k'], env: { A: 'k' } },
+    ])
+    expect(() => normalizeMCPConfig(config)).toThrow(/"s" uses \$\{HOME\} in `command`: give its value/)
+    expect(() => normalizeMCPConfig({ s: { command: '${constructor}' } }, { variables })).toThrow(
+      /uses \$\{constructor\}/,
+    )
+  })
+
+  test('may call a server anything', () => {
+    const config = JSON.parse('{"mcpServers":{"__proto__":{"command":"c"},"constructor":{"command":"d"}}}') as unknown
+    expect(normalizeMCPConfig(config).map(({ name }) => name)).toEqual(['__proto__', 'constructor'])
+  })
+
+  test.each<readonly [unknown, RegExp]>([
+    [null, /is a JSON object/],
+    [[], /is a JSON object/],
+    [{ mcpServers: [] }, /object of servers by name/],
+    [{ s: 'npx' }, /"s" is not an object/],
+    [{ s: {} }, /"s" is of type "http" and needs no `command` but a `url`/],
+    [{ s: { command: 'a', url: 'http://h' } }, /"s" is of type "stdio" and needs a `command` and no `url`/],
+    [{ s: { type: 'stdio', url: 'http://h' } }, /needs a `command`/],
+    [{ s: { type: 'http', command: 'a' } }, /needs no `command`/],
+    [{ s: { type: 'carrier-pigeon', url: 'http://h' } }, /`type` that nobody knows: "carrier-pigeon"/],
+    [{ s: { type: 'ws', url: 'ws://h' } }, /asks for a websocket, which no version of the protocol has/],
+    [{ s: { command: ['a'] } }, /`command` that is not a string/],
+    [{ s: { command: 'a', args: 'b' } }, /`args` that are not an array/],
+    [{ s: { command: 'a', args: [1] } }, /`args` that is not a string/],
+    [{ s: { command: 'a', env: ['b'] } }, /`env` that are not an object/],
+    [{ s: { url: 'http://h', headers: { a: 1 } } }, /`headers` that is not a string/],
+  ])('that cannot be one is refused: %j', (config, reason) => {
+    expect(() => normalizeMCPConfig(config)).toThrow(reason)
+    expect(() => normalizeMCPConfig(config)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
+  })
+})

@@ -1,0 +1,269 @@
+import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { mcpServer, type ListenOptions } from 'toolwright/mcp/server'
+import { Agent, request } from 'node:http'
+import { describe, expect, test, vi } from 'vitest'
+import { closing, connect, eras, start, textOf } from './_server.ts'
+
+const now = tool('now', () => 'now')
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+const _meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }
+const json = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+const naming = { 'mcp-method': 'tools/call', 'mcp-name': 'echo' }
+const modern = { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
+
+interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+/** A request with whatever headers: `fetch` lets nobody choose the host. */
+function send(
+  url: string,
+  headers: Record<string, string>,
+  body?: unknown,
+  method = 'POST',
+  agent?: Agent,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, agent }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      response.once('error', reject)
+    })
+    sent.once('error', reject)
+    sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body))
+  })
+}
+
+async function openSession(url: string, headers: Record<string, string> = {}): Promise<string> {
+  const reply = await send(url, { ...json, ...headers }, initialize)
+  expect(reply.status).toBe(200)
+  return String(reply.headers['mcp-session-id'])
+}
+
+describe('a request is refused', () => {
+  test.each([
+    ['for another host', { host: 'evil.example' }],
+    ['for another host that looks like this one', { host: 'localhost.evil.example' }],
+    ['for this host, by a page of another', { origin: 'http://evil.example' }],
+    ['for this host, by a page of nowhere', { origin: 'null' }],
+  ])('%s, in either era and whatever it asks for', async (_, headers) => {
+    const { url } = await start({ tools: [now] })
+    for (const [base, body, method] of [
+      [json, initialize, 'POST'],
+      [modern, list, 'POST'],
+      [json, undefined, 'GET'],
+      [json, undefined, 'DELETE'],
+      [json, undefined, 'OPTIONS'],
+    ] as const) {
+      expect((await send(url, { ...base, ...headers }, body, method)).status).toBe(403)
+    }
+  })
+
+  test.each<[string, string | undefined]>([
+    ['without a token', undefined],
+    ['with another token', 'Bearer wrong'],
+    ['with the beginning of the token', 'Bearer secre'],
+    ['with the token and more', 'Bearer secrets'],
+    ['with another scheme', 'Basic secret'],
+    ['with two tokens', 'Bearer secret secret'],
+  ])('%s', async (_, authorization) => {
+    const { url } = await start({ tools: [now] }, {}, { token: 'secret' })
+    const headers = authorization === undefined ? {} : { authorization }
+    for (const [base, body] of [
+      [json, initialize],
+      [modern, list],
+    ] as const) {
+      const reply = await send(url, { ...base, ...headers }, body)
+      expect(reply.status).toBe(401)
+      expect(reply.headers['www-authenticate']).toMatch(/^Bearer/)
+    }
+  })
+
+  test('that is larger than a message may be, without reading all of it', async () => {
+    const { url } = await start({ tools: [now] }, { messageLimit: 1_000 })
+    const large = { ...list, params: { ...list.params, filler: 'x'.repeat(1_000) } }
+    expect((await send(url, modern, large)).status).toBe(413)
+    expect((await send(url, json, { ...initialize, filler: 'x'.repeat(1_000) })).status).toBe(413)
+  })
+
+  test.each([
+    ['that is not JSON', '{"jsonrpc":'],
+    ['that is empty', ''],
+    ['that says a thing twice', '{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{}}'],
+    ['that is too deep', '['.repeat(5_000)],
+  ])('%s', async (_, body) => {
+    const { url } = await start({ tools: [now] })
+    const reply = await send(url, json, body)
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.text)).toMatchObject({ error: { code: -32_700 } })
+  })
+
+  test('that says it is something other than JSON', async () => {
+    const { url } = await start({ tools: [now] })
+    expect((await send(url, { ...json, 'content-type': 'text/plain' }, initialize)).status).toBe(415)
+  })
+
+  test.each(['PUT', 'OPTIONS', 'HEAD'])('by %s', async (method) => {
+    const { url } = await start({ tools: [now] })
+    const { status, headers } = await send(url, json, undefined, method)
+    expect([status, headers['allow']]).toEqual([405, 'GET, POST, DELETE'])
+  })
+
+  test('for another path, and for an address that is none', async () => {
+    const { url } = await start({ tools: [now] })
+    expect((await send(url.replace('/mcp', '/'), json, initialize)).status).toBe(404)
+    expect((await send(url.replace('/mcp', '/mcp/more'), json, initialize)).status).toBe(404)
+  })
+})
+
+describe('a session', () => {
+  test('that never was, is over, or is not named is none', async () => {
+    const { url } = await start({ tools: [now] })
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+    expect((await send(url, json, ping)).status).toBe(400)
+    expect((await send(url, { ...json, 'mcp-session-id': crypto.randomUUID() }, ping)).status).toBe(404)
+    const session = await openSession(url)
+    const headers = { ...json, 'mcp-session-id': session }
+    expect((await send(url, headers, ping)).status).toBe(200)
+    expect((await send(url, headers, undefined, 'DELETE')).status).toBe(200)
+    expect((await send(url, headers, ping)).status).toBe(404)
+  })
+
+  test('of another client is none', async () => {
+    const token = (given: string): string | undefined =>
+      new Map([
+        ['key-a', 'ada'],
+        ['key-b', 'ben'],
+      ]).get(given)
+    const { url } = await start({ tools: [now] }, {}, { token })
+    const ada = { authorization: 'Bearer key-a' }
+    const session = await openSession(url, ada)
+    const headers = { ...json, 'mcp-session-id': session }
+    for (const [method, body] of [
+      ['POST', { jsonrpc: '2.0', id: 2, method: 'ping' }],
+      ['GET', undefined],
+      ['DELETE', undefined],
+    ] as const) {
+      expect((await send(url, { ...headers, authorization: 'Bearer key-b' }, body, method)).status).toBe(404)
+    }
+    expect((await send(url, { ...headers, ...ada }, { jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(200)
+  })
+
+  test('finds no place where too many are open, and does where one was left for long', async () => {
+    const { url } = await start({ tools: [now] }, {}, { maximumSessions: 2, sessionTimeout: 60_000 })
+    const first = await openSession(url)
+    await openSession(url)
+    expect((await send(url, json, initialize)).status).toBe(503)
+    const time = performance.now()
+    vi.spyOn(performance, 'now').mockImplementation(() => time + 120_000)
+    closing(() => vi.restoreAllMocks())
+    await openSession(url)
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+    expect((await send(url, { ...json, 'mcp-session-id': first }, ping)).status).toBe(404)
+  })
+})
+
+describe.each(eras)('in the era of %s,', (_, mode) => {
+  test('fifty clients with the same ids, of two hundred calls each, see their own results alone', async () => {
+    const echo = tool('echo', async ({ from, count }: { from?: unknown; count?: unknown }) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      return `${String(from)}:${String(count)}`
+    })
+    const { url } = await start({ tools: [echo] })
+    const agent = new Agent({ keepAlive: true, maxSockets: 50 })
+    closing(() => agent.destroy())
+    const wrong: string[] = []
+    let answers = 0
+    const run = async (from: number): Promise<void> => {
+      const own = mode === 'legacy' ? { ...json, 'mcp-session-id': await openSession(url) } : { ...modern, ...naming }
+      for (let id = 1; id <= 200; id++) {
+        const params = { name: 'echo', arguments: { from, count: id }, ...(mode === 'legacy' ? undefined : { _meta }) }
+        const { text } = await send(url, own, { jsonrpc: '2.0', id, method: 'tools/call', params }, 'POST', agent)
+        answers++
+        const message = JSON.parse(/^(?:data: )?(\{.*\})$/m.exec(text)?.[1] ?? 'null')
+        if (message?.id !== id || textOf(message.result) !== `${from}:${id}`) wrong.push(`${from}:${id} got ${text}`)
+      }
+    }
+    await Promise.all(Array.from({ length: 50 }, (__, from) => run(from)))
+    expect(wrong).toEqual([])
+    expect(answers).toBe(10_000)
+  }, 180_000)
+
+  test('each client has a session of its own', async () => {
+    const { url } = await start({ tools: [tool('where', (__, { session }) => session)] })
+    const clients = await Promise.all([connect(url, mode), connect(url, mode), connect(url, mode)])
+    const sessions = await Promise.all(
+      clients.map(async (client) => textOf(await client.callTool({ name: 'where', arguments: {} }))),
+    )
+    expect(new Set(sessions).size).toBe(3)
+  })
+
+  test('what goes wrong within is told to the host, and to no client', async () => {
+    const { url, reports } = await start(
+      { tools: [now] },
+      {
+        extend: () => {
+          throw new Error('secret of the host')
+        },
+      },
+    )
+    const failure: unknown = await connect(url, mode).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(Error)
+    expect(String(failure)).not.toContain('secret')
+    expect(reports.map(String).join()).toContain('secret of the host')
+  })
+})
+
+test('a client of the newer era that shows who it is keeps its session from request to request', async () => {
+  const token = (given: string): string | undefined =>
+    new Map([
+      ['key-a', 'ada'],
+      ['key-b', 'ben'],
+    ]).get(given)
+  const { url } = await start({ tools: [tool('where', (_, { session }) => session)] }, {}, { token })
+  const where = async (key: string): Promise<string> => {
+    const client = await connect(url, { pin: '2026-07-28' }, {}, { authorization: `Bearer ${key}` })
+    return textOf(await client.callTool({ name: 'where', arguments: {} }))
+  }
+  const [first, second, other] = [await where('key-a'), await where('key-a'), await where('key-b')]
+  expect(first).toBe(second)
+  expect(other).not.toBe(first)
+})
+
+test.each<[string, ListenOptions]>([
+  ['without a token', { host: '0.0.0.0', hosts: ['tools.example'] }],
+  ['without the names that it is reached under', { host: '0.0.0.0', token: 'secret' }],
+  ['with an empty token', { token: ' ' }],
+])('a server does not listen to others %s', async (_, options) => {
+  const executor = createExecutor()
+  await expect(mcpServer({ executor }).listen(options)).rejects.toThrow(InvalidConfigurationError)
+})
+
+test('a handler can be mounted anywhere under its own name', async () => {
+  const handler = mcpServer({ executor: createExecutor({ tools: [now] }) }).http({ hosts: ['tools.example'] })
+  closing(() => handler.close())
+  const ask = (host: string): Promise<Response> =>
+    handler.fetch(
+      new Request('https://tools.example/any/path', {
+        method: 'POST',
+        headers: { ...modern, host },
+        body: JSON.stringify(list),
+      }),
+    )
+  expect(await (await ask('tools.example')).json()).toMatchObject({ result: { tools: [{ name: 'now' }] } })
+  expect((await ask('localhost')).status).toBe(403)
+  await handler.close()
+  expect((await ask('tools.example')).status).toBe(503)
+})

@@ -1,0 +1,314 @@
+import type { Client } from '@modelcontextprotocol/client'
+import { inputRequired } from '@modelcontextprotocol/server'
+import { tool, type Tool } from 'toolwright'
+import { mcpClient } from 'toolwright/mcp/server'
+import { describe, expect, test } from 'vitest'
+import { connect, eras, start, textOf, type Mode } from './_server.ts'
+
+const asksForm = { capabilities: { elicitation: { form: {} } } }
+
+interface Deploying {
+  readonly deploy: Tool
+  readonly runs: unknown[]
+}
+
+function deploying(): Deploying {
+  const runs: unknown[] = []
+  const deploy = tool({
+    name: 'deploy',
+    description: 'Deploys',
+    inputSchema: { type: 'object', properties: { to: { type: 'string' } } },
+    requiresConfirmation: true,
+    confirmationMessage: 'Deploy it?',
+    handler: async function* (input) {
+      yield 'on the way'
+      runs.push(input)
+      return 'deployed'
+    },
+  }) as unknown as Tool
+  return { deploy, runs }
+}
+
+/** Answers what the client's user is asked; gives what was asked. */
+function answering(client: Client, answer: object): unknown[] {
+  const asked: unknown[] = []
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params)
+    return answer as never
+  })
+  return asked
+}
+
+describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) => {
+  test("runs once the client's user has said yes, and tells how far it is", async () => {
+    const { deploy, runs } = deploying()
+    const { url, executor } = await start({ tools: [deploy] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { approve: true } })
+    const decisions: unknown[] = []
+    executor.on('call:resumed', ({ decision, decidedBy }) => void decisions.push([decision, decidedBy]))
+    const heard: unknown[] = []
+    const result = await client.callTool(
+      { name: 'deploy', arguments: { to: 'production' } },
+      { onprogress: ({ message }) => void heard.push(message) },
+    )
+    expect(textOf(result)).toBe('deployed')
+    expect(runs).toEqual([{ to: 'production' }])
+    expect(heard).toContain('on the way')
+    expect(asked).toMatchObject([
+      { message: 'Deploy it?', requestedSchema: { properties: { approve: { type: 'boolean' } } } },
+    ])
+    expect(decisions).toEqual([['allow', 'mcp client']])
+  })
+
+  test.each([
+    ['says no', { action: 'accept', content: { approve: false } }],
+    ['says something else', { action: 'accept', content: { approve: 'yes' } }],
+    ['declines', { action: 'decline' }],
+    ['closes the question', { action: 'cancel' }],
+  ])('does not run where the user %s', async (__, answer) => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] })
+    const client = await connect(url, mode, asksForm)
+    answering(client, answer)
+    const result = await client.callTool({ name: 'deploy', arguments: {} })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/denied/i)
+    expect(runs).toEqual([])
+  })
+
+  test.each([
+    ['that cannot ask', {}],
+    ['that can only open a page', { capabilities: { elicitation: { url: {} } } }],
+  ])('comes back as an error from a client %s, and says that approval is awaited', async (__, options) => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] })
+    const result = await (await connect(url, mode, options)).callTool({ name: 'deploy', arguments: {} })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/has not run yet: it waits for approval/)
+    expect(runs).toEqual([])
+  })
+
+  test('can be given up after the yes', async () => {
+    const aborted = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const wait = tool({
+      name: 'wait',
+      description: 'Waits',
+      requiresConfirmation: true,
+      handler: (___, { signal }) => {
+        signal.addEventListener('abort', () => aborted.resolve())
+        begun.resolve()
+        return new Promise(() => {})
+      },
+    })
+    const { url } = await start({ tools: [wait] })
+    const client = await connect(url, mode, asksForm)
+    answering(client, { action: 'accept', content: { approve: true } })
+    const leaving = new AbortController()
+    const call = client.callTool({ name: 'wait', arguments: {} }, { signal: leaving.signal })
+    await begun.promise
+    leaving.abort()
+    await expect(call).rejects.toThrow()
+    await aborted.promise
+  })
+
+  test('waits for the host alone where the host says so', async () => {
+    const { deploy, runs } = deploying()
+    const { url, executor } = await start({ tools: [deploy] }, { approvals: 'host' })
+    let token: string | undefined
+    executor.on('call:paused', (event) => void (token = event.token))
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { approve: true } })
+    const result = await client.callTool({ name: 'deploy', arguments: {} })
+    expect([result.isError, asked, runs]).toEqual([true, [], []])
+    expect((await executor.decide(token ?? '', 'allow')).status).toBe('ok')
+    expect(runs).toHaveLength(1)
+  })
+
+  test('asks whom the executor asks, and not the client, where there is an approver', async () => {
+    const { deploy, runs } = deploying()
+    const approver = { ask: async () => ({ decision: 'deny' as const, note: 'not on Fridays' }) }
+    const { url } = await start({ tools: [deploy], use: [{ approver }] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { approve: true } })
+    expect(textOf(await client.callTool({ name: 'deploy', arguments: {} }))).toContain('not on Fridays')
+    expect([asked, runs]).toEqual([[], []])
+  })
+})
+
+describe.each(eras)('in the era of %s, a handler', (_, mode) => {
+  const greet = tool('greet', async (__, context) => {
+    const client = mcpClient(context)
+    const answers = await client?.ask({
+      name: inputRequired.elicit({
+        message: 'Your name?',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+      }),
+    })
+    return `${client?.name}: ${JSON.stringify(answers?.['name'])}`
+  })
+
+  test("asks the client's user, and runs once", async () => {
+    const { url } = await start({ tools: [greet] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { name: 'Ada' } })
+    const text = textOf(await client.callTool({ name: 'greet', arguments: {} }))
+    expect(text).toBe('test: {"action":"accept","content":{"name":"Ada"}}')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('that does not wait for an answer harms nobody', async () => {
+    const careless = tool('careless', (__, context) => {
+      void mcpClient(context)?.ask({ roots: inputRequired.listRoots() })
+      return 'done'
+    })
+    const { url } = await start({ tools: [careless] })
+    const outcome: unknown = await (
+      await connect(url, mode)
+    )
+      .callTool({ name: 'careless', arguments: {} })
+      .then(textOf, (error: unknown) => error)
+    if (mode === 'legacy') expect(outcome).toBe('done')
+    else expect(outcome).toMatchObject({ code: -32_021 })
+  })
+
+  test('that asks a client which cannot be asked does not wait for it', async () => {
+    const { url, executor } = await start({ tools: [greet] })
+    const settled = new Promise<string>((resolve) => executor.on('call:settled', ({ status }) => resolve(status)))
+    const outcome: unknown = await (
+      await connect(url, mode)
+    )
+      .callTool({ name: 'greet', arguments: {} })
+      .then(textOf, (error: unknown) => error)
+    if (mode === 'legacy') expect(outcome).toMatch(/cannot be asked/)
+    else expect(outcome).toMatchObject({ code: -32_021, data: { requiredCapabilities: { elicitation: {} } } })
+    expect(await settled).not.toBe('ok')
+  })
+})
+
+test('a handler that is called by no client of the protocol finds none', async () => {
+  const seen: unknown[] = []
+  const { executor } = await start({ tools: [tool('look', (_, context) => void seen.push(mcpClient(context)))] })
+  await executor.execute({ name: 'look' })
+  expect(seen).toEqual([undefined])
+})
+
+describe('a question to a client of the newer era', () => {
+  const pin: Mode = { pin: '2026-07-28' }
+  const yes = { approval: { action: 'accept', content: { approve: true } } }
+  type Answer = Record<string, unknown> & { requestState?: string; inputRequests?: Record<string, unknown> }
+
+  /** A client that answers by itself, with whatever it likes. */
+  async function manual(
+    url: string,
+    headers: Record<string, string> = {},
+  ): Promise<(params: object) => Promise<Answer>> {
+    let id = 0
+    return async (params) => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+      }
+      const name = (params as { readonly name?: string }).name ?? 'deploy'
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': name,
+          ...headers,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: id++,
+          method: 'tools/call',
+          params: { name, arguments: {}, ...params, _meta },
+        }),
+      })
+      const { result, error } = (await response.json()) as { readonly result?: Answer; readonly error?: Answer }
+      return result ?? error ?? {}
+    }
+  }
+
+  test('is not answered before it is asked', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] })
+    const call = await manual(url)
+    expect(await call({ inputResponses: yes })).toMatchObject({ resultType: 'input_required' })
+    expect(runs).toEqual([])
+  })
+
+  test('is answered once, whoever tries again', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] })
+    const call = await manual(url)
+    const { requestState } = await call({})
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call({ inputResponses: yes, requestState })))
+    expect(answers.filter(({ content }) => content !== undefined)).toHaveLength(1)
+    expect(answers.filter(({ code }) => code === -32_602)).toHaveLength(19)
+    expect(runs).toHaveLength(1)
+  })
+
+  test('is about the call that it was asked for, and no other', async () => {
+    const { deploy, runs } = deploying()
+    const other = tool('other', () => runs.push('other'))
+    const { url } = await start({ tools: [deploy, other] as Tool[] })
+    const call = await manual(url)
+    const { requestState } = await call({ arguments: { to: 'staging' } })
+    const answer = { inputResponses: yes, requestState }
+    expect(await call({ ...answer, arguments: { to: 'production' } })).toMatchObject({ code: -32_602 })
+    expect(await call({ ...answer, name: 'other' })).toMatchObject({ code: -32_602 })
+    expect(runs).toEqual([])
+    expect(await call({ ...answer, arguments: { to: 'staging' } })).toMatchObject({ content: [{ text: 'deployed' }] })
+    expect(runs).toEqual([{ to: 'staging' }])
+  })
+
+  test('is answered by nobody but whom it was put to', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] }, {}, { token: (given) => given })
+    const ada = await manual(url, { authorization: 'Bearer ada' })
+    const ben = await manual(url, { authorization: 'Bearer ben' })
+    const { requestState } = await ada({})
+    expect(await ben({ inputResponses: yes, requestState })).toMatchObject({ code: -32_602 })
+    expect(runs).toEqual([])
+    expect(await ada({ inputResponses: yes, requestState })).toMatchObject({ content: [{ text: 'deployed' }] })
+  })
+
+  test('is put again where the answer leaves it open', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] })
+    const call = await manual(url)
+    const first = await call({})
+    const second = await call({ inputResponses: { else: { action: 'accept' } }, requestState: first.requestState })
+    expect(second).toMatchObject({ resultType: 'input_required', inputRequests: first.inputRequests })
+    expect(second.requestState).not.toBe(first.requestState)
+    expect(await call({ inputResponses: yes, requestState: second.requestState })).toMatchObject({ content: [{}] })
+    expect(runs).toHaveLength(1)
+  })
+
+  test('that nobody answers in time is over', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] }, { answerTimeout: 20 })
+    const call = await manual(url)
+    const { requestState } = await call({})
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await call({ inputResponses: yes, requestState })).toMatchObject({ code: -32_602 })
+    expect(runs).toEqual([])
+  })
+
+  test('does not outlive the executor', async () => {
+    const { deploy, runs } = deploying()
+    const { url, executor } = await start({ tools: [deploy] })
+    const client = await connect(url, pin, asksForm)
+    client.setRequestHandler('elicitation/create', async () => {
+      await executor.close()
+      return { action: 'accept', content: { approve: true } }
+    })
+    const result = await client.callTool({ name: 'deploy', arguments: {} })
+    expect(result.isError).toBe(true)
+    expect(runs).toEqual([])
+  })
+})

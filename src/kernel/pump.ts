@@ -28,6 +28,6 @@ export async function* pump<Outcome>(
       await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    leaving.abort()
+    if (!isDone) leaving.abort()
   }
 }

@@ -46,8 +46,16 @@ describe('a program', () => {
   test('that does not start says why, in words that no terminal obeys', async () => {
     const { options } = scriptedServer([], { env: { STILLBORN: 'yes' } })
     await expect(mcpTools(options)).rejects.toThrow(
-      /cannot be reached: .* It wrote "no configuration \\u001b\[31mfound"/,
+      /cannot be reached: .* It wrote "no configuration \\\\u\{1b\}\[31mfound"/,
     )
+  })
+
+  test('that says nothing is given up in time, in either form of the protocol', async () => {
+    const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], connectTimeout: 300 }
+    for (const protocol of ['auto', '2025-11-25'] as const) {
+      await expect(mcpTools({ ...silent, protocol })).rejects.toMatchObject({ category: 'timeout' })
+    }
+    await expect(mcpTools({ ...silent, protocol: '2026-07-28' })).rejects.toThrow(/cannot be reached/)
   })
 
   test('that speaks the protocol of 2025 is understood where nothing is said', async () => {
@@ -217,6 +225,16 @@ describe('a list that changes', () => {
     expect(messages(scripted.reported)).toEqual(
       ['die', 'echo'].map((name) => expect.stringContaining(`"${name}"`) as unknown),
     )
+  })
+
+  test('in what nobody goes by is the same list, however many ask at once', async () => {
+    const scripted = await connect([define('change'), define('echo', { _meta: { served: 1 } })])
+    const before = scripted.server.tools()
+    const tools = [define('change'), define('echo', { _meta: { served: 2 } })]
+    await executorOf(scripted).execute({ name: 'change', args: { tools } })
+    await Promise.all(Array.from({ length: 10 }, () => scripted.server.refresh()))
+    expect(scripted.server.tools()).toBe(before)
+    expect(scripted.reported).toEqual([])
   })
 
   test('sets the same tool aside without saying so twice', async () => {

@@ -88,6 +88,12 @@ describe('a definition that cannot be used is set aside and reported, and the ot
     expect(reported[0]).toMatchObject({ code: 'E_SCHEMA_CONVERSION' })
   })
 
+  test('and no terminal obeys the report', async () => {
+    const evil = '\u001b[2J\u009b31m\u202e\nINFO all is well'
+    const { reported } = await connect([define(evil, { inputSchema: { type: 'object', [evil]: 1, required: evil } })])
+    expect(messages(reported).join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+  })
+
   test('and so is the second of one name', async () => {
     const { server, reported } = await connect([define('one', { description: 'The first' }), define('one')])
     expect(server.tools().map(({ description }) => description)).toEqual(['The first'])

@@ -215,6 +215,7 @@ describe('a way to a server that cannot be one is refused:', () => {
     ['no words', { command: 'a', args: 'b c' as never }, /array of strings as `args`/],
     ['a misspelt option', { command: 'a', exclud: ['b'] } as McpToolsOptions, /no option "exclud"/],
     ['a prefix that no model can call', { command: 'a', prefix: 'a b' }, /`prefix`/],
+    ['a header that ends early', { url: 'http://localhost', headers: { A: 'b\r\nC: d' } }, /as `headers`/],
     ['no time', { command: 'a', connectTimeout: 0 }, /`connectTimeout`/],
     ['no transport', { transport: {} as never }, /takes a transport/],
     ['one name as a list', { command: 'a', exclude: 'write' as never }, /array of names, or a function, as `exclude`/],

@@ -174,7 +174,8 @@ function requireWords({ command, args = [], env = {}, cwd, headers = {}, name }:
 
 function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   try {
-    return new Headers(headers) !== undefined
+    for (const [name, value] of Object.entries(headers)) new Headers().set(name, value)
+    return true
   } catch {
     return false
   }

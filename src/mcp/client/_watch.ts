@@ -4,7 +4,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 export const lost: object = Object.freeze({ lost: true })
 
 /** What `fetch` threw where it could not reach anybody. */
-export const outages = new WeakSet<object>()
+export const outages: WeakSet<object> = new WeakSet()
 
 /** What passes over a transport, seen before the SDK sees it. */
 export interface Watch {

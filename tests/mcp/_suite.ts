@@ -25,7 +25,8 @@ const expectedFailures = join(import.meta.dirname, 'expected-failures.yml')
  */
 export async function runSuite(role: 'server' | 'client', target: string, revision: string): Promise<Findings> {
   const folder = mkdtempSync(join(tmpdir(), 'toolwright-conformance-'))
-  const where = role === 'server' ? ['--url', target] : ['--command', target]
+  // The clients of all scenarios start at once, each in a process of its own.
+  const where = role === 'server' ? ['--url', target] : ['--command', target, '--timeout', '120000']
   const words = [role, ...where, '--requirements', revision, '--expected-failures', expectedFailures, '-o', folder]
   try {
     const child = spawn(process.execPath, [program('conformance'), ...words], {

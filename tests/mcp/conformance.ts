@@ -1,6 +1,5 @@
 // Runs the protocol's own suite against our server and our client, and says what it found. It ends with 1 where something that
 // is required does not hold, or something holds that `expected-failures.yml` says fails.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../servers/installed.ts'
 import { startConformanceServer } from './_conformance-server.ts'
@@ -22,7 +21,5 @@ for (const revision of revisions) tell(`server, ${revision}`, await runSuite('se
 await server.close()
 
 const client = join(import.meta.dirname, '_conformance-client.ts')
-if (existsSync(client)) {
-  const command = `${process.execPath} --disable-warning=ExperimentalWarning -C @toolwright/source ${client}`
-  for (const revision of revisions) tell(`client, ${revision}`, await runSuite('client', command, revision))
-}
+const command = `${process.execPath} --disable-warning=ExperimentalWarning -C @toolwright/source ${client}`
+for (const revision of revisions) tell(`client, ${revision}`, await runSuite('client', command, revision))

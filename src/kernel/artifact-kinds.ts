@@ -15,9 +15,14 @@ export class JsonArtifact extends SpooledArtifact {
   static override readonly mediaType: string = 'application/json'
   #value: Promise<unknown> | undefined
 
-  /** The whole value. */
+  /**
+   * The whole value.
+   *
+   * @throws `E_ARTIFACT` where the text is no JSON.
+   */
   value(): Promise<unknown> {
-    this.#value ??= this.asString().then((text) => readText(text))
+    this.#value ??= this.asString().then(valueOf)
+    this.#value.catch(() => (this.#value = undefined)) // a store that was away may be back
     return this.#value
   }
 
@@ -64,6 +69,14 @@ export class JsonArtifact extends SpooledArtifact {
   async slice(start?: number, end?: number): Promise<unknown[]> {
     const value = await this.value()
     return Array.isArray(value) ? value.slice(start, end) : []
+  }
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return readText(text)
+  } catch (cause) {
+    throw new ArtifactError(`The artifact is no JSON: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -1,6 +1,6 @@
 import { ArtifactError } from './errors.ts'
 import type { Schema } from './infer.ts'
-import { LineIndex, stretch } from './line-index.ts'
+import { giveWay, LineIndex, stretch } from './line-index.ts'
 import type { SpoolReader, ToolContext } from './ports.ts'
 import { wholeCharacters } from './text.ts'
 
@@ -53,6 +53,8 @@ const longestText = 2 ** 29 - 24
 export class SpooledArtifact {
   static readonly kind: string = 'artifact'
   static readonly mediaType: string = 'application/octet-stream'
+  /** Every media type that means this class, where there is more than its own. */
+  static readonly mediaTypes?: readonly string[]
   static {
     Object.defineProperty(this.prototype, artifactBrand, { value: true })
   }
@@ -179,6 +181,7 @@ export class SpooledArtifact {
       const bytes = await this.bytes(start, end)
       if (start % stretch === 0) this.#index.note(start / stretch, bytes)
       yield bytes
+      await giveWay(Math.floor(start / stretch))
     }
   }
 
@@ -208,7 +211,8 @@ export class SpooledArtifact {
   }
 
   async *#linesFrom(offset: number, line: number, longest: number): AsyncGenerator<Lines, void, undefined> {
-    const decoder = new TextDecoder()
+    // Only at the very beginning is U+FEFF a mark of the byte order and no character.
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: offset > 0 })
     const shown = (text: string): string => {
       const end = text.endsWith('\r') ? text.length - 1 : text.length
       return end > longest ? `${wholeCharacters(text.slice(0, longest))}…` : text.slice(0, end)

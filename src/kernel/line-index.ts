@@ -3,6 +3,13 @@ import type { SpoolReader } from './ports.ts'
 /** How many bytes are read at a time; line ends are counted for each such stretch. */
 export const stretch = 262_144
 const lineFeed = 10
+/** After so many stretches whoever reads on lets others have a turn: reading memory never waits by itself. */
+const turn = 16
+
+/** Lets timers and sockets have their turn, now and then. */
+export function giveWay(number: number): Promise<void> | undefined {
+  return number % turn === turn - 1 ? new Promise((resolve) => setTimeout(resolve)) : undefined
+}
 
 /** Where lines begin: for each stretch of bytes how many lines end before it, counted as far as it is asked for. */
 export class LineIndex {
@@ -48,6 +55,7 @@ export class LineIndex {
   async #countNext(reader: SpoolReader): Promise<void> {
     const number = this.#ends.length - 1
     this.note(number, await read(reader, number))
+    await giveWay(number)
   }
 
   /** The stretch in which the line before `line` ends. */

@@ -86,8 +86,8 @@ export interface Kept {
 function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[]): ArtifactClass {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const own = classes.find((Class) => {
-    const { kind, mediaType: its } = Class as unknown as typeof SpooledArtifact
-    return kind !== SpooledArtifact.kind && its === essence
+    const { kind, mediaType: its, mediaTypes } = Class as unknown as typeof SpooledArtifact
+    return kind !== SpooledArtifact.kind && (mediaTypes ?? [its]).includes(essence)
   })
   if (own !== undefined) return own
   if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact

@@ -60,10 +60,7 @@ const schemas: [string, Schema][] = [
     'Valibot',
     valibot(
       v.object({
-        rows: v.pipe(
-          v.string(),
-          v.transform((handle: string) => artifact(JsonArtifact)(handle)),
-        ),
+        rows: v.pipe(v.string(), v.transform(artifact(JsonArtifact))),
       }),
     ),
   ],

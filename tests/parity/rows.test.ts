@@ -21,13 +21,13 @@ const promises: Readonly<Record<string, readonly number[]>> = {
     17,
     18,
     ...range(37, 43),
-    ...range(46, 51),
+    ...range(45, 51),
     54,
     55,
     59,
     ...range(61, 63),
   ],
-  ADK: [...range(1, 26), 34, 35, 37, 38],
+  ADK: [...range(1, 40)],
 }
 
 const files = readdirSync(import.meta.dirname).filter(

@@ -1,0 +1,133 @@
+import {
+  artifact,
+  isToolError,
+  SpooledArtifact,
+  TextArtifact,
+  Tool,
+  type ArtifactClass,
+  type ErasedConfig,
+  type Issue,
+  type JsonSchemaObject,
+  type MarkedContent,
+  type Shelved,
+  type StandardJSONSchemaV1,
+  type StandardSchemaV1,
+  type ToolContext,
+} from '../index.ts'
+import { queryFor, type Forge } from './_forges.ts'
+import { jsonAnswer, textAnswer, type Limits } from './_output.ts'
+import { object } from './_query.ts'
+import type { OwnQuery } from './_text-queries.ts'
+
+/** What a model's args are after validation. */
+interface Input {
+  readonly artifact: SpooledArtifact
+  readonly [key: string]: unknown
+}
+
+/**
+ * Makes the tool of a question.
+ *
+ * @param live The artifacts that its schema names. Default: none, and any handle is asked for.
+ */
+export function toolOf(forge: Forge, limits: Limits, live?: readonly Shelved[]): Tool {
+  const { name, query } = forge
+  const { description, inputSchema = object({}) } = query
+  // A tool knows how to ask schemas of every kind, and how to show them.
+  const asked = new Tool({ name, description, inputSchema, handler: () => undefined })
+  return new Tool({
+    name,
+    description,
+    inputSchema: schemaOf(forge, asked, live),
+    ephemeral: true,
+    onCollision: 'replace',
+    traits: { readonly: true, idempotent: true },
+    inlineLimit: Infinity, // answers are cut here, and kept nowhere
+    handler: (input, context) => answer(forge, asked, input as Input, context, limits),
+  } satisfies ErasedConfig)
+}
+
+/** The schema of a question with the artifact that it is about. */
+function schemaOf(forge: Forge, asked: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
+  const reference = artifact(forge.Class)
+  const jsonSchema = (): Record<string, unknown> => {
+    const { properties, required = [], ...rest } = asked.describe().inputSchema
+    return { ...rest, properties: { artifact: handleSchema(live), ...properties }, required: ['artifact', ...required] }
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'toolwright',
+      async validate(value) {
+        if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+          return { issues: [{ message: 'must be an object', path: [] }] }
+        }
+        const { artifact: handle, ...rest } = value as Readonly<Record<string, unknown>>
+        const about = await reference['~standard'].validate(handle)
+        const issues = [...(about.issues ?? [])].map(({ message }): Issue => ({ message, path: ['artifact'] }))
+        const input = await validated(asked, forge.query, rest, issues)
+        return issues.length > 0 || about.issues !== undefined
+          ? { issues }
+          : { value: { ...input, artifact: about.value } }
+      },
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    },
+  }
+}
+
+/** What the question's own schema makes of the args; what is wrong with them is added to the issues. */
+async function validated(asked: Tool, query: Forge['query'], args: object, issues: Issue[]): Promise<object> {
+  try {
+    const input = (await asked.validate(args)) as object
+    if ('check' in query) issues.push(...((await query.check?.(input as never)) ?? []))
+    return input
+  } catch (error) {
+    if (!isToolError(error) || error.issues === undefined) throw error
+    issues.push(...error.issues)
+    return {}
+  }
+}
+
+function handleSchema(live?: readonly Shelved[]): JsonSchemaObject {
+  const description = 'The handle of the artifact (artifact_…), as the beginning of the result tells it'
+  if (live === undefined) return { type: 'string', description }
+  const known = live.map(
+    ({ handle, kind, byteLength, toolName }) => `${handle} (${kind}, ${byteLength} bytes, of ${toolName})`,
+  )
+  return { type: 'string', enum: live.map(({ handle }) => handle), description: `One of ${known.join(', ')}` }
+}
+
+async function answer(
+  forge: Forge,
+  asked: Tool,
+  { artifact: about, ...input }: Input,
+  context: ToolContext,
+  limits: Limits,
+): Promise<SpooledArtifact | MarkedContent> {
+  const query = queryFor(forge, about.constructor as ArtifactClass)
+  const value: unknown = await (query as OwnQuery).answer(about, input as never, context)
+  if ('isShown' in query) {
+    return typeof value === 'string' ? textOf(value, about) : (value as MarkedContent)
+  }
+  if (typeof value === 'string') return textOf(textAnswer(value, limits), about)
+  const start = hasStart(asked) ? Number(input['start'] ?? 0) : undefined
+  return textOf(jsonAnswer(value, limits, start), about)
+}
+
+/** Whether one can go on in a list, by asking from a later place on. */
+function hasStart(asked: Tool): boolean {
+  try {
+    return asked.describe().inputSchema.properties?.['start'] !== undefined
+  } catch {
+    return false // the schema cannot be shown, and validates all the same
+  }
+}
+
+/** Text that is as trusted as what it tells of. */
+function textOf(text: string, { trusted }: SpooledArtifact): TextArtifact {
+  const bytes = new TextEncoder().encode(text)
+  return new TextArtifact({
+    reader: { byteLength: bytes.byteLength, read: (start, end) => bytes.subarray(start, end) },
+    trusted,
+  })
+}

@@ -1,0 +1,153 @@
+import type { SpooledArtifact } from '../index.ts'
+import { answered, beginningOf, Page, type Limits } from './_output.ts'
+import type { Pace } from './_pace.ts'
+import type { Matcher, PatternOptions } from './_patterns.ts'
+
+/** What a search takes. */
+export interface GrepInput extends PatternOptions {
+  readonly pattern: string
+  readonly before?: number
+  readonly after?: number
+  readonly start?: number
+  readonly limit?: number
+}
+
+/** Characters of a matching line that are shown, around what matches. */
+const windowLength = 400
+
+/** The pages of a search: the lines that match, each with those around it. */
+class Finds {
+  readonly page: Page
+  count = 0
+  /** Whether there was no room for lines around matches. */
+  isBare = false
+  #lastShown = -1
+  /** Lines that are still to be shown after the last match. */
+  #owed = 0
+  #past: string[] = []
+  readonly #input: GrepInput
+  readonly #matcher: Matcher
+
+  constructor(limits: Limits, input: GrepInput, matcher: Matcher) {
+    this.page = new Page(limits)
+    this.#input = input
+    this.#matcher = matcher
+  }
+
+  get isWaiting(): boolean {
+    return this.#owed > 0
+  }
+
+  /** Takes note of a line that does not match. */
+  pass(line: number, text: string): void {
+    const { before = 0 } = this.#input
+    if (this.#owed > 0) {
+      this.#owed--
+      if (this.page.add(this.#numbered(line, '-', text))) this.#lastShown = line
+      else {
+        this.#owed = 0
+        this.isBare = true
+      }
+    }
+    if (before === 0) return
+    this.#past.push(text)
+    if (this.#past.length > before) this.#past.shift()
+  }
+
+  /** Takes a line that matches, with those before it; whether there was room. */
+  add(line: number, text: string): boolean {
+    const { before = 0, after = 0 } = this.#input
+    const gap = line - this.#lastShown - 1
+    const past = this.#past.slice(Math.max(0, this.#past.length - gap))
+    const around = past.map((each, index) => this.#numbered(line - past.length + index, '-', each))
+    const isApart = before + after > 0 && this.#lastShown >= 0 && gap > past.length
+    const match = this.#numbered(line, ':', text)
+    if (!this.page.add(...(isApart ? ['--'] : []), ...around, match)) {
+      if (this.count > 0 || !this.page.add(match)) return false
+      this.isBare = true
+    }
+    this.#lastShown = line
+    this.#owed = after
+    this.#past = []
+    this.count++
+    return true
+  }
+
+  /** A line as it is shown: of a long one a part, around what matches; of one that fills a page, as much as fits. */
+  #numbered(line: number, mark: ':' | '-', text: string): string {
+    let first = 0
+    if (text.length > windowLength && mark === ':') {
+      const end = this.#matcher.endOf(text.slice(0, this.#matcher.longest))
+      first = Math.max(0, Math.min(end - windowLength / 2, text.length - windowLength))
+    }
+    const part = text.slice(first, first + windowLength).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+    const room = this.page.lines.length > 0 ? Infinity : this.page.left - 40
+    const { text: fitting, length } = beginningOf(part, room)
+    const isCut = first + windowLength < text.length || length < part.length
+    return `${line}${mark} ${first > 0 ? '…' : ''}${fitting}${isCut ? '…' : ''}`
+  }
+}
+
+/** Finds the lines that match, page by page. */
+export async function grep(
+  artifact: SpooledArtifact,
+  input: GrepInput,
+  matcher: Matcher,
+  limits: Limits,
+  pace: Pace,
+): Promise<string> {
+  const { start = 0, limit = Infinity } = input
+  const finds = new Finds(limits, input, matcher)
+  let next = start
+  let resume = start
+  let long = 0
+  let end: 'all' | 'full' | 'spent' = 'all'
+  search: for await (const { first, texts } of artifact.lineGroups({ start, longest: matcher.longest })) {
+    if (pace.isDue(50_000)) await pace.turn()
+    for (const [index, text] of texts.entries()) {
+      const isLong = text.length > matcher.longest
+      if (pace.isDue(20 + text.length * matcher.cost)) await pace.turn()
+      if (finds.count === limit && !finds.isWaiting) {
+        end = 'full'
+        break search
+      }
+      next = first + index + 1
+      if (isLong) long++
+      const isMatch = finds.count < limit && matcher.test(isLong ? text.slice(0, matcher.longest) : text)
+      if (!isMatch) finds.pass(first + index, text)
+      else if (finds.add(first + index, text)) resume = next
+      else {
+        next = first + index
+        end = 'full'
+        break search
+      }
+    }
+    if (pace.isSpent && next > start) {
+      end = 'spent'
+      break
+    }
+  }
+  return answered(finds.page.text, wordsOf())
+
+  function wordsOf(): string {
+    const cut =
+      (finds.isBare ? ' There was no room for all lines around the matches.' : '') +
+      (long === 0
+        ? ''
+        : ` ${long} lines are longer than ${matcher.longest} characters, and were searched as far as that.`)
+    const found =
+      finds.count === 0 ? 'No line matches' : finds.count === 1 ? '1 line matches' : `${finds.count} lines match`
+    switch (end) {
+      case 'full':
+        return `Truncated: ${finds.count} matches are shown, and there may be more. Go on with start: ${resume}.${cut}`
+      case 'spent':
+        return `Truncated: the search stopped before line ${next}, since it takes long; ${finds.count} matches until then. Go on with start: ${next}.${cut}`
+      case 'all':
+        return next === start
+          ? artifact.byteLength() === 0
+            ? 'The artifact is empty.'
+            : `There is no line ${start}.`
+          : `${found}; lines ${start} to ${next - 1} were searched, to the end.${cut}`
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { ArtifactError, type ArtifactQuery, type JsonArtifact } from '../index.ts'
+import { filter, pluck } from './json/_filter.ts'
+import { wholeOf } from './json/_find.ts'
+import { lineIndexOf } from './json/_lines.ts'
+import { pointerSteps, valueAt } from './json/_pointer.ts'
+import { integer, object, type Asked, type Ranged } from './_query.ts'
+
+/** Bytes of a document that is read as a whole because a model asks about it. */
+const largestWhole = 67_108_864
+
+const pointer = {
+  type: 'string',
+  description: 'A JSON Pointer (RFC 6901), such as /items/0/name. Default: the whole document',
+}
+const path = {
+  type: 'string',
+  description:
+    'A JSONPath (RFC 9535), such as $.items[?@.price < 10].name or $..id; patterns in match(@.name, "a.*") and search() are written out',
+}
+const limited = {
+  start: integer(0, 'How many of what is found to pass over. Default: 0'),
+  limit: {
+    ...integer(1, 'How many to give at most; there may be more where so many are given. Default: 100'),
+    maximum: 1_000,
+  },
+}
+
+const skip_invalid = {
+  type: 'boolean',
+  description: 'Whether lines of JSON Lines that are no JSON are passed over. Default: false, and they are an error',
+}
+
+/** What a model may ask of JSON, be it one document or one in each line. */
+export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
+  json_type: {
+    description:
+      'Tells of what type a JSON artifact is, or what stands at a pointer in it: object, array, string, number, boolean or null.',
+    inputSchema: object({ pointer }),
+    async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
+      return isAllLines(artifact, at) ? 'array' : typeOf(await partOf(artifact, at))
+    },
+  },
+  json_keys: {
+    description:
+      'Lists the keys of an object in a JSON artifact. Of an array it tells the length, and the keys of the first item.',
+    inputSchema: object({ pointer, ...limited }),
+    async answer(artifact: JsonArtifact, { pointer: at = '', start = 0, limit = 100 }: Pointed & Ranged) {
+      const isLined = isAllLines(artifact, at)
+      const part = isLined ? await artifact.slice(0, 1) : await partOf(artifact, at)
+      if (typeof part !== 'object' || part === null)
+        return part === undefined ? undefined : `It is a ${typeOf(part)}, which has no keys.`
+      if (!Array.isArray(part)) return Object.keys(part).slice(start, start + limit)
+      const first: unknown = part[0]
+      const length = isLined ? await artifact.length() : part.length
+      const keys = typeof first === 'object' && first !== null && !Array.isArray(first) ? Object.keys(first) : []
+      return { type: 'array', length, keysOfFirstItem: keys.slice(start, start + limit) }
+    },
+  },
+  json_length: {
+    description: 'Tells how many items an array in a JSON artifact has, or keys an object, or characters a string.',
+    inputSchema: object({ pointer }),
+    async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
+      if (isAllLines(artifact, at)) return artifact.length()
+      const part = await partOf(artifact, at)
+      if (typeof part === 'string' || Array.isArray(part)) return part.length
+      if (part === undefined) return undefined
+      return typeof part === 'object' && part !== null ? Object.keys(part).length : 1
+    },
+  },
+  json_get: {
+    description: 'Shows what stands at a pointer in a JSON artifact.',
+    inputSchema: object({ pointer }),
+    answer: (artifact: JsonArtifact, { pointer: at = '' }: Pointed) =>
+      isAllLines(artifact, at) ? artifact.slice(0, 100) : partOf(artifact, at),
+  },
+  json_slice: {
+    description: 'Shows the items of an array in a JSON artifact from `start` up to and without `end`, counted from 0.',
+    inputSchema: object({
+      pointer,
+      start: { type: 'integer', description: 'The first item; a negative number counts from the end. Default: 0' },
+      end: {
+        type: 'integer',
+        description: 'The item before which to stop. Default: 100 more than start; 1,000 more at most',
+      },
+    }),
+    async answer(
+      artifact: JsonArtifact,
+      { pointer: at = '', start = 0, end }: Pointed & { readonly start?: number; readonly end?: number },
+    ) {
+      const part = isAllLines(artifact, at) ? artifact : await partOf(artifact, at)
+      if (part === undefined) return undefined
+      const isLined = part === artifact
+      if (!isLined && !Array.isArray(part)) return `It is a ${typeOf(part)}, and no array.`
+      const countsBack = start < 0 || (end ?? 0) < 0
+      const length = isLined && countsBack ? await artifact.length() : Array.isArray(part) ? part.length : Infinity
+      const from = start < 0 ? Math.max(0, length + start) : start
+      const wanted = end === undefined ? from + 100 : end < 0 ? length + end : end
+      const to = Math.max(from, Math.min(wanted, from + 1_000))
+      return Array.isArray(part) ? part.slice(from, to) : artifact.slice(from, to)
+    },
+  },
+  json_filter: {
+    description:
+      'Finds values in a JSON artifact with a JSONPath, and shows them in order. JSON Lines are one array, of which each line is an item.',
+    inputSchema: object({ path, skip_invalid, ...limited }, ['path']),
+    async answer(
+      artifact: JsonArtifact,
+      { path: asked, start, limit = 100, skip_invalid: skipInvalid }: Found,
+      given?: Asked,
+    ) {
+      requireWhole(artifact)
+      return filter(artifact, asked, { start, limit, skipInvalid, signal: given?.signal })
+    },
+  },
+  json_pluck: {
+    description: 'Finds values in a JSON artifact with a JSONPath, and shows of each only some members.',
+    inputSchema: object(
+      {
+        path,
+        members: {
+          type: 'array',
+          items: { type: 'string' },
+          minItems: 1,
+          maxItems: 50,
+          description: 'Names of members, or JSON Pointers such as /user/name',
+        },
+        skip_invalid,
+        ...limited,
+      },
+      ['path', 'members'],
+    ),
+    async answer(
+      artifact: JsonArtifact,
+      {
+        path: asked,
+        members,
+        start,
+        limit = 100,
+        skip_invalid: skipInvalid,
+      }: Found & { readonly members: readonly string[] },
+      given?: Asked,
+    ) {
+      requireWhole(artifact)
+      return pluck(artifact, asked, members, { start, limit, skipInvalid, signal: given?.signal })
+    },
+  },
+}
+
+interface Pointed {
+  readonly pointer?: string
+}
+
+interface Found extends Ranged {
+  readonly path: string
+  readonly skip_invalid?: boolean
+}
+
+/** Whether all of JSON Lines is meant, which is never read at once. */
+function isAllLines(artifact: JsonArtifact, at: string): boolean {
+  return at === '' && lineIndexOf(artifact) !== undefined
+}
+
+async function partOf(artifact: JsonArtifact, at: string): Promise<unknown> {
+  requireWhole(artifact)
+  return lineIndexOf(artifact) === undefined ? valueAt(await wholeOf(artifact), pointerSteps(at)) : artifact.get(at)
+}
+
+function requireWhole(artifact: JsonArtifact): void {
+  const size = artifact.byteLength()
+  if (size <= largestWhole || lineIndexOf(artifact) !== undefined) return
+  throw new ArtifactError(
+    `${size.toLocaleString('en')} bytes of JSON are more than can be read at once. Ask about its lines or bytes instead.`,
+  )
+}
+
+function typeOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}

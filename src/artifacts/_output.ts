@@ -1,0 +1,202 @@
+/** How much a model is shown in one answer. */
+export interface Limits {
+  readonly bytes: number
+  readonly lines: number
+}
+
+/** Bytes of an answer that are kept for the words about it. */
+export const forWords = 400
+
+/** Text that neither a terminal nor a reader is deceived by: control, direction and separator characters are escaped. */
+export function shown(text: string): string {
+  return (
+    text
+      .toWellFormed()
+      // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
+      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
+  )
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).byteLength
+}
+
+/** As much of the beginning of a text as fits into so many bytes when it is shown, without splitting a character. */
+export function beginningOf(text: string, bytes: number): { readonly text: string; readonly length: number } {
+  const whole = shown(text)
+  if (bytesOf(whole) <= bytes) return { text: whole, length: text.length }
+  let result = ''
+  let length = 0
+  let left = bytes
+  for (const character of text) {
+    const part = shown(character)
+    left -= bytesOf(part)
+    if (left < 0) break
+    result += part
+    length += character.length
+  }
+  return { text: result, length }
+}
+
+/** An answer: what was asked for, and a word about it. */
+export function answered(body: string, words = ''): string {
+  return words === '' ? body : body === '' ? `(${words})` : `${body}\n(${words})`
+}
+
+/** Lines, as many as may be shown. */
+export class Page {
+  readonly lines: string[] = []
+  readonly #most: number
+  #left: number
+
+  constructor({ bytes, lines }: Limits) {
+    this.#left = bytes - forWords
+    this.#most = lines
+  }
+
+  /** Bytes that are left for one more line. */
+  get left(): number {
+    return this.lines.length < this.#most ? this.#left - 1 : 0
+  }
+
+  /** Adds lines as they are to be shown, all or none; whether they fit. */
+  add(...lines: readonly string[]): boolean {
+    const bytes = lines.reduce((sum, line) => sum + bytesOf(line) + 1, 0)
+    if (bytes > this.#left || this.lines.length + lines.length > this.#most) return false
+    this.#left -= bytes
+    this.lines.push(...lines)
+    return true
+  }
+
+  get text(): string {
+    return this.lines.join('\n')
+  }
+}
+
+/**
+ * A text as an answer: the beginning of it, where it is too long.
+ *
+ * @param text As somebody's query gave it.
+ */
+export function textAnswer(text: string, limits: Limits): string {
+  if (text === '') return answered('', 'The answer is empty.')
+  const whole = shown(text)
+  const lines = text.split('\n')
+  if (lines.length <= limits.lines && bytesOf(whole) <= limits.bytes) return whole
+  const page = new Page(limits)
+  for (const line of lines) if (!page.add(shown(line))) break
+  const count = page.lines.length
+  if (count > 0)
+    return answered(
+      page.text,
+      `Truncated: the first ${count} of ${lines.length} lines of the answer are shown. Ask for less at once.`,
+    )
+  const start = beginningOf(lines[0] ?? '', page.left)
+  return answered(
+    start.text,
+    `Truncated: the first ${start.length} of ${text.length} characters of the answer are shown. Ask for less at once.`,
+  )
+}
+
+/**
+ * A JSON value as an answer: what is shown of it is JSON again, and no value in it is cut.
+ *
+ * @param start The place of its first item in the list that was asked about, where one can go on from a place in it.
+ */
+export function jsonAnswer(value: unknown, limits: Limits, start?: number): string {
+  if (value === undefined) return answered('', 'There is nothing there.')
+  const whole = jsonWithin(value, limits.bytes)
+  if (whole !== undefined) return whole
+  const left = limits.bytes - forWords
+  if (Array.isArray(value)) return arrayAnswer(value, left, start)
+  if (typeof value === 'object' && value !== null) return objectAnswer(value as Record<string, unknown>, left)
+  return textAnswer(typeof value === 'string' ? value : (jsonText(value) ?? typeof value), limits)
+}
+
+function arrayAnswer(items: readonly unknown[], bytes: number, start: number | undefined): string {
+  const parts: string[] = []
+  let left = bytes - 2
+  for (const item of items) {
+    const part = jsonWithin(item ?? null, left - 1)
+    if (part === undefined) break
+    parts.push(part)
+    left -= bytesOf(part) + 1
+  }
+  const [first] = items
+  const further = start === undefined ? '' : ` Go on with start: ${start + Math.max(1, parts.length)}.`
+  if (parts.length > 0)
+    return answered(
+      `[${parts.join(',')}]`,
+      `Truncated: the first ${parts.length} of ${items.length} items are shown.${further}`,
+    )
+  return answered(
+    '',
+    `Truncated: of ${items.length} items the first alone is too long to be shown: it is ${formOf(first)}.${further}`,
+  )
+}
+
+function objectAnswer(value: Readonly<Record<string, unknown>>, bytes: number): string {
+  const parts: string[] = []
+  const leftOut: string[] = []
+  let left = bytes - 2
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const part = jsonWithin({ [key]: member }, left + 1)?.slice(1, -1)
+    if (part === undefined) leftOut.push(key)
+    else {
+      parts.push(part)
+      left -= bytesOf(part) + 1
+    }
+  }
+  const which = leftOut.map((key) => `${jsonText(key.slice(0, 60))}: ${formOf(value[key])}`).join(', ')
+  return answered(
+    `{${parts.join(',')}}`,
+    `Truncated: ${leftOut.length} members are left out; ask for them one by one: ${beginningOf(which, forWords - 120).text}`,
+  )
+}
+
+/** What sort of value it is, in words. */
+function formOf(value: unknown): string {
+  if (typeof value === 'string') return `a string of ${value.length} characters`
+  if (Array.isArray(value)) return `an array of ${value.length} items`
+  if (typeof value !== 'object' || value === null) return `a ${typeof value}`
+  const keys = Object.keys(value)
+  return `an object of ${keys.length} keys (${beginningOf(keys.slice(0, 12).join(', '), 120).text})`
+}
+
+/** JSON text, in which what would deceive a reader is escaped; it is the same value. */
+function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value)?.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
+}
+
+/** A value as JSON text, if it has no more than so many bytes; of one that is longer no more is looked at than that. */
+function jsonWithin(value: unknown, bytes: number): string | undefined {
+  let left = bytes
+  const write = (given: unknown): string | undefined => {
+    const { toJSON } = (given ?? {}) as { readonly toJSON?: unknown }
+    const part: unknown = typeof toJSON === 'function' ? toJSON.call(given) : given
+    if (typeof part === 'string' && part.length > left) return undefined
+    if (typeof part !== 'object' || part === null) {
+      const text = jsonText(part) ?? 'null'
+      return (left -= bytesOf(text)) < 0 ? undefined : text
+    }
+    const isArray = Array.isArray(part)
+    const texts: string[] = []
+    for (const [key, member] of isArray ? part.entries() : Object.entries(part)) {
+      if ((left -= 1) < 0) return undefined // the bracket or the comma before it
+      if (!isArray && (member === undefined || typeof member === 'function')) continue
+      const name = isArray ? '' : `${jsonText(key)}:`
+      left -= bytesOf(name)
+      const text = left < 0 ? undefined : write(member)
+      if (text === undefined) return undefined
+      texts.push(name + text)
+    }
+    if ((left -= texts.length === 0 ? 2 : 1) < 0) return undefined
+    return isArray ? `[${texts.join(',')}]` : `{${texts.join(',')}}`
+  }
+  return write(value)
+}

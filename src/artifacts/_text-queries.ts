@@ -1,0 +1,205 @@
+import type { ArtifactQuery, Issue, JsonSchemaObject, SpooledArtifact, ToolContext } from '../index.ts'
+import { grep, type GrepInput } from './_grep.ts'
+import { answered, beginningOf, Page, shown, type Limits } from './_output.ts'
+import { Pace } from './_pace.ts'
+import { longestPattern, matcherOf } from './_patterns.ts'
+import { integer, object } from './_query.ts'
+
+/** A query of this leaf: its answer is ready to be shown. */
+export interface OwnQuery extends Omit<ArtifactQuery, 'answer'> {
+  readonly isShown: true
+  /** What is wrong with an input that fits the schema. */
+  check?(input: never): Promise<readonly Issue[]>
+  answer(artifact: SpooledArtifact, input: never, context: ToolContext): unknown
+}
+
+export interface QueryOptions {
+  readonly limits: Limits
+  /** Milliseconds that a search may take. */
+  readonly searchTime: number
+  readonly estimateTokens: ((text: string) => number) | undefined
+}
+
+/** Characters of a line that are passed over at most; what lies behind them is shown by its bytes. */
+const largestColumn = 10_000_000
+const lineCount = integer(1, 'How many lines. Default: 10')
+const firstLine = integer(0, 'The line to begin at, counted from 0. Default: 0')
+const around = (where: string): JsonSchemaObject => ({
+  ...integer(0, `How many lines to show ${where} each match. Default: 0`),
+  maximum: 20,
+})
+
+/** What may be asked of everything that is text. */
+export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions): Readonly<Record<string, OwnQuery>> {
+  const paceOf = ({ signal }: ToolContext): Pace => new Pace(searchTime, signal)
+  return {
+    head: {
+      isShown: true,
+      description: 'Shows the first lines of an artifact.',
+      inputSchema: object({ count: lineCount }),
+      answer: (artifact, input: { readonly count?: number }, context) =>
+        cat(artifact, { end: input.count ?? 10 }, limits, paceOf(context)),
+    },
+    tail: {
+      isShown: true,
+      description: 'Shows the last lines of an artifact.',
+      inputSchema: object({ count: lineCount }),
+      answer: (artifact, input: { readonly count?: number }) => tail(artifact, input.count ?? 10, limits),
+    },
+    grep: {
+      isShown: true,
+      description:
+        'Finds the lines of an artifact that match a pattern, and shows them with their numbers, counted from 0. Says where to go on if there may be more.',
+      inputSchema: object(
+        {
+          pattern: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestPattern,
+            description: 'A regular expression (RE2 syntax: no lookaround), asked about each line by itself',
+          },
+          flags: {
+            type: 'string',
+            pattern: '^[imsu]*$',
+            description: 'i ignores case; m, s and u change nothing here',
+          },
+          literal: { type: 'boolean', description: 'Whether the pattern is plain text. Default: false' },
+          before: around('before'),
+          after: around('after'),
+          start: firstLine,
+          limit: integer(1, 'How many matches to show. Default: as many as fit'),
+        },
+        ['pattern'],
+      ),
+      async check(input: GrepInput) {
+        const matcher = await matcherOf(input.pattern, input)
+        return typeof matcher === 'string' ? [{ path: ['pattern'], message: matcher }] : []
+      },
+      async answer(artifact, input: GrepInput, context) {
+        const matcher = await matcherOf(input.pattern, input)
+        return typeof matcher === 'string' ? matcher : grep(artifact, input, matcher, limits, paceOf(context))
+      },
+    },
+    cat: {
+      isShown: true,
+      description:
+        'Shows the lines of an artifact from `start` up to and without `end`. Says where to go on if they do not fit.',
+      inputSchema: object({
+        start: firstLine,
+        end: integer(0, 'The line before which to stop. Default: as many as fit'),
+        column: {
+          ...integer(0, 'The character of the first line to begin at, where that line is very long. Default: 0'),
+          maximum: largestColumn,
+        },
+      }),
+      answer: (artifact, input: CatInput, context) => cat(artifact, input, limits, paceOf(context)),
+    },
+    byte_length: {
+      isShown: true,
+      description: 'Tells how many bytes an artifact has.',
+      answer: (artifact) => String(artifact.byteLength()),
+    },
+    line_count: {
+      isShown: true,
+      description: 'Tells how many lines an artifact has.',
+      answer: async (artifact) => String(await artifact.lineCount()),
+    },
+    estimate_tokens: {
+      isShown: true,
+      description: 'Estimates how many tokens an artifact would take if all of it were shown.',
+      answer: async (artifact) => String(await artifact.estimateTokens(estimateTokens)),
+    },
+  }
+}
+
+interface CatInput {
+  readonly start?: number
+  readonly end?: number
+  readonly column?: number
+}
+
+async function cat(
+  artifact: SpooledArtifact,
+  { start = 0, end = Infinity, column = 0 }: CatInput,
+  limits: Limits,
+  pace: Pace,
+): Promise<string> {
+  if (end <= start) return answered('', `There are no lines from ${start} up to and without ${end}.`)
+  const page = new Page(limits)
+  for await (const { first, texts } of artifact.lineGroups({ start, longest: column + limits.bytes })) {
+    if (pace.isDue(50_000)) await pace.turn()
+    for (const [index, text] of texts.entries()) {
+      const line = first + index
+      if (line >= end) return bodyOf(page.lines)
+      const isFirst = line === start
+      if (isFirst && column > 0 && column >= text.length) {
+        return answered('', `There is no column ${column}: line ${line} has ${text.length} characters, counted from 0.`)
+      }
+      const rest = isFirst ? text.slice(column) : text
+      if (page.add(shown(rest))) continue
+      if (!isFirst)
+        return answered(
+          page.text,
+          `Truncated: lines ${start} to ${line - 1} are shown. Go on with artifact_cat, start: ${line}.`,
+        )
+      const beginning = beginningOf(rest, page.left)
+      return answered(
+        beginning.text,
+        `Truncated: line ${line} is longer than can be shown. Go on with artifact_cat, start: ${line}, column: ${column + beginning.length}; or with start: ${line + 1} after it.`,
+      )
+    }
+  }
+  if (page.lines.length > 0) return bodyOf(page.lines)
+  return answered(
+    '',
+    artifact.byteLength() === 0
+      ? 'The artifact is empty.'
+      : `There is no line ${start}: the artifact has ${await artifact.lineCount()} lines, counted from 0.`,
+  )
+}
+
+async function tail(artifact: SpooledArtifact, count: number, limits: Limits): Promise<string> {
+  const size = artifact.byteLength()
+  if (size === 0) return answered('', 'The artifact is empty.')
+  // No more than this can be shown: a byte is shown by a byte at least, but for the ends of lines.
+  const from = Math.max(0, size - limits.bytes - 2 * limits.lines)
+  const bytes = await artifact.bytes(from, size)
+  const lines = new TextDecoder()
+    .decode(from === 0 ? bytes : fromCharacter(bytes))
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+  const page = new Page(limits)
+  const isWhole = (index: number): boolean => index > 0 || from === 0
+  let index = lines.length - 1
+  while (index >= 0 && page.lines.length < count && isWhole(index) && page.add(shown(lines[index] ?? ''))) index--
+  const shownLines = page.lines.length
+  const body = bodyOf(page.lines.toReversed())
+  if (shownLines === count || (index < 0 && from === 0)) return body
+  const total = await artifact.lineCount()
+  if (shownLines > 0) {
+    return answered(
+      body,
+      `Truncated: lines ${total - shownLines} to ${total - 1} are shown. Ask artifact_cat for those before.`,
+    )
+  }
+  return answered(
+    '',
+    `Truncated: the last line, ${total - 1}, is longer than can be shown. Ask artifact_cat, start: ${total - 1}.`,
+  )
+}
+
+/** Lines as they are shown: of those that are all empty, how many they are. */
+function bodyOf(lines: readonly string[]): string {
+  const isBlank = lines.length > 0 && lines.every((line) => line === '')
+  return answered(
+    lines.join('\n'),
+    isBlank ? (lines.length === 1 ? 'An empty line.' : `${lines.length} empty lines.`) : '',
+  )
+}
+
+/** Bytes without the rest of a character with which they begin. */
+function fromCharacter(bytes: Uint8Array): Uint8Array {
+  let start = 0
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
+  return bytes.subarray(start)
+}

@@ -1,0 +1,263 @@
+import { ArtifactError } from '../../index.ts'
+import type { Matcher } from '../_patterns.ts'
+import type { Operand, Query, Segment, Selector, Test } from './_path.ts'
+
+/** Comes between the values that are found, where it has taken long since the last came. */
+export const pause: unique symbol = Symbol('pause')
+
+const stepsUntilPause = 100_000
+
+/** Counts the steps that a path takes, so that none takes more than it may. */
+export class Work {
+  #left: number
+  #pauseAt: number
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#left = this.#most = most
+    this.#pauseAt = most - stepsUntilPause
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left >= 0) return
+    throw new ArtifactError(
+      `The JSONPath takes more than ${this.#most.toLocaleString('en')} steps here. Ask for less at once: name members instead of "..", and compare within the items alone.`,
+    )
+  }
+
+  /** Gives back steps, for something that was counted by itself. */
+  allow(steps: number): void {
+    this.#left = Math.min(this.#most, this.#left + steps)
+  }
+
+  get isDue(): boolean {
+    if (this.#left > this.#pauseAt) return false
+    this.#pauseAt = this.#left - stepsUntilPause
+    return true
+  }
+}
+
+/** What a path is asked with. */
+export interface Asking {
+  readonly root: unknown
+  readonly work: Work
+  readonly matchers: ReadonlyMap<string, Matcher>
+}
+
+/** What the segments select from a value, in the order of RFC 9535, one by one. */
+export function* select(value: unknown, segments: readonly Segment[], asking: Asking): Generator {
+  const [first] = segments
+  if (first === undefined) {
+    yield value
+    return
+  }
+  const open = [nodes(value, first, asking)]
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const { done, value: found } = last.next()
+    const next = segments[open.length]
+    if (done === true) open.pop()
+    else if (found === pause || next === undefined) yield found
+    else open.push(nodes(found, next, asking))
+  }
+}
+
+function* nodes(value: unknown, { isDescendant, selectors }: Segment, asking: Asking): Generator {
+  if (!isDescendant) {
+    for (const selector of selectors) yield* selected(value, selector, asking)
+    return
+  }
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    asking.work.spend(1)
+    for (const selector of selectors) yield* selected(next, selector, asking)
+    if (typeof next !== 'object' || next === null) continue
+    const children = Array.isArray(next) ? next : Object.values(next)
+    for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index])
+    if (asking.work.isDue) yield pause
+  }
+}
+
+/** What one selector selects among the children of a value. */
+export function* selected(value: unknown, selector: Selector, asking: Asking): Generator {
+  const { work } = asking
+  work.spend(1)
+  if (typeof value !== 'object' || value === null) return
+  switch (selector.kind) {
+    case 'name':
+      if (!Array.isArray(value) && Object.hasOwn(value, selector.name)) yield value[selector.name as keyof typeof value]
+      return
+    case 'index': {
+      const index = selector.index < 0 && Array.isArray(value) ? value.length + selector.index : selector.index
+      if (Array.isArray(value) && index >= 0 && index < value.length) yield value[index]
+      return
+    }
+    case 'slice':
+      if (!Array.isArray(value)) return
+      for (const index of indices(selector, value.length)) {
+        work.spend(1)
+        yield value[index]
+      }
+      return
+    default:
+  }
+  for (const child of Array.isArray(value) ? value : Object.values(value)) {
+    work.spend(1)
+    if (selector.kind === 'wildcard' || holds(selector.test, child, asking)) yield child
+    if (work.isDue) yield pause
+  }
+}
+
+/** The indices of a slice of an array. */
+export function* indices(selector: Selector & { kind: 'slice' }, length: number): Generator<number> {
+  const { step } = selector
+  const bound = (given: number | undefined, otherwise: number): number => {
+    if (given === undefined) return otherwise
+    const index = given < 0 ? length + given : given
+    return step > 0 ? Math.min(Math.max(index, 0), length) : Math.min(Math.max(index, -1), length - 1)
+  }
+  if (step > 0) {
+    const end = bound(selector.end, length)
+    for (let index = bound(selector.start, 0); index < end; index += step) yield index
+  } else if (step < 0) {
+    const end = bound(selector.end, -1)
+    for (let index = bound(selector.start, length - 1); index > end; index += step) yield index
+  }
+}
+
+/** Stands for the value of a query that found none. */
+const nothing = Symbol('nothing')
+
+/** Whether a filter holds for a value. */
+export function holds(test: Test, value: unknown, asking: Asking): boolean {
+  asking.work.spend(1)
+  switch (test.kind) {
+    case 'or':
+      return test.tests.some((each) => holds(each, value, asking))
+    case 'and':
+      return test.tests.every((each) => holds(each, value, asking))
+    case 'not':
+      return !holds(test.test, value, asking)
+    case 'exists':
+      if (test.query.isSingular) return onlyOf(test.query, value, asking) !== nothing
+      for (const _ of queried(test.query, value, asking)) return true
+      return false
+    case 'matches':
+      return matches(test.pattern, valueOf(test.text, value, asking), asking)
+    case 'compare':
+      return compare(test.operator, valueOf(test.left, value, asking), valueOf(test.right, value, asking), asking.work)
+  }
+}
+
+function* queried(query: Query, value: unknown, asking: Asking): Generator {
+  for (const each of select(query.isAbsolute ? asking.root : value, query.segments, asking)) {
+    if (each !== pause) yield each
+  }
+}
+
+/** What a singular query gives, without the costs of one that may give much. */
+function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }: Asking): unknown {
+  let at = isAbsolute ? root : value
+  for (const { selectors } of segments) {
+    work.spend(1)
+    const [selector] = selectors
+    if (typeof at !== 'object' || at === null) return nothing
+    if (selector?.kind === 'name') {
+      if (Array.isArray(at) || !Object.hasOwn(at, selector.name)) return nothing
+      at = at[selector.name as keyof typeof at]
+    } else if (selector?.kind === 'index' && Array.isArray(at)) {
+      const index = selector.index < 0 ? at.length + selector.index : selector.index
+      if (index < 0 || index >= at.length) return nothing
+      at = at[index]
+    } else return nothing
+  }
+  return at
+}
+
+function valueOf(operand: Operand, value: unknown, asking: Asking): unknown {
+  switch (operand.kind) {
+    case 'literal':
+      return operand.value
+    case 'query':
+      return onlyOf(operand.query, value, asking) // of those that are not singular none can be compared
+    case 'value': {
+      let only: unknown = nothing
+      for (const each of queried(operand.query, value, asking)) {
+        if (only !== nothing) return nothing
+        only = each
+      }
+      return only
+    }
+    case 'count': {
+      let count = 0
+      for (const _ of queried(operand.query, value, asking)) count++
+      return count
+    }
+    case 'length': {
+      const of = valueOf(operand.of, value, asking)
+      if (typeof of === 'string') {
+        asking.work.spend(of.length / 32)
+        let length = 0
+        for (const _ of of) length++
+        return length
+      }
+      if (typeof of !== 'object' || of === null) return nothing
+      return Array.isArray(of) ? of.length : Object.keys(of).length
+    }
+  }
+}
+
+function matches(pattern: string, text: unknown, { matchers, work }: Asking): boolean {
+  const matcher = matchers.get(pattern)
+  if (typeof text !== 'string' || matcher === undefined) return false
+  if (text.length > matcher.longest) {
+    throw new ArtifactError(
+      `A text of ${text.length} characters is too long for match() and search() with this pattern.`,
+    )
+  }
+  work.spend((text.length * matcher.cost) / 32)
+  return matcher.test(text)
+}
+
+function compare(operator: string, left: unknown, right: unknown, work: Work): boolean {
+  switch (operator) {
+    case '==':
+      return isEqual(left, right, work)
+    case '!=':
+      return !isEqual(left, right, work)
+    case '<':
+      return isLess(left, right)
+    case '<=':
+      return isLess(left, right) || isEqual(left, right, work)
+    case '>':
+      return isLess(right, left)
+    default:
+      return isLess(right, left) || isEqual(left, right, work)
+  }
+}
+
+function isLess(left: unknown, right: unknown): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left < right
+  return typeof left === 'string' && typeof right === 'string' && left < right
+}
+
+/** Compares pair by pair, without recursion: values may be nested deeper than the stack goes. */
+function isEqual(left: unknown, right: unknown, work: Work): boolean {
+  const pairs: [unknown, unknown][] = [[left, right]]
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [one, other] = pair
+    work.spend(1)
+    if (one === other) continue
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+    if (Array.isArray(one) !== Array.isArray(other)) return false
+    const keys = Object.keys(one)
+    if (keys.length !== Object.keys(other).length) return false
+    work.spend(keys.length)
+    for (const key of keys) {
+      if (!Object.hasOwn(other, key)) return false
+      pairs.push([one[key as keyof typeof one], other[key as keyof typeof other]])
+    }
+  }
+  return true
+}

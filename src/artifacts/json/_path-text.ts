@@ -1,0 +1,108 @@
+import { ArtifactError } from '../../index.ts'
+
+const blank = /[ \t\n\r]*/y
+const integer = /(?:0|-?[1-9]\d*)/y
+// oxlint-disable-next-line eslint/no-control-regex -- these have to be escaped
+const unescaped = /[^\\'"\u0000-\u001f\ud800-\udfff]+|[\ud800-\udbff][\udc00-\udfff]/y
+const hexadecimal = /[\dA-Fa-f]{4}/y
+const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' }
+
+/** The text of a JSONPath, and how far it was read. */
+export class PathText {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The next character; empty at the end. */
+  get next(): string {
+    return this.#text[this.#at] ?? ''
+  }
+
+  get isQuote(): boolean {
+    return this.next === '"' || this.next === "'"
+  }
+
+  /** Reads something that may stand behind blanks. Where it does not, the blanks are left as well. */
+  afterBlank<Result>(read: () => Result | undefined): Result | undefined {
+    const before = this.#at
+    this.skipBlank()
+    const result = read()
+    if (result === undefined) this.#at = before
+    return result
+  }
+
+  skipBlank(): void {
+    this.take(blank)
+  }
+
+  /** Reads a text, if it comes next. */
+  skip(text: string): boolean {
+    const isThere = this.#text.startsWith(text, this.#at)
+    if (isThere) this.#at += text.length
+    return isThere
+  }
+
+  expect(text: string): void {
+    if (!this.skip(text)) throw this.wrong(`"${text}" was expected`)
+  }
+
+  /** Reads what a sticky pattern matches. */
+  take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0]
+    this.#at += found?.length ?? 0
+    return found
+  }
+
+  integer(): number | undefined {
+    const text = this.take(integer)
+    if (text === undefined) return undefined
+    const value = Number(text)
+    if (!Number.isSafeInteger(value)) throw this.wrong('the number is too large')
+    return value
+  }
+
+  /** Reads text in quotes. */
+  string(): string {
+    const quote = this.next
+    this.#at++
+    let value = ''
+    for (;;) {
+      const plain = this.take(unescaped)
+      if (plain !== undefined) value += plain
+      else if (this.skip(quote)) return value
+      else if (this.skip('\\')) value += this.#escape(quote)
+      else if (this.isQuote) value += this.#character()
+      else throw this.wrong('the text in quotes has no end, or a character that has to be escaped')
+    }
+  }
+
+  wrong(reason: string): ArtifactError {
+    const shown = JSON.stringify(this.#text.slice(0, 200))
+    return new ArtifactError(`${shown} is not a JSONPath: ${reason} (at character ${this.#at}).`)
+  }
+
+  #character(): string {
+    return this.#text[this.#at++] ?? ''
+  }
+
+  #escape(quote: string): string {
+    const character = this.#character()
+    if (character === quote) return quote
+    if (Object.hasOwn(escapes, character)) return escapes[character]!
+    if (character !== 'u') throw this.wrong('there is no such escape')
+    let value = this.#unit()
+    if (/[\ud800-\udbff]/.test(value) && this.skip('\\u')) value += this.#unit()
+    if (!value.isWellFormed()) throw this.wrong('the escape is half of a character')
+    return value
+  }
+
+  #unit(): string {
+    const digits = this.take(hexadecimal)
+    if (digits === undefined) throw this.wrong('four hexadecimal digits were expected')
+    return String.fromCharCode(Number.parseInt(digits, 16))
+  }
+}

@@ -1,0 +1,49 @@
+import { ArtifactError, type SpooledArtifact } from '../../index.ts'
+
+const mostLines = 2_000
+const mostCharacters = 65_536
+
+/** Where the front matter of a document is. */
+export interface FrontMatter {
+  readonly text: string
+  /** The line after it; 0 where there is none. */
+  readonly endLine: number
+}
+
+/** Finds what stands between two lines of `---` at the very beginning. */
+export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontMatter> {
+  const none = { text: '', endLine: 0 }
+  const lines: string[] = []
+  let length = 0
+  for await (const { first, texts } of artifact.lineGroups({ longest: mostCharacters })) {
+    for (const [index, text] of texts.entries()) {
+      const line = first + index
+      if (line === 0) {
+        if (text.trimEnd() !== '---') return none
+        continue
+      }
+      if (/^(?:---|\.\.\.)\s*$/.test(text)) return { text: lines.join('\n'), endLine: line + 1 }
+      length += text.length + 1
+      if (line > mostLines || length > mostCharacters) return none
+      lines.push(text)
+    }
+  }
+  return none
+}
+
+/**
+ * Reads YAML of which no tag makes anything but plain values.
+ *
+ * @throws `E_ARTIFACT` where it is no YAML, or the package `yaml` is not there.
+ */
+export async function readYaml(text: string): Promise<unknown> {
+  const { parse } = await import('yaml').catch((cause: unknown) => {
+    throw new ArtifactError('Front matter needs the package yaml (npm install yaml).', { cause })
+  })
+  try {
+    return parse(text, { schema: 'core', maxAliasCount: 100, logLevel: 'error', prettyErrors: false }) as unknown
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ArtifactError(`The front matter cannot be read as YAML: ${reason.slice(0, 200)}`, { cause })
+  }
+}

@@ -1,0 +1,144 @@
+import type { ArtifactQuery, SpooledArtifact } from '../../index.ts'
+import { integer, object, type Ranged } from '../_query.ts'
+import type { MarkdownNode } from './_blocks.ts'
+import type { MarkdownImage, MarkdownLink } from './_inline.ts'
+
+/** A heading, and the line at which it stands. */
+export interface Heading {
+  readonly level: number
+  readonly text: string
+  readonly line: number
+}
+
+/** What a heading stands over, from `line` up to and without `endLine`. */
+export interface Section {
+  readonly title: string
+  readonly level: number
+  /** The titles of the sections that it is in, and its own. */
+  readonly path: readonly string[]
+  readonly line: number
+  readonly endLine: number
+}
+
+/** A code block, with its fences from `line` up to and without `endLine`. */
+export interface CodeBlock {
+  /** What stands behind the fence. */
+  readonly language?: string
+  readonly text: string
+  readonly line: number
+  readonly endLine: number
+}
+
+/** What is asked of a document. */
+interface Markdown extends SpooledArtifact {
+  frontMatter(): Promise<unknown>
+  headings(): Promise<readonly Heading[]>
+  sections(): Promise<readonly Section[]>
+  codeBlocks(): Promise<readonly CodeBlock[]>
+  links(): Promise<readonly MarkdownLink[]>
+  images(): Promise<readonly MarkdownImage[]>
+  text(start?: number, end?: number): Promise<string>
+  ast(): Promise<readonly MarkdownNode[]>
+}
+
+const longestCode = 2_000
+const separator = ' > '
+const ranged = {
+  start: integer(0, 'How many to pass over. Default: 0'),
+  limit: {
+    ...integer(1, 'How many to show at most; there may be more where so many are shown. Default: 100'),
+    maximum: 1_000,
+  },
+}
+
+/** What a model may ask of a Markdown document. */
+export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
+  md_frontmatter: {
+    description: 'Shows the data (front matter) at the beginning of a Markdown document.',
+    answer: (artifact: Markdown) => artifact.frontMatter(),
+  },
+  md_headings: {
+    description: 'Lists the headings of a Markdown document, with their levels and lines.',
+    inputSchema: object(ranged),
+    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.headings(), input),
+  },
+  md_sections: {
+    description:
+      'Shows a section of a Markdown document, with those within it. Without a title it lists the sections, whose lines artifact_cat shows from line up to and without endLine.',
+    inputSchema: object({
+      title: { type: 'string', description: 'The title of the section, or its path, such as "Usage > Options"' },
+      ...ranged,
+    }),
+    async answer(artifact: Markdown, { title, ...input }: Ranged & { readonly title?: string }) {
+      const sections = await artifact.sections()
+      if (title === undefined)
+        return page(sections, input).map(({ path, line, endLine }) => ({ path: path.join(separator), line, endLine }))
+      const found = sectionOf(sections, title)
+      if (found === undefined)
+        return `There is no section ${JSON.stringify(title.slice(0, 200))}. Ask without a title for the list of all.`
+      return artifact.cat(found.line, found.endLine)
+    },
+  },
+  md_code_blocks: {
+    description: `Lists the code blocks of a Markdown document. Code is cut after ${longestCode} characters, and ends with "…"; artifact_cat shows all of its lines.`,
+    inputSchema: object({
+      language: { type: 'string', description: 'Only those in this language. Default: all' },
+      ...ranged,
+    }),
+    async answer(artifact: Markdown, { language, ...input }: Ranged & { readonly language?: string }) {
+      const blocks = await artifact.codeBlocks()
+      const wanted = language === undefined ? blocks : blocks.filter((block) => speaks(block, language))
+      return page(wanted, input).map((block) => ({ ...block, text: cut(block.text, longestCode) }))
+    },
+  },
+  md_links: {
+    description: 'Lists the links of a Markdown document, with their texts, addresses and lines.',
+    inputSchema: object(ranged),
+    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.links(), input),
+  },
+  md_images: {
+    description: 'Lists the images of a Markdown document, with their descriptions, addresses and lines.',
+    inputSchema: object(ranged),
+    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.images(), input),
+  },
+  md_text: {
+    description: 'Shows what a Markdown document says, without its marks, from one line up to another.',
+    inputSchema: object({
+      from_line: integer(0, 'The first line, counted from 0. Default: 0'),
+      to_line: integer(0, 'The line before which to stop. Default: 200 more than from_line'),
+    }),
+    answer: (artifact: Markdown, input: { readonly from_line?: number; readonly to_line?: number }) => {
+      const { from_line: start = 0, to_line: end = start + 200 } = input
+      return artifact.text(start, end)
+    },
+  },
+  md_ast: {
+    description:
+      'Lists the blocks of a Markdown document (headings, paragraphs, lists, tables, code …), with their lines and the beginning of what they say.',
+    inputSchema: object(ranged),
+    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.ast(), input).map(outline),
+  },
+}
+
+function page<Item>(items: readonly Item[], { start = 0, limit = 100 }: Ranged): readonly Item[] {
+  return items.slice(start, start + limit)
+}
+
+function sectionOf(sections: readonly Section[], title: string): Section | undefined {
+  const wanted = title.trim().toLowerCase()
+  const isPath = ({ path }: Section): boolean => path.join(separator).toLowerCase() === wanted
+  return sections.find(isPath) ?? sections.find((section) => section.title.toLowerCase() === wanted)
+}
+
+function speaks({ language = '' }: CodeBlock, wanted: string): boolean {
+  return language.split(/\s/, 1)[0]?.toLowerCase() === wanted.trim().toLowerCase()
+}
+
+function outline({ text, children, ...node }: MarkdownNode): object {
+  const within = children === undefined ? undefined : { children: children.length }
+  return { ...node, ...within, ...(text === undefined ? undefined : { text: cut(text, 80) }) }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}

@@ -1,0 +1,175 @@
+/**
+ * Tables in CSV or TSV. This leaf reads rows as they come and holds no more than one part of them: it changes no cell, guesses
+ * no types, and runs nothing that a cell says.
+ *
+ * @module
+ */
+import { TextArtifact, type ArtifactQuery, type ArtifactSource } from '../index.ts'
+import { once } from './_once.ts'
+import { countRecords, recordGroups, recordIndexOf, type RecordIndex } from './_records.ts'
+import { columnIndex, rowTest, type CellValue, type Condition } from './table/_conditions.ts'
+import { tableQueries, type FoundRow, type Row } from './table/_queries.ts'
+import { cellsOf, delimiterOf, RowAssembler, uniqueNames, type RawRow } from './table/_rows.ts'
+import { Summary, type ColumnSummary } from './table/_summary.ts'
+
+export type { CellValue, ColumnSummary, Condition, FoundRow, Row }
+
+export interface WhereOptions {
+  /** The row to begin at, counted from 0. Default: 0. */
+  readonly start?: number | undefined
+  /** After how many rows to stop. Default: 1,000. */
+  readonly limit?: number | undefined
+  /** Ends the search. */
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Header {
+  readonly columns: readonly string[]
+  readonly names: ReadonlySet<string>
+  readonly delimiter: string
+}
+
+/**
+ * A result that is a table: its first row names the columns, and the others are read as they are asked for.
+ *
+ * Cells are separated by tabs where the media type is `text/tab-separated-values`, else by commas, or by semicolons or tabs
+ * where the first line has no comma. Cells may be in quotes, and line ends within them are given as `\n`. Lines without a
+ * character are passed over. Columns without a name, and cells beyond the last column, are called `column_3` by their place;
+ * a name that comes again is `name_2`. Cells that a row lacks are empty. Rows are counted from 0, without that of the names.
+ *
+ * @example
+ * ```ts
+ * import { tool } from 'toolwright'
+ * import { TableArtifact } from 'toolwright/artifacts/table'
+ *
+ * const orders = tool({
+ *   name: 'export_orders',
+ *   description: 'Exports all orders',
+ *   artifact: TableArtifact,
+ *   handler: () => 'id,total\n1,9.50\n2,120\n',
+ * })
+ * ```
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ * @experimental
+ */
+export class TableArtifact extends TextArtifact {
+  static override readonly kind: string = 'table'
+  static override readonly mediaType: string = 'text/csv'
+  /** Every media type that says so. */
+  static override readonly mediaTypes: readonly string[] = ['text/csv', 'text/tab-separated-values']
+  static override readonly queries: Readonly<Record<string, ArtifactQuery>> = tableQueries
+  readonly #index: RecordIndex
+  readonly #head: () => Promise<Header> = once(() => this.#readHead())
+
+  constructor(source: ArtifactSource) {
+    super(source)
+    this.#index = recordIndexOf(source)
+  }
+
+  /** The names of the columns. */
+  async columns(): Promise<readonly string[]> {
+    return (await this.#head()).columns
+  }
+
+  /** How many rows there are. */
+  async rowCount(): Promise<number> {
+    const { delimiter } = await this.#head()
+    return Math.max(0, (await countRecords(this, this.#index, new RowAssembler(delimiter))) - 1)
+  }
+
+  /**
+   * The rows from `start` up to and without `end`, one by one.
+   *
+   * @param start Found without a second reading of what stands before it. Default: 0.
+   * @throws `E_ARTIFACT` where a row has more than 16,777,216 characters or 16,384 cells.
+   */
+  async *rows(start = 0, end: number = Infinity): AsyncGenerator<Row, void, undefined> {
+    const header = await this.#head()
+    let next = Math.max(0, start)
+    if (end <= next) return
+    for await (const { rows } of this.#groups(header, next)) {
+      for (const row of rows) {
+        yield rowOf(header, cellsOf(row, header.delimiter))
+        if (++next >= end) return
+      }
+    }
+  }
+
+  /** The rows from `start` up to and without `end`; negative numbers count from the end. */
+  async slice(start = 0, end: number = Infinity): Promise<Row[]> {
+    const fromEnd = async (given: number): Promise<number> => (given < 0 ? (await this.rowCount()) + given : given)
+    const rows: Row[] = []
+    for await (const row of this.rows(await fromEnd(start), await fromEnd(end))) rows.push(row)
+    return rows
+  }
+
+  /**
+   * The rows for which all conditions hold.
+   *
+   * @throws `E_ARTIFACT` where there is no such column or operator, or a value does not fit.
+   */
+  async where(conditions: readonly Condition[], options: WhereOptions = {}): Promise<FoundRow[]> {
+    const { start = 0, limit = 1_000, signal } = options
+    const header = await this.#head()
+    const test = rowTest(conditions, header.columns)
+    const found: FoundRow[] = []
+    if (limit <= 0) return found
+    for await (const { first, rows } of this.#groups(header, Math.max(0, start), signal)) {
+      for (const [offset, row] of rows.entries()) {
+        if (!test.holds(cellsOf(row, header.delimiter, test.count))) continue
+        found.push({ row: first + offset, cells: rowOf(header, cellsOf(row, header.delimiter)) })
+        if (found.length >= limit) return found
+      }
+    }
+    return found
+  }
+
+  /**
+   * What stands in a column.
+   *
+   * @param options `signal`: ends the reading.
+   * @throws `E_ARTIFACT` where there is no such column.
+   */
+  async column(name: string, { signal }: Pick<WhereOptions, 'signal'> = {}): Promise<ColumnSummary> {
+    const header = await this.#head()
+    const index = columnIndex(header.columns, name)
+    const summary = new Summary()
+    for await (const { rows } of this.#groups(header, 0, signal)) {
+      for (const row of rows) summary.add(cellsOf(row, header.delimiter, index + 1)[index] ?? '')
+    }
+    return summary.of(name)
+  }
+
+  async #readHead(): Promise<Header> {
+    for await (const { texts } of this.lineGroups({ longest: 65_536 })) {
+      const first = texts.find((text) => text !== '')
+      if (first === undefined) continue
+      const delimiter = delimiterOf(this.mediaType, first)
+      for await (const { records } of recordGroups(this, this.#index, new RowAssembler(delimiter))) {
+        const columns = uniqueNames(cellsOf(records[0]!, delimiter))
+        return { columns, names: new Set(columns), delimiter }
+      }
+    }
+    return { columns: [], names: new Set(), delimiter: ',' }
+  }
+
+  /** Rows as they are written, many at a time; the first of all is that of the names. */
+  async *#groups(
+    { delimiter }: Header,
+    start: number,
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ readonly first: number; readonly rows: readonly RawRow[] }, void, undefined> {
+    const groups = recordGroups(this, this.#index, new RowAssembler(delimiter), { start: start + 1, signal })
+    for await (const { first, records } of groups) yield { first: first - 1, rows: records }
+  }
+}
+
+function rowOf({ columns, names }: Header, cells: readonly string[]): Row {
+  const entries = columns.map((column, index): [string, string] => [column, cells[index] ?? ''])
+  for (let index = columns.length; index < cells.length; index++) {
+    let name = `column_${index + 1}`
+    while (names.has(name)) name += '_'
+    entries.push([name, cells[index] ?? ''])
+  }
+  return Object.fromEntries(entries)
+}

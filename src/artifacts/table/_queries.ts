@@ -1,0 +1,124 @@
+import type { ArtifactQuery } from '../../index.ts'
+import { integer, object, type Asked, type Ranged } from '../_query.ts'
+import { columnIndex, operators, type Condition } from './_conditions.ts'
+import type { ColumnSummary } from './_summary.ts'
+
+/** A row of a table: its cells, by the names of their columns. */
+export type Row = Readonly<Record<string, string>>
+
+/** A row that was searched for, and which one it is, counted from 0. */
+export interface FoundRow {
+  readonly row: number
+  readonly cells: Row
+}
+
+/** What is asked of a table. */
+interface Table {
+  columns(): Promise<readonly string[]>
+  rowCount(): Promise<number>
+  slice(start: number, end: number): Promise<readonly Row[]>
+  where(
+    conditions: readonly Condition[],
+    options: { readonly start?: number; readonly limit?: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly FoundRow[]>
+  column(name: string, options: { readonly signal?: AbortSignal | undefined }): Promise<ColumnSummary>
+}
+
+/** Characters of a cell that are shown. */
+const longestCell = 500
+
+const value = { type: ['string', 'number', 'boolean'] }
+const columns = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'The names of the columns to show. Default: all',
+}
+const limit = { ...integer(1, 'How many rows to show at most. Default: 50'), maximum: 1_000 }
+const conditions = {
+  type: 'array',
+  maxItems: 50,
+  description: 'What has to be so of a row, all of it',
+  items: {
+    type: 'object',
+    properties: {
+      column: { type: 'string', description: 'The name of the column' },
+      operator: {
+        enum: operators,
+        description: 'How to compare the cell. <, <=, > and >= compare numbers where both sides are such, else texts',
+      },
+      value: {
+        anyOf: [value, { type: 'array', items: value, maxItems: 1_000 }],
+        description: 'What to compare with: an array for in, nothing for empty and not_empty',
+      },
+    },
+    required: ['column', 'operator'],
+    additionalProperties: false,
+  },
+}
+
+interface Shown {
+  readonly columns?: readonly string[]
+}
+
+/** What a model may ask of a table. */
+export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
+  table_columns: {
+    description: 'Lists the columns of a table, each with what stands in its first row.',
+    inputSchema: object({ start: integer(0, 'How many columns to pass over. Default: 0') }),
+    async answer(artifact: Table, { start = 0 }: Ranged) {
+      const [first = {}] = await artifact.slice(0, 1)
+      return (await artifact.columns())
+        .slice(start)
+        .map((column) => ({ column, example: cut(first[column] ?? '', 80) }))
+    },
+  },
+  table_row_count: {
+    description: 'Tells how many rows a table has, beside the one with the names of its columns.',
+    answer: (artifact: Table) => artifact.rowCount(),
+  },
+  table_rows: {
+    description: `Shows rows of a table, counted from 0. Cells are cut after ${longestCell} characters, and end with "…".`,
+    inputSchema: object({ start: integer(0, 'The first row. Default: 0'), limit, columns }),
+    async answer(artifact: Table, { start = 0, limit: most = 50, columns: wanted }: Ranged & Shown) {
+      const show = shown(await artifact.columns(), wanted)
+      return (await artifact.slice(start, start + most)).map(show)
+    },
+  },
+  table_where: {
+    description:
+      'Finds the rows of a table for which all conditions hold, and tells which they are. There may be more where `limit` are shown: go on with from_row, one after the last.',
+    inputSchema: object({ conditions, columns, from_row: integer(0, 'The row to begin at. Default: 0'), limit }, [
+      'conditions',
+    ]),
+    async answer(
+      artifact: Table,
+      input: Ranged & Shown & { readonly conditions: readonly Condition[]; readonly from_row?: number },
+      asked?: Asked,
+    ) {
+      const show = shown(await artifact.columns(), input.columns)
+      const { from_row: start = 0, limit: most = 50 } = input
+      const found = await artifact.where(input.conditions, { start, limit: most, signal: asked?.signal })
+      return found.map(({ row, cells }) => ({ row, cells: show(cells) }))
+    },
+  },
+  table_column: {
+    description:
+      'Sums up a column of a table: how many cells are empty, their range and mean if they are numbers, the most frequent ones.',
+    inputSchema: object({ column: { type: 'string', description: 'The name of the column' } }, ['column']),
+    answer: (artifact: Table, { column }: { readonly column: string }, asked?: Asked) =>
+      artifact.column(column, { signal: asked?.signal }),
+  },
+}
+
+/** How rows are shown: some of their cells, not too much of each. */
+function shown(all: readonly string[], wanted: readonly string[] | undefined): (row: Row) => Row {
+  for (const column of wanted ?? []) columnIndex(all, column)
+  return (row) => {
+    const names = wanted ?? Object.keys(row)
+    return Object.fromEntries(names.map((name) => [name, cut(row[name] ?? '', longestCell)]))
+  }
+}
+
+function cut(cell: string, length: number): string {
+  return cell.length > length ? `${cell.slice(0, length)}…` : cell
+}

@@ -1,0 +1,310 @@
+// ADK keeps what a tool returned as an artifact, and forges tools with which the model asks about it.
+import {
+  ArtifactError,
+  createExecutor,
+  isToolError,
+  JsonArtifact,
+  memoryStore,
+  TextArtifact,
+  tool,
+  Tool,
+  type ArtifactClass,
+  type ArtifactQuery,
+  type ErasedConfig,
+  type ToolExecutor,
+  type ToolResult,
+} from 'toolwright'
+import { filter, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
+import { MarkdownArtifact } from 'toolwright/artifacts/markdown'
+import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+
+const session = 'turn_1'
+const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}`, price: id % 10 }))
+const log = Array.from({ length: 5_000 }, (_, line) => `${line} ${line === 4_321 ? 'ERROR Disk' : 'info ok'}`).join(
+  '\n',
+)
+
+interface Kept {
+  readonly executor: ToolExecutor
+  readonly result: ToolResult
+  /** Asks a forged tool about it, and gives the words of the answer. */
+  readonly ask: (name: string, args?: object) => Promise<string>
+  readonly call: (name: string, args?: object) => Promise<ToolResult>
+}
+
+/** Keeps what a tool returned, however small it is. */
+async function kept(returned: unknown, artifact?: ArtifactClass, options: ArtifactToolsOptions = {}): Promise<Kept> {
+  const source = new Tool({
+    name: 'source',
+    description: 'Gives',
+    inlineLimit: 0,
+    ...(artifact && { artifact }),
+    handler: () => returned,
+  })
+  const executor = createExecutor({ tools: [source], use: [artifactTools(options), memoryJournal()] })
+  const result = await executor.execute({ id: 'toolu_01', name: 'source' }, { session })
+  const call = (name: string, args: object = {}): Promise<ToolResult> =>
+    executor.execute({ name: `artifact_${name}`, args: { artifact: result.handle, ...args } }, { session })
+  return { executor, result, call, ask: async (name, args) => wordsOf(await call(name, args)) }
+}
+
+function wordsOf({ content }: ToolResult): string {
+  const [block] = content
+  return block?.type === 'text' ? block.text : expect.fail('no text')
+}
+
+function forged(executor: ToolExecutor, of = session): string[] {
+  return executor
+    .list('model', of)
+    .map(({ name }) => name)
+    .filter((name) => name !== 'source')
+}
+
+async function json(answer: Promise<string>): Promise<unknown> {
+  return JSON.parse(await answer)
+}
+
+describe('ADK', () => {
+  it('ADK-27 seven tools ask of every text: head, tail, grep, cat, byte_length, line_count, estimate_tokens', async () => {
+    const { ask, call, executor } = await kept(log)
+    const names = ['head', 'tail', 'grep', 'cat', 'byte_length', 'line_count', 'estimate_tokens']
+    expect(forged(executor)).toEqual(expect.arrayContaining(names.map((name) => `artifact_${name}`)))
+    expect((await ask('head')).split('\n')).toHaveLength(10)
+    expect(await ask('tail', { count: 1 })).toBe('4999 info ok')
+    expect(await ask('cat', { start: 2, end: 4 })).toBe('2 info ok\n3 info ok')
+    expect(await ask('grep', { pattern: 'error disk', flags: 'imsu' })).toMatch(
+      /^4321: 4321 ERROR Disk\n\(1 line matches;/,
+    )
+    expect(await ask('byte_length')).toBe(String(log.length))
+    expect(await ask('line_count')).toBe('5000')
+    expect(await ask('estimate_tokens')).toBe(String(Math.ceil(log.length / 4)))
+    for (const flags of ['g', 'y', 'd', 'v', 'i g']) {
+      expect((await call('grep', { pattern: 'x', flags })).error, flags).toMatchObject({ code: 'E_INVALID_TOOL_ARGS' })
+    }
+  })
+
+  it('ADK-28 a JSON artifact tells type, keys, length, values, slices and what a path finds, also line by line', async () => {
+    const { ask } = await kept(rows)
+    expect(await ask('json_type')).toBe('array')
+    expect(await ask('json_length')).toBe('2000')
+    expect(await json(ask('json_get', { pointer: '/7/name' }).then((text) => JSON.stringify(text)))).toBe('row 7')
+    expect(await json(ask('json_slice', { start: 3, end: 5 }))).toEqual(rows.slice(3, 5))
+    expect(await json(ask('json_filter', { path: '$[?@.id < 2]' }))).toEqual(rows.slice(0, 2))
+    expect(await json(ask('json_pluck', { path: '$[?@.id < 2]', members: ['name'] }))).toMatchObject([
+      { name: 'row 0' },
+      { name: 'row 1' },
+    ])
+    const { ask: askOne } = await kept({ a: 1, b: [1, 2] })
+    expect(await json(askOne('json_keys'))).toEqual(['a', 'b'])
+
+    const lined = await kept(rows.map((row) => JSON.stringify(row)).join('\n'), JsonLinesArtifact)
+    expect(await lined.ask('json_length')).toBe('2000')
+    expect(await json(lined.ask('json_slice', { start: 1_999 }))).toEqual(rows.slice(-1))
+    const artifact = lined.result.artifact as JsonLinesArtifact
+    expect(await filter(artifact, '$[?@.name == "row 9"].id')).toEqual([9])
+    expect(await pluck(artifact, '$[?@.id == 9]', ['price'])).toMatchObject([{ price: 9 }])
+  })
+
+  it('ADK-29 a Markdown artifact tells front matter, headings, sections, code blocks, links, images, text and tree', async () => {
+    const text =
+      '---\ntitle: Guide\n---\n# One\n\nSee [docs](https://a.example) and ![cat](cat.png).\n\n## Two\n\n```ts\nrun()\n```\n'
+    const { ask, executor } = await kept(text, MarkdownArtifact)
+    const names = ['frontmatter', 'headings', 'sections', 'code_blocks', 'links', 'images', 'text', 'ast']
+    expect(forged(executor)).toEqual(expect.arrayContaining(names.map((name) => `artifact_md_${name}`)))
+    expect(await json(ask('md_frontmatter'))).toEqual({ title: 'Guide' })
+    expect(await ask('md_headings')).toMatch(/One[^]*Two/)
+    expect(await ask('md_code_blocks')).toContain('run()')
+    expect(await ask('md_links')).toContain('https://a.example')
+    expect(await ask('md_images')).toContain('cat.png')
+    expect(await ask('md_ast')).toContain('heading')
+  })
+
+  it('ADK-30 an artifact of any other format is one class over any parser, and its tools come by themselves', async () => {
+    class YamlArtifact extends TextArtifact {
+      static override readonly kind: string = 'yaml'
+      static override readonly mediaType: string = 'application/yaml'
+      static override readonly queries: Readonly<Record<string, ArtifactQuery>> = {
+        yaml_get: {
+          description: 'The value at a key of a YAML document',
+          inputSchema: { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] },
+          answer: async (artifact: YamlArtifact, { key }: { key: string }) =>
+            ((await artifact.value()) as Record<string, unknown>)[key],
+        },
+      }
+      async value(): Promise<unknown> {
+        return parse(await this.asString()) as unknown
+      }
+    }
+    const { ask, executor, result } = await kept('name: Ada\nages:\n  - 36\n', YamlArtifact)
+    expect(forged(executor)).toContain('artifact_yaml_get')
+    expect(wordsOf(result)).toContain('artifact_yaml_get about it.')
+    expect(await ask('yaml_get', { key: 'ages' })).toBe('[36]')
+    expect(await ask('head', { count: 1 })).toBe('name: Ada')
+  })
+
+  it('ADK-31 forged tools are ephemeral, replace their like, and can name the live artifacts; without any there are none', async () => {
+    const { executor, result } = await kept(rows, undefined, { enumerate: true })
+    const tools = executor.list('model', session).filter(({ name }) => name !== 'source')
+    for (const definition of tools) {
+      expect(definition).toMatchObject({ ephemeral: true, onCollision: 'replace' })
+      expect(definition.describe().inputSchema.properties?.['artifact']).toMatchObject({
+        type: 'string',
+        enum: [result.handle],
+      })
+    }
+    // The class's own come after those of what it extends; those that fit nothing alive are left out.
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['artifact_head', 'artifact_json_get']))
+    expect(tools.map(({ name }) => name)).not.toContain('artifact_image')
+    expect(tools.findIndex(({ name }) => name === 'artifact_head')).toBeLessThan(
+      tools.findIndex(({ name }) => name === 'artifact_json_get'),
+    )
+    expect(forged(executor, 'another session')).toEqual([])
+  })
+
+  it('ADK-32 answers of forged tools are inline, are kept nowhere, and are nothing to ask about', async () => {
+    const { executor, call } = await kept(log, undefined, {
+      enumerate: true,
+      maximumBytes: 60_000,
+      maximumLines: 5_000,
+    })
+    const before = executor.artifacts.list(session)
+    const answer = await call('cat')
+    expect(wordsOf(answer).length).toBeGreaterThan(16_384) // above the executor's limit
+    expect(answer).not.toHaveProperty('handle')
+    expect(executor.artifacts.list(session)).toEqual(before)
+    for (const definition of executor.list('model', session).filter(({ name }) => name !== 'source')) {
+      expect(definition.artifact).toBeUndefined()
+    }
+  })
+
+  it('ADK-33 of a large result the model sees handle, size and tools; a small one it sees whole', async () => {
+    const large = await kept(log)
+    expect(wordsOf(large.result)).toMatch(
+      /This is the beginning of [\d,]+ bytes of text\/plain\. All of it is kept as artifact_[0-9a-f]{40}\. Ask artifact_head, .* about it\.\)$/,
+    )
+    expect(wordsOf(large.result).length).toBeLessThan(3_000)
+    const small = tool({ name: 'small', description: 'Small', handler: () => 'clear sky' })
+    const result = await createExecutor({ tools: [small], use: [artifactTools()] }).execute({ name: 'small' })
+    expect(wordsOf(result)).toBe('clear sky')
+    expect(result).not.toHaveProperty('handle')
+    // The limit is the executor's, or the tool's own.
+    const always = tool({ name: 'always', description: 'Inline', inlineLimit: Infinity, handler: () => log })
+    expect(wordsOf(await createExecutor({ tools: [always] }).execute({ name: 'always' }))).toBe(log)
+  })
+
+  it('ADK-36 the record of a call has tool, args, callId, states, error, what was shown, the artifact and its times', async () => {
+    const journal = memoryJournal()
+    const source = tool({ name: 'source', description: 'Gives', inputSchema: { type: 'object' }, handler: () => log })
+    const failing = tool('failing', () => Promise.reject(new Error('no disk')))
+    const executor = createExecutor({ tools: [source, failing], use: [journal, artifactTools()] })
+    const result = await executor.execute({ id: 'toolu_01', name: 'source', args: { since: 1 } }, { session })
+    const { record } = (await journal.journal.read(result.invocationId)) ?? expect.fail('no record')
+    expect(record).toMatchObject({
+      id: result.invocationId,
+      toolCallId: 'toolu_01',
+      name: 'source',
+      input: { since: 1 },
+      callId: result.callId,
+      state: 'COMPLETED',
+      isError: false,
+      createdAt: expect.any(Number),
+      startedAt: expect.any(Number),
+      completedAt: expect.any(Number),
+      journal: { handle: result.handle, result: result.content, artifact: { kind: 'text', byteLength: log.length } },
+    })
+    const failed = await executor.execute({ name: 'failing', args: {} }, { session })
+    const second = (await journal.journal.read(failed.invocationId)) ?? expect.fail('no record')
+    expect(second.record).toMatchObject({ state: 'FAILED', isError: true, error: expect.stringContaining('no disk') })
+    // An answer about an artifact is told from an artifact: it has no handle.
+    const answer = await executor.execute({ name: 'artifact_head', args: { artifact: result.handle } }, { session })
+    const third = (await journal.journal.read(answer.invocationId)) ?? expect.fail('no record')
+    expect(third.record.journal).not.toHaveProperty('handle')
+  })
+
+  it('ADK-39 what goes wrong with an artifact is E_ARTIFACT, and every error has code, category and cause', async () => {
+    const error = new ArtifactError('It has gone.', { cause: new Error('ENOENT') })
+    expect(isToolError(error)).toBe(true)
+    expect(error).toMatchObject({
+      code: 'E_ARTIFACT',
+      category: expect.any(String),
+      retryable: false,
+      cause: { message: 'ENOENT' },
+    })
+    await expect(Promise.resolve().then(() => memoryStore().open('artifact_x', { session }))).rejects.toMatchObject({
+      code: 'E_ARTIFACT',
+    })
+    // Handles are random, so that two never collide.
+    const store = memoryStore()
+    const handles = await Promise.all(
+      Array.from({ length: 1_000 }, async () => (await store.write('x', { session, mediaType: 'text/plain' })).handle),
+    )
+    expect(new Set(handles).size).toBe(1_000)
+    // An artifact describes itself, as does the result that holds it.
+    const { result } = await kept(rows)
+    expect(JSON.parse(JSON.stringify(result.artifact))).toEqual({
+      kind: 'json',
+      mediaType: 'application/json',
+      byteLength: JSON.stringify(rows).length,
+      handle: result.handle,
+    })
+    // A class that cannot be had is refused in words.
+    const broken = new Tool({
+      name: 'broken',
+      description: 'Broken',
+      artifact: (() => Map) as unknown as ErasedConfig['artifact'],
+      handler: () => 'x',
+    })
+    const refused = await createExecutor({ tools: [broken] }).execute({ name: 'broken' })
+    expect(refused.error).toMatchObject({ code: 'E_ARTIFACT', message: expect.stringContaining('`artifact`') })
+  })
+
+  it('ADK-40 the store in memory takes text, bytes and streams, copies what it keeps, and old readers stay valid', async () => {
+    const store = memoryStore()
+    const read = async (handle: string): Promise<TextArtifact> =>
+      new TextArtifact({ reader: await store.open(handle, { session }) })
+    const write = async (source: Parameters<typeof store.write>[0]): Promise<string> =>
+      (await store.write(source, { session, mediaType: 'text/plain' })).handle
+    const bytes = new TextEncoder().encode('one\ntwo\n')
+    async function* stream(): AsyncGenerator<Uint8Array> {
+      yield bytes.subarray(0, 5)
+      yield bytes.subarray(5)
+    }
+    const handles = [await write('one\ntwo\n'), await write(bytes), await write(stream())]
+    const first = await read(handles[1] ?? '')
+    bytes.fill(120)
+    for (const handle of handles.slice(0, 2)) expect(await (await read(handle)).asString()).toBe('one\ntwo\n')
+    // A final newline ends the last line and begins no other; nothing has no lines.
+    expect(await first.lineCount()).toBe(2)
+    expect(await (await read(await write(''))).lineCount()).toBe(0)
+    await store.delete(handles[1] ?? '')
+    expect(await first.asString()).toBe('one\ntwo\n')
+    await expect(read(handles[1] ?? '')).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+  })
+})
+
+it('KODE-45 a result that would be cut to 10,000 of its 100,000 bytes is shown in part, and asked about as a whole', async () => {
+  const text = `${'x'.repeat(99)}\n`.repeat(1_500) + 'the end'
+  const { result, ask } = await kept(text)
+  expect(wordsOf(result).length).toBeLessThan(10_000)
+  expect(wordsOf(result)).toContain('150,007 bytes')
+  expect(await ask('tail', { count: 1 })).toBe('the end')
+})
+
+it('AIDK-12 an answer about an artifact is content blocks, as every result is', async () => {
+  const { call } = await kept(rows)
+  expect((await call('json_length')).content).toEqual([{ type: 'text', text: '2000' }])
+})
+
+it('STR-27 a value that JSON cannot say is an error, also where a query of one’s own gives it', async () => {
+  class Counted extends JsonArtifact {
+    static override readonly kind: string = 'counted'
+    static override readonly queries: Readonly<Record<string, ArtifactQuery>> = {
+      huge: { description: 'A number too large for JSON', answer: () => [10n ** 30n] },
+    }
+  }
+  const { call } = await kept(rows, Counted)
+  expect(await call('huge')).toMatchObject({ status: 'error', error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
+})

@@ -1,20 +1,20 @@
-/** One line of a table: how long a variant takes, and how that compares with the first. */
-export interface Row {
-  readonly title: string
-  readonly name: string
-  /** Nanoseconds of one run: the median of the rounds, and where the middle four fifths of them lie. */
-  readonly median: number
-  readonly p10: number
-  readonly p90: number
-  /** The median over the rounds of this variant's time divided by the first variant's in the same round. */
-  readonly ratio: number
-}
+// How benches measure: variants of one question interleaved in one process, since only ratios taken in one process are worth
+// comparing; and fresh processes for what happens but once in a process.
+import { spawnSync } from 'node:child_process'
+import { rowsOf, type Row } from './_results.ts'
+
+export { printTable, type Row } from './_results.ts'
 
 export interface Options {
-  /** How often each variant is measured. Default: 41. */
+  /** How often each variant is measured. Default: the variable `BENCH_ROUNDS`, or 41. */
   readonly rounds?: number
   /** How long one measurement lasts, in milliseconds. Default: 5. */
   readonly duration?: number
+  /**
+   * What time is taken of: the clock on the wall, or the processor, whose time is the same where others keep the machine busy,
+   * and which does not tell of waiting. Default: `'wall'`.
+   */
+  readonly clock?: 'wall' | 'processor'
 }
 
 /** What the variants return ends here, so that no engine can leave their work out. */
@@ -30,8 +30,9 @@ export let sink: unknown
 export async function compare(
   title: string,
   variants: Record<string, () => unknown>,
-  { rounds = 41, duration = 5 }: Options = {},
+  { rounds = Number(process.env['BENCH_ROUNDS'] ?? 41), duration = 5, clock = 'wall' }: Options = {},
 ): Promise<Row[]> {
+  const now = clock === 'wall' ? wallTime : processorTime
   const subjects = []
   for (const [name, run] of Object.entries(variants)) {
     const isAsync = isThenable(run())
@@ -40,72 +41,91 @@ export async function compare(
     // Doubled until one measurement is long enough, which is the warm-up as well.
     for (let spent = 0, took = 0; took < duration || spent < duration * 20; spent += took) {
       if (took < duration) times *= 2
-      took = (await measure(run, times)) * times * 1e-6
+      took = (await measure(run, times, now)) * times * 1e-6
     }
     subjects.push({ name, run, times, measure, samples: [] as number[] })
   }
   for (let round = 0; round < rounds; round++) {
-    if (round % 8 === 0) globalThis.gc?.()
+    if (round % 8 === 0) {
+      globalThis.gc?.()
+      // A full collection takes code with it that was made for shapes of which no object lives: it is made anew here.
+      for (const { run, times, measure } of subjects) await measure(run, times, now)
+    }
     for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      subject.samples.push(await subject.measure(subject.run, subject.times))
+      subject.samples.push(await subject.measure(subject.run, subject.times, now))
     }
   }
-  const first = subjects[0]!.samples
-  return subjects.map(({ name, samples }) => ({
-    title,
-    name,
-    median: quantile(samples, 0.5),
-    p10: quantile(samples, 0.1),
-    p90: quantile(samples, 0.9),
-    ratio: quantile(
-      samples.map((sample, round) => sample / first[round]!),
-      0.5,
-    ),
-  }))
+  return rowsOf(title, Object.fromEntries(subjects.map(({ name, samples }) => [name, samples])))
 }
 
-/** Prints rows as a table of aligned columns, with a line between groups. */
-export function printTable(rows: readonly Row[]): void {
-  const head = ['', 'variant', 'median', 'p10', 'p90', 'ratio']
-  let last = ''
-  const cells = rows.map((row) => {
-    const title = row.title === last ? '' : row.title
-    last = row.title
-    return [title, row.name, time(row.median), time(row.p10), time(row.p90), row.ratio.toFixed(2)]
-  })
-  const widths = head.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]!.length)))
-  const line = (row: readonly string[]): string =>
-    row.map((cell, column) => (column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  ')
-  for (const row of [head, ...cells]) {
-    if (row[0] !== '') process.stdout.write('\n')
-    process.stdout.write(line(row).trimEnd() + '\n')
+/**
+ * Measures what variants take of the processor, in alternating rounds: for work that mostly waits, where a clock on the wall
+ * would measure the waiting.
+ *
+ * @param variants What to run, by name, each `calls` times side by side; the first is the measure of the others.
+ */
+export async function compareProcessorTime(
+  title: string,
+  variants: Record<string, () => Promise<unknown>>,
+  { rounds = 21, calls = 100 }: { readonly rounds?: number; readonly calls?: number } = {},
+): Promise<Row[]> {
+  const samples: Record<string, number[]> = Object.fromEntries(Object.keys(variants).map((name) => [name, []]))
+  const entries = Object.entries(variants)
+  // The first rounds are the warm-up.
+  for (let round = -3; round < rounds; round++) {
+    if (round % 4 === 0) globalThis.gc?.()
+    for (const [name, run] of round % 2 === 0 ? entries : entries.toReversed()) {
+      const start = processorTime()
+      for (let index = 0; index < calls; index += 10) sink = await Promise.all(Array.from({ length: 10 }, () => run()))
+      if (round >= 0) samples[name]!.push((processorTime() - start) / calls)
+    }
   }
-  process.stdout.write('\n')
+  return rowsOf(title, samples)
 }
 
-function measureSync(run: () => unknown, times: number): number {
-  const start = process.hrtime.bigint()
+/**
+ * Runs programs in fresh processes, in alternating rounds, and gives what each printed: one number, or several.
+ *
+ * @param programs The arguments of Node, by the name of the variant.
+ */
+export function freshly<Name extends string>(
+  programs: Record<Name, readonly string[]>,
+  rounds = 15,
+): Record<Name, number[][]> {
+  const entries = Object.entries(programs) as [Name, readonly string[]][]
+  const printed = Object.fromEntries(entries.map(([name]) => [name, []])) as unknown as Record<Name, number[][]>
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, program] of round % 2 === 0 ? entries : entries.toReversed()) {
+      const { stdout, stderr, status } = spawnSync(process.execPath, program, { encoding: 'utf8' })
+      if (status !== 0) throw new Error(`${name} failed:\n${stderr}`)
+      printed[name].push(stdout.trim().split(/\s+/).map(Number))
+    }
+  }
+  return printed
+}
+
+function measureSync(run: () => unknown, times: number, now: () => number): number {
+  const start = now()
   for (let index = 0; index < times; index++) sink = run()
-  return Number(process.hrtime.bigint() - start) / times
+  return (now() - start) / times
 }
 
-async function measureAsync(run: () => unknown, times: number): Promise<number> {
-  const start = process.hrtime.bigint()
+async function measureAsync(run: () => unknown, times: number, now: () => number): Promise<number> {
+  const start = now()
   for (let index = 0; index < times; index++) sink = await run()
-  return Number(process.hrtime.bigint() - start) / times
+  return (now() - start) / times
+}
+
+function wallTime(): number {
+  return performance.now() * 1e6
+}
+
+/** Of the whole process: what the collector and the compiler do beside the program is part of what the program costs. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1e3
 }
 
 function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-}
-
-function quantile(samples: readonly number[], at: number): number {
-  const sorted = samples.toSorted((left, right) => left - right)
-  return sorted[Math.round((sorted.length - 1) * at)]!
-}
-
-function time(nanoseconds: number): string {
-  if (nanoseconds < 1e3) return `${nanoseconds.toFixed(1)} ns`
-  if (nanoseconds < 1e6) return `${(nanoseconds / 1e3).toFixed(2)} µs`
-  return `${(nanoseconds / 1e6).toFixed(2)} ms`
 }

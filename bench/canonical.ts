@@ -43,26 +43,34 @@ for (const [title, value] of Object.entries(samples)) {
   const text = JSON.stringify(value)
   const canonical = canonicalize(value)
   identity.push(
-    ...(await compare(`${title} (${canonical.length})`, {
-      canonicalize: () => peer(value),
-      'our canonicalize': () => canonicalize(value),
-      'ours, with a limit': () => canonicalize(value, 262_144),
-      'JSON.stringify (not sorted)': () => JSON.stringify(value),
-      'canonicalize + createHash': () =>
-        createHash('sha256')
-          .update(`{"args":${peer(value)},"tool":"search"}`)
-          .digest('hex'),
-      'our canonicalize + callIdOf': () => callIdOf('search', canonicalize(value)),
-      'sha256, one shot': () => sha256(canonical),
-      'sha256, portable': () => portable.sha256(canonical),
-    })),
+    ...(await compare(
+      `${title} (${canonical.length})`,
+      {
+        canonicalize: () => peer(value),
+        'our canonicalize': () => canonicalize(value),
+        'ours, with a limit': () => canonicalize(value, 262_144),
+        'JSON.stringify (not sorted)': () => JSON.stringify(value),
+        'canonicalize + createHash': () =>
+          createHash('sha256')
+            .update(`{"args":${peer(value)},"tool":"search"}`)
+            .digest('hex'),
+        'our canonicalize + callIdOf': () => callIdOf('search', canonicalize(value)),
+        'sha256, one shot': () => sha256(canonical),
+        'sha256, portable': () => portable.sha256(canonical),
+      },
+      { clock: 'processor' },
+    )),
   )
   strict.push(
-    ...(await compare(`${title} (${text.length})`, {
-      'JSON.parse': () => JSON.parse(text),
-      'our parseJson': () => parseJson(text),
-      'our parseJson + canonicalize': () => canonicalize(parseJson(text)),
-    })),
+    ...(await compare(
+      `${title} (${text.length}), read`,
+      {
+        'JSON.parse': () => JSON.parse(text),
+        'our parseJson': () => parseJson(text),
+        'our parseJson + canonicalize': () => canonicalize(parseJson(text)),
+      },
+      { clock: 'processor' },
+    )),
   )
 }
 printTable(identity)

@@ -1,7 +1,7 @@
-// What each validator costs: hot, on invalid input, and the first time in a process. All of them check the same args.
-import { spawnSync } from 'node:child_process'
+// What each validator costs: on valid, invalid and large input, the first time in a process, and where code may not be made from text.
 import type { StandardSchemaV1 } from 'toolwright'
-import { compare, printTable } from './_runner.ts'
+import { printTable, rowsOf, type Row } from './_results.ts'
+import { compare, freshly } from './_runner.ts'
 import { args, searchSchema } from './_search.ts'
 
 const invalid = { ...args, filters: { ...args.filters, region: ['north', 7] }, limit: 'many' }
@@ -52,9 +52,19 @@ function typeboxSchema(Type: typeof import('typebox').Type): import('typebox').T
   })
 }
 
+/** A bare check under the same contract, so that all variants are called alike. */
+function standard(check: (value: unknown) => boolean): StandardSchemaV1 {
+  const refusal = { issues: [{ message: 'is not valid' }] }
+  return { '~standard': { version: 1, vendor: 'bench', validate: (value) => (check(value) ? { value } : refusal) } }
+}
+
 /** Each makes its schema from nothing, libraries included, so that it can be timed in a process of its own. */
 const makers: Record<string, () => Promise<StandardSchemaV1>> = {
   zod: async () => searchSchema(await import('zod')),
+  'z.compile': async () => {
+    const zod = await import('zod')
+    return zod.compile(searchSchema(zod))
+  },
   'zod()': async () => (await import('toolwright/validators/zod')).zod(searchSchema(await import('zod'))),
   'valibot()': async () => {
     const v = await import('valibot')
@@ -100,6 +110,22 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
     return sinclairTypebox(typeboxSchema(Type as never) as never)
   },
   'jsonSchema()': async () => (await import('toolwright/validators/json-schema')).jsonSchema(json),
+  'typebox, compiled, alone': async () => {
+    const { Type } = await import('typebox')
+    const { Compile } = await import('typebox/compile')
+    const checker = Compile(typeboxSchema(Type))
+    return standard((value) => checker.Check(value))
+  },
+  'TypeCompiler of 0.34, alone': async () => {
+    const { Type } = await import('@sinclair/typebox')
+    const { TypeCompiler } = await import('@sinclair/typebox/compiler')
+    const checker = TypeCompiler.Compile(typeboxSchema(Type as never) as never)
+    return standard((value) => checker.Check(value))
+  },
+  'ajv, alone': async () => {
+    const { Ajv } = await import('ajv')
+    return standard(new Ajv({ allErrors: true }).compile(json))
+  },
   'ajv()': async () => {
     const { Ajv } = await import('ajv')
     const { ajv } = await import('toolwright/validators/ajv')
@@ -107,33 +133,61 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
   },
 }
 
-const [measured] = process.argv.slice(2)
-if (measured !== undefined && makers[measured] !== undefined) {
-  // A fresh process: from nothing to the first answer, what is loaded for it included.
+const [measured, once] = process.argv.slice(2)
+const asked = measured === undefined ? undefined : makers[measured]
+if (asked === undefined) {
+  await inThisProcess()
+  await inProcessesOfTheirOwn()
+} else if (once === 'once') {
   const startedAt = performance.now()
-  const schema = await makers[measured]()
+  const schema = await asked()
   await schema['~standard'].validate(args)
   process.stdout.write(String(performance.now() - startedAt))
 } else {
+  // Two figures, of which only the ratio is worth anything: Zod's, and the one that was asked for.
+  const schemas = { zod: await makers['zod']!(), measured: await asked() }
+  const variants = {
+    zod: () => schemas.zod['~standard'].validate(args),
+    measured: () => schemas.measured['~standard'].validate(args),
+  }
+  const [zod, other] = await compare('', variants, { clock: 'processor' })
+  process.stdout.write(`${zod?.median ?? NaN} ${other?.median ?? NaN}`)
+}
+
+async function inThisProcess(): Promise<void> {
   const schemas = await Promise.all(Object.entries(makers).map(async ([name, make]) => [name, await make()] as const))
-  for (const [title, value] of Object.entries({ valid: args, invalid })) {
+  const sort = Array.from({ length: 2_000 }, (_, index) => ({ field: `column_${index}`, descending: index % 2 === 0 }))
+  for (const [title, value] of Object.entries({ valid: args, invalid, large: { ...args, sort } })) {
     const variants = schemas.map(([name, schema]) => [name, () => schema['~standard'].validate(value)] as const)
     for (const [name, run] of variants) {
       const result = await run()
-      if ((result.issues === undefined) !== (title === 'valid'))
+      if ((result.issues === undefined) !== (title !== 'invalid'))
         throw new Error(`${name} is wrong about ${title} input`)
     }
-    printTable(await compare(`${title} input, hot`, Object.fromEntries(variants)))
-  }
-  process.stdout.write('\nfrom nothing to the first answer, in a process of its own (median of 7, milliseconds)\n')
-  for (const name of Object.keys(makers)) {
-    const times = Array.from({ length: 7 }, () => {
-      // As it is installed: the build, not the sources, whose types would have to be taken away first.
-      const { stdout } = spawnSync(process.execPath, [import.meta.filename, name], { encoding: 'utf8' })
-      return Number(stdout)
-    }).toSorted((one, other) => one - other)
-    process.stdout.write(
-      `${name.padEnd(20)} ${(times[3] ?? NaN).toFixed(1).padStart(8)}   ${(times[0] ?? NaN).toFixed(1)} … ${(times[6] ?? NaN).toFixed(1)}\n`,
+    const size = JSON.stringify(value).length
+    printTable(
+      await compare(`${title} input, ${size} bytes, hot`, Object.fromEntries(variants), { clock: 'processor' }),
     )
   }
+}
+
+/** As it is installed: the build, not the sources, whose types would have to be taken away first. */
+async function inProcessesOfTheirOwn(): Promise<void> {
+  const programs = (flags: readonly string[], ...mode: string[]): Record<string, string[]> =>
+    Object.fromEntries(Object.keys(makers).map((name) => [name, [...flags, import.meta.filename, name, ...mode]]))
+  const cold = Object.entries(freshly(programs([], 'once'), 7))
+  const nanoseconds = cold.map(([name, runs]) => [name, runs.map(([time = NaN]) => time * 1e6)] as const)
+  printTable(rowsOf('from nothing to the first answer, in a process of its own', Object.fromEntries(nanoseconds)))
+
+  const rows: Row[] = []
+  const title = 'valid input, hot, where no code may be made from text'
+  for (const [name, program] of Object.entries(programs(['--disallow-code-generation-from-strings']))) {
+    try {
+      const [[zod = NaN, other = NaN] = []] = freshly({ [name]: program }, 1)[name] ?? []
+      rows.push({ title, name, median: other, p10: other, p90: other, ratio: other / zod })
+    } catch {
+      rows.push({ title, name: `${name}: cannot`, median: NaN, p10: NaN, p90: NaN, ratio: NaN })
+    }
+  }
+  printTable(rows)
 }

@@ -1,0 +1,143 @@
+// Renders what the pages show from the summary: nothing in it is written by hand, and a test compares the two.
+import prettier from 'prettier'
+import { chart, type Bar, type Theme } from './_chart.ts'
+import { inUnit, type Words } from './_results.ts'
+import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
+
+const begin = '<!-- From here to the end of the section it is written by `npm run bench:report`. -->'
+const end = '<!-- Here it ends. -->'
+const themes: readonly Theme[] = ['light', 'dark']
+
+/** Every file that the report writes, but the front page. */
+export async function files(summary: Summary): Promise<ReadonlyMap<string, string>> {
+  const written = new Map([['bench/README.md', await formatted(pageOf(summary))]])
+  for (const { name, title, bars } of charts(summary)) {
+    for (const theme of themes) written.set(`bench/charts/${name}-${theme}.svg`, chart(title, bars, theme))
+  }
+  return written
+}
+
+/**
+ * The front page with its section on performance as the summary says it.
+ *
+ * @throws Where the page has no place for it.
+ */
+export async function frontPage(page: string, summary: Summary): Promise<string> {
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)]
+  if (start < 0 || stop < start) throw new Error(`The page has no lines "${begin}" and "${end}".`)
+  const section = await formatted(sectionOf(summary))
+  return `${page.slice(0, start + begin.length)}\n\n${section}\n${page.slice(stop)}`
+}
+
+function charts(summary: Summary): { name: string; title: string; bars: Bar[] }[] {
+  const idle = tableAt(summary['rivals'], 'a call that does nothing')
+  const valid = tableAt(summary['validation'], 'valid input')
+  return [
+    { name: 'rivals', title: 'One call that does nothing; 1× is the floor', bars: barsOf(idle, 'toolwright') },
+    { name: 'validation', title: 'Checking valid args; 1× is Zod', bars: barsOf(valid, '()') },
+  ].filter(({ bars }) => bars.length > 0)
+}
+
+function barsOf(of: SummaryTable | undefined, ours: string): Bar[] {
+  return (of?.rows ?? []).flatMap(([name, , , , ratio]) =>
+    ratio === null ? [] : [{ name, ratio, isOurs: name.includes(ours) }],
+  )
+}
+
+function tableAt(bench: BenchSummary | undefined, title: string): SummaryTable | undefined {
+  return bench?.tables.find((one) => one.title.startsWith(title))
+}
+
+/** The section of the front page. */
+function sectionOf(summary: Summary): string {
+  const { overhead } = summary
+  const ours = overhead?.tables[0]?.rows.slice(1).filter(([name]) => !name.endsWith('handler')) ?? []
+  const figures = ours.map(([name, , , , ratio]) => `${name} ${ratio?.toFixed(2)}`).join(' · ')
+  return [
+    [
+      `What a call costs, as a multiple of the floor: Zod, canonical JSON, SHA-256, the handler and two events, done by hand. ${place(overhead)}`,
+      `\`npm run bench overhead\`: ${figures}.`,
+    ].join('\n'),
+    [
+      '`npm run bench rivals`; [what each of them does for a call, and all other figures](bench/README.md):',
+      picture('rivals', 'bench/charts'),
+    ].join('\n'),
+    '`npm run bench rivals-validation`: a tool takes a number, and the model sends text.',
+    ...(summary['rivals-validation']?.words.map(marked) ?? []),
+  ].join('\n\n')
+}
+
+/** All figures of all benches. */
+function pageOf(summary: Summary): string {
+  const benches = Object.entries(summary).map(([name, bench]) =>
+    [
+      `## ${name}`,
+      `\`npm run bench ${name}\`, ${place(bench)}`,
+      ...(name === 'rivals' || name === 'validation' ? [picture(name, 'charts')] : []),
+      ...bench.words.map(marked),
+      ...bench.tables.map(tableOf),
+    ].join('\n\n'),
+  )
+  return [
+    '# Benches',
+    '<!-- This page is written by `npm run bench:report` from bench/summary.json. -->',
+    [
+      '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything.',
+      '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
+      '- `npm run bench:report` writes this page, the charts and a section of the front page from what was measured last.',
+    ].join('\n'),
+    'Variants of one question are measured in one process, interleaved, in alternating order: a ratio is worth comparing, a time is that of this machine on that day. What happens once in a process (loading, the first call) is measured in fresh ones. Where a figure has no spread it is a size or a count, the same on every machine.',
+    'The **floor** is the least that a call can cost which is checked and identified: Zod, `canonicalize`, SHA-256, the handler and two events, by hand. The rivals are installed in `bench/rivals`, apart, at exactly the versions of its lock; each does what its own loop does for one tool call, through what it exports.',
+    ...benches,
+  ].join('\n\n')
+}
+
+function place(bench: BenchSummary | undefined): string {
+  if (bench === undefined) return ''
+  const { machine, date } = bench
+  return `Node ${machine.node.slice(1)}, ${machine.cores} cores (${machine.processor}), ${date}.`
+}
+
+/** On one line, since a page has few. */
+function picture(name: 'rivals' | 'validation', folder: string): string {
+  const words = { rivals: 'One call that does nothing, through each', validation: 'Checking valid args, by each' }
+  const dark = `<source media="(prefers-color-scheme: dark)" srcset="${folder}/${name}-dark.svg">`
+  return `<picture>${dark}<img alt="${words[name]}" src="${folder}/${name}-light.svg"></picture>`
+}
+
+function tableOf({ title, unit, rows }: SummaryTable): string {
+  const hasSpread = rows.some(([, , p10, p90]) => p10 !== p90)
+  const hasRatio = rows.some(([, , , , ratio]) => ratio !== null)
+  const shown = (figure: number | null): string => (figure === null ? '' : inUnit(figure, unit))
+  const cells = rows.map(([name, median, p10, p90, ratio]) => [
+    name,
+    shown(median),
+    ...(hasSpread ? [p10 === null ? '' : `${shown(p10)} … ${shown(p90)}`] : []),
+    ...(hasRatio ? [ratio?.toPrecision(3) ?? ''] : []),
+  ])
+  const head = [title, hasSpread ? 'median' : '', ...(hasSpread ? ['p10 … p90'] : []), ...(hasRatio ? ['ratio'] : [])]
+  return table(head, cells)
+}
+
+const marks: Readonly<Record<string, string>> = {
+  refused: '✅ refused',
+  runs: '✅ runs',
+  'not taken': '⛔ not taken',
+  'HANDLER RAN': '❌ handler ran',
+  FAILS: '❌ fails',
+  'runs twice': '❌ runs twice',
+}
+
+function marked({ head, cells }: Words): string {
+  const lines = cells.map((line) => line.map((cell) => marks[cell] ?? cell))
+  return table(head, lines, '---')
+}
+
+function table(head: readonly string[], cells: readonly (readonly string[])[], rule = '--:'): string {
+  const line = (row: readonly string[]): string => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : rule))), ...cells.map(line)].join('\n')
+}
+
+async function formatted(markdown: string): Promise<string> {
+  return prettier.format(markdown, { parser: 'markdown', semi: false, singleQuote: true, printWidth: 120 })
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '..', '..')
+
+/** Runs a program of this folder on the sources, in a process where nothing else has run. */
+async function printed(program: string, call: string, flags: readonly string[] = []): Promise<string> {
+  const source = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
+  const { stdout } = await run(process.execPath, [...source, ...flags, join(import.meta.dirname, program), call], {
+    cwd: root,
+  })
+  return stdout
+}
+
+// Counted, not timed: the same on a busy machine. The limits are a twentieth above what is needed; lower them with it.
+const kilobytes = { direct: 5.4, bare: 11, 'bare, compiled': 9.9, 'an async handler': 14.1, journaled: 18 }
+
+describe('the heap', () => {
+  // With a new space that holds all of it, nothing is collected between the two readings.
+  const space = ['--expose-gc', '--min-semi-space-size=128', '--max-semi-space-size=128']
+
+  it.concurrent.each(Object.entries(kilobytes))(
+    'takes no more for a call than it has to: %s, %d kB',
+    async (call, limit) => {
+      expect(Number(await printed('_count-bytes.ts', call, space)) / 1e3).toBeLessThanOrEqual(limit)
+    },
+    60_000,
+  )
+})
+
+describe('a call', () => {
+  const makings: Record<keyof typeof kilobytes, Record<string, number>> = {
+    direct: { randomUUID: 1 },
+    bare: {},
+    'bare, compiled': {},
+    // Somebody has to release the caller from a handler that never answers.
+    'an async handler': { setTimeout: 1 },
+    journaled: {},
+  }
+
+  it.concurrent.each(Object.entries(makings))(
+    'makes no timer, controller, error or random value that it does not need: %s',
+    async (call, needed) => {
+      expect(JSON.parse(await printed('_count-makings.ts', call))).toEqual(needed)
+    },
+    60_000,
+  )
+})

@@ -1,24 +1,5 @@
 // The first calls of a process, timed: prints milliseconds for the making, the first call, one of the next nine, one of the next ninety.
-import { args, searchSchema } from './_search.ts'
-
-const rawSchema = {
-  type: 'object',
-  properties: {
-    query: { type: 'string' },
-    filters: {
-      type: 'object',
-      properties: {
-        region: { type: 'array', items: { type: 'string' } },
-        since: { type: 'string' },
-        minimum: { type: 'number' },
-        includeDrafts: { type: 'boolean' },
-      },
-      required: ['region', 'since', 'minimum', 'includeDrafts'],
-    },
-    limit: { type: 'integer', maximum: 100 },
-  },
-  required: ['query', 'filters', 'limit'],
-} as const
+import { args, searchJsonSchema, searchSchema } from './_search.ts'
 
 const makers: Record<string, () => Promise<() => Promise<unknown>>> = {
   async floor() {
@@ -36,7 +17,12 @@ const makers: Record<string, () => Promise<() => Promise<unknown>>> = {
   },
   async raw() {
     const { createExecutor, tool } = await import('toolwright')
-    const search = tool({ name: 'search', description: 'Searches', inputSchema: rawSchema, handler: () => 'done' })
+    const search = tool({
+      name: 'search',
+      description: 'Searches',
+      inputSchema: searchJsonSchema,
+      handler: () => 'done',
+    })
     const executor = createExecutor({ tools: [search] })
     return () => executor.execute({ name: 'search', args })
   },

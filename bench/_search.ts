@@ -35,3 +35,33 @@ export function searchSchema({ z }: typeof zod): zod.ZodType<Search, Search> {
     sort: z.array(z.object({ field: z.string(), descending: z.boolean() })),
   })
 }
+
+/** The same as raw JSON Schema. */
+export const searchJsonSchema = {
+  type: 'object',
+  properties: {
+    query: { type: 'string' },
+    filters: {
+      type: 'object',
+      properties: {
+        region: { type: 'array', items: { type: 'string' } },
+        since: { type: 'string' },
+        minimum: { type: 'number' },
+        includeDrafts: { type: 'boolean' },
+      },
+      required: ['region', 'since', 'minimum', 'includeDrafts'],
+    },
+    limit: { type: 'integer', maximum: 100 },
+    fields: { type: 'array', items: { type: 'string' } },
+    note: { type: 'string' },
+    sort: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { field: { type: 'string' }, descending: { type: 'boolean' } },
+        required: ['field', 'descending'],
+      },
+    },
+  },
+  required: ['query', 'filters', 'limit', 'fields', 'note', 'sort'],
+} as const

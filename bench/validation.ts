@@ -2,38 +2,9 @@
 import type { StandardSchemaV1 } from 'toolwright'
 import { printTable, rowsOf, type Row } from './_results.ts'
 import { compare, freshly } from './_runner.ts'
-import { args, searchSchema } from './_search.ts'
+import { args, searchJsonSchema, searchSchema } from './_search.ts'
 
 const invalid = { ...args, filters: { ...args.filters, region: ['north', 7] }, limit: 'many' }
-
-const json = {
-  type: 'object',
-  properties: {
-    query: { type: 'string' },
-    filters: {
-      type: 'object',
-      properties: {
-        region: { type: 'array', items: { type: 'string' } },
-        since: { type: 'string' },
-        minimum: { type: 'number' },
-        includeDrafts: { type: 'boolean' },
-      },
-      required: ['region', 'since', 'minimum', 'includeDrafts'],
-    },
-    limit: { type: 'integer', maximum: 100 },
-    fields: { type: 'array', items: { type: 'string' } },
-    note: { type: 'string' },
-    sort: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { field: { type: 'string' }, descending: { type: 'boolean' } },
-        required: ['field', 'descending'],
-      },
-    },
-  },
-  required: ['query', 'filters', 'limit', 'fields', 'note', 'sort'],
-} as const
 
 /** Both majors of TypeBox build schemas with the same words. */
 function typeboxSchema(Type: typeof import('typebox').Type): import('typebox').TSchema {
@@ -109,7 +80,7 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
     const { sinclairTypebox } = await import('toolwright/validators/sinclair-typebox')
     return sinclairTypebox(typeboxSchema(Type as never) as never)
   },
-  'jsonSchema()': async () => (await import('toolwright/validators/json-schema')).jsonSchema(json),
+  'jsonSchema()': async () => (await import('toolwright/validators/json-schema')).jsonSchema(searchJsonSchema),
   'typebox, compiled, alone': async () => {
     const { Type } = await import('typebox')
     const { Compile } = await import('typebox/compile')
@@ -124,12 +95,12 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
   },
   'ajv, alone': async () => {
     const { Ajv } = await import('ajv')
-    return standard(new Ajv({ allErrors: true }).compile(json))
+    return standard(new Ajv({ allErrors: true }).compile(searchJsonSchema))
   },
   'ajv()': async () => {
     const { Ajv } = await import('ajv')
     const { ajv } = await import('toolwright/validators/ajv')
-    return ajv(new Ajv())(json)
+    return ajv(new Ajv())(searchJsonSchema)
   },
 }
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { createSha256, sha256 } from '#sha256'
-import type { ArtifactStore, Extension, SpoolReader } from '../index.ts'
+import { ArtifactError, type ArtifactStore, type Extension, type SpoolReader } from '../index.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { dispose, isMissing, send, type S3Answer } from './s3/_client.ts'
@@ -109,13 +109,22 @@ async function completed(upload: Upload, settings: Settings, handle: string, byt
   } catch (error) {
     if (!isMissing(error)) throw error
     const { headers } = await send(settings, { method: 'HEAD', key: handle }, undefined)
-    if (Number(headers.get('content-length')) !== byteLength) throw error
+    if (lengthOf(headers) !== byteLength) throw error
   }
 }
 
+/** How many bytes an object has; nothing where the answer tells another length, such as that of a compressed form, or none. */
+function lengthOf(headers: Headers): number | undefined {
+  const length = headers.get('content-length')
+  const isPlain = /^(?:identity)?$/i.test(headers.get('content-encoding') ?? '')
+  return length !== null && isPlain ? Number(length) : undefined
+}
+
 function reader(settings: Settings, handle: string, headers: Headers): SpoolReader {
+  const byteLength = lengthOf(headers)
+  if (byteLength === undefined) throw new ArtifactError('The artifact store does not say how large the artifact is.')
   return {
-    byteLength: Number(headers.get('content-length')),
+    byteLength,
     mediaType: mediaTypeOf(headers),
     async read(start, end) {
       const length = end - start

@@ -1,11 +1,12 @@
 // What becomes of connections: programs that die, lists that change, strangers that lie.
+import { InMemoryTransport, type Transport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { mcpTools } from 'toolwright/mcp/client'
 import { retry } from 'toolwright/middleware/retry'
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connect, define, messages, scriptedServer, until, type Scripted } from './_scripted.ts'
 
 function executorOf({ server }: Scripted): ToolExecutor {
@@ -56,6 +57,23 @@ describe('a program', () => {
       await expect(mcpTools({ ...silent, protocol })).rejects.toMatchObject({ category: 'timeout' })
     }
     await expect(mcpTools({ ...silent, protocol: '2026-07-28' })).rejects.toThrow(/cannot be reached/)
+  })
+
+  test('over a transport that is never made is given up in time, and one that comes late is closed', async () => {
+    const made = Promise.withResolvers<Transport>()
+    const late = InMemoryTransport.createLinkedPair()[0]
+    const close = vi.spyOn(late, 'close')
+    const connecting = mcpTools({ transport: () => made.promise, connectTimeout: 20 })
+    await expect(connecting).rejects.toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', message: /within 20 ms/ })
+    made.resolve(late)
+    await until(() => close.mock.calls.length > 0)
+  })
+
+  test('over a transport that cannot be made is a typed error', async () => {
+    const transport = (): never => {
+      throw new Error('no way')
+    }
+    await expect(mcpTools({ transport })).rejects.toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', message: /no way/ })
   })
 
   test('that speaks the protocol of 2025 is understood where nothing is said', async () => {

@@ -3,6 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/client'
 import { createExecutor, type ToolResult } from 'toolwright'
 import { mcpTools, type McpTools, type McpToolsOptions } from 'toolwright/mcp/client'
 import { spawn } from 'node:child_process'
+import type { ServerResponse } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { missing, program } from '../servers/installed.ts'
 import { json, site, type Asked, type Site } from './_http.ts'
@@ -157,7 +158,104 @@ describe('a stream', () => {
   )
 })
 
+describe('a stream that is to be opened again', () => {
+  const primed = (retry: string): string => `retry: ${retry}\nid: 1\ndata:\n\n`
+
+  test.each(['0', '99999999999'])('is, no sooner than we like, though the server says `retry: %s`', async (retry) => {
+    const times: number[] = []
+    const place = await site((asked, response, { method }) => {
+      if (method !== 'GET') return undefined
+      times.push(performance.now())
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(primed(retry))
+    })
+    const server = await toolsAt(place.url, { reconnectDelay: 100 })
+    const count = retry === '0' ? 4 : 1
+    await until(() => times.length >= count)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await server.close()
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+    expect(Math.min(...pauses, 100)).toBeGreaterThan(90)
+    if (count === 1) expect(times).toHaveLength(1)
+  })
+
+  test('is a new connection over the obsolete transport, since its session went with it', async () => {
+    let opened = 0
+    let stream: ServerResponse | undefined
+    const place = await site((asked, response, { method }) => {
+      if (method === 'GET') {
+        opened++
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
+        return stream.write(`${primed('0')}event: endpoint\ndata: /mcp\n\n`)
+      }
+      response.writeHead(202).end()
+      if (asked.id === undefined) return true
+      const result =
+        asked.method === 'initialize'
+          ? {
+              protocolVersion: asked.params?.protocolVersion,
+              capabilities: { tools: {} },
+              serverInfo: { name: 's', version: '1' },
+            }
+          : { tools: [] }
+      stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: asked.id, result })}\n\n`)
+      if (asked.method === 'tools/list') stream?.end()
+      return true
+    })
+    await toolsAt(place.url, { type: 'sse', reconnects: 2 })
+    const initialized = (): number => place.requests.filter(({ asked }) => asked.method === 'initialize').length
+    await until(() => initialized() === 3)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect([opened, initialized()]).toEqual([3, 3])
+  })
+})
+
+describe('a body without an end is cut, though it calls itself a stream:', () => {
+  const endless = (response: ServerResponse, status: number): true => {
+    response.writeHead(status, { 'content-type': 'text/event-stream' })
+    for (let part = 0; part < 100; part++) response.write('\n'.repeat(1_000))
+    return true
+  }
+
+  // Without a deadline: nothing else could end it.
+  test('an error', async () => {
+    const place = await site((asked, response) => (isCall(asked) ? endless(response, 500) : undefined))
+    const server = await toolsAt(place.url, { limits: { message: 4_000 } })
+    expect(await call(server)).toMatchObject({ status: 'error', error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
+  })
+
+  test('the answer to a notification, which nobody reads', async () => {
+    const place = await site((asked, response) =>
+      asked.method === 'notifications/initialized' ? endless(response, 200) : undefined,
+    )
+    const server = await toolsAt(place.url, { limits: { message: 4_000 }, connectTimeout: 2 ** 31 - 1 })
+    expect((await call(server)).status).toBe('ok')
+  })
+
+  test('JSON', async () => {
+    const place = await site((asked, response) => {
+      if (!isCall(asked)) return undefined
+      response.writeHead(200, { 'content-type': 'application/json; of=text/event-stream' })
+      for (let part = 0; part < 100; part++) response.write('\n'.repeat(1_000))
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id: asked.id, result: { content: [] } }))
+    })
+    const server = await toolsAt(place.url, { limits: { message: 4_000 } })
+    expect(await call(server)).toMatchObject({ status: 'error', error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
+  })
+})
+
 describe('an answer', () => {
+  test('with much structured content and many blocks beside it holds nobody up', async () => {
+    const result = {
+      content: Array.from({ length: 20_000 }, () => ({ type: 'text', text: '1' })),
+      structuredContent: { items: Array.from({ length: 40_000 }, (_, index) => ({ index })) },
+    }
+    const place = await site((asked, response) =>
+      isCall(asked) ? json(response, { jsonrpc: '2.0', id: asked.id, result }) : undefined,
+    )
+    // Read once for each block, the content would take minutes.
+    expect((await call(await toolsAt(place.url))).status).toBe('ok')
+  })
+
   test.each([
     [
       'too large',

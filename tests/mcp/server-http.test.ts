@@ -1,6 +1,7 @@
 import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { mcpServer, type ListenOptions } from 'toolwright/mcp/server'
 import { Agent, request } from 'node:http'
+import { Server, type AddressInfo } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { closing, connect, eras, start, textOf } from './_server.ts'
 
@@ -173,6 +174,41 @@ describe('a session', () => {
     const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
     expect((await send(url, { ...json, 'mcp-session-id': first }, ping)).status).toBe(404)
   })
+})
+
+test('as many sessions as may be open are open, however many ask at once', async () => {
+  const { url } = await start({ tools: [now] }, {}, { maximumSessions: 3 })
+  const replies = await Promise.all(Array.from({ length: 60 }, () => send(url, json, initialize)))
+  const counted = [200, 503].map((status) => replies.filter((reply) => reply.status === status).length)
+  expect(counted).toEqual([3, 57])
+})
+
+test.each([null, false, '', 0, {}])(
+  'a token of which its function says that it is %j’s is nobody’s',
+  async (nobody) => {
+    const { url } = await start({ tools: [now] }, {}, { token: (() => nobody) as never })
+    expect(await send(url, { ...json, authorization: 'Bearer guessed' }, initialize)).toMatchObject({ status: 401 })
+  },
+)
+
+test.each(['', ' ', 'two words', 'a line\n'])(
+  'a token that no client could send is refused at once: %j',
+  async (token) => {
+    await expect(start({ tools: [now] }, {}, { token })).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+  },
+)
+
+test('a listener that finds no file descriptors for clients says so, and lives', async () => {
+  const { url, reports } = await start({ tools: [now] })
+  const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles()
+  const port = Number(new URL(url).port)
+  const listener = handles.find((one): one is Server => {
+    return one instanceof Server && (one.address() as AddressInfo | null)?.port === port
+  })
+  const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+  for (let time = 0; time < 3; time++) listener?.emit('error', error) // as `node:net` does
+  expect(reports).toEqual([error, error, error])
+  await openSession(url)
 })
 
 describe.each(eras)('in the era of %s,', (_, mode) => {

@@ -299,6 +299,26 @@ describe('a question to a client of the newer era', () => {
     expect(runs).toEqual([])
   })
 
+  test('is over with the server that would hear the answer', async () => {
+    const left = Promise.withResolvers<unknown>()
+    const asking = tool({
+      name: 'asking',
+      description: 'asks',
+      handler: async (_: unknown, context) => {
+        const question = inputRequired.elicit({
+          message: 'Well?',
+          requestedSchema: { type: 'object', properties: { well: { type: 'boolean' } } },
+        })
+        await mcpClient(context)?.ask({ question }).catch(left.resolve)
+      },
+    })
+    const { url, close } = await start({ tools: [asking], timeout: 0 })
+    const call = await manual(url)
+    expect(await call({ name: 'asking' })).toMatchObject({ resultType: 'input_required' })
+    await close()
+    expect(await left.promise).toMatchObject({ message: 'The client has not answered.' })
+  })
+
   test('does not outlive the executor', async () => {
     const { deploy, runs } = deploying()
     const { url, executor } = await start({ tools: [deploy] })

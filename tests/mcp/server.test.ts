@@ -291,6 +291,45 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
     expect(seen).toMatchObject([_meta])
   })
 
+  test('gets the result of a handler that says what cannot be said', async () => {
+    const breaking = {
+      get data(): never {
+        throw new Error('broken')
+      },
+      get message(): never {
+        throw new Error('broken')
+      },
+    }
+    const talk = tool('talk', async (__, { emit }) => {
+      for (const said of [breaking, { data: 1n, message: 1n }, undefined]) {
+        emit('log', said)
+        emit('said', said)
+        await Promise.resolve()
+      }
+      return 'done'
+    })
+    const { url, reports } = await start({ tools: [talk] })
+    const client = await connect(url, mode)
+    const result = await client.callTool({ name: 'talk', arguments: {} }, { onprogress: () => {} })
+    expect(textOf(result)).toBe('done')
+    expect(reports).toEqual([])
+  })
+
+  test('is told of a flood up to a bound, since what it does not read is kept for it', async () => {
+    const flood = tool('flood', async (__, { emit }) => {
+      for (let count = 0; count < 40; count++) emit('log', 'x'.repeat(1_000_000))
+      emit('log', 'the end')
+      return 'done'
+    })
+    const { url } = await start({ tools: [flood] })
+    const client = await connect(url, mode)
+    const heard: string[] = []
+    client.setNotificationHandler('notifications/message', ({ params }) => void heard.push(String(params.data)))
+    const _meta = { 'io.modelcontextprotocol/logLevel': 'info' as const }
+    await client.callTool({ name: 'flood', arguments: {}, ...(mode === 'legacy' ? {} : { _meta }) })
+    expect(heard.map((words) => words.length)).toEqual([...Array.from({ length: 8 }, () => 1_000_000), 7])
+  })
+
   test('hears what a handler logs', async () => {
     const talk = tool('talk', async (__, { emit }) => {
       emit('log', { level: 'warning', data: { disk: 'full' }, logger: 'disk' })

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto'
 import dns from 'node:dns'
 import { once } from 'node:events'
+import {
+  createServer as createHttpServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
-import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { gzipSync } from 'node:zlib'
+import { createExecutor, InvalidConfigurationError, tool, type ArtifactStore } from 'toolwright'
 import { s3Store, type S3StoreOptions } from 'toolwright/stores/s3'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { signedHeaders } from '../../src/stores/s3/_signing.ts'
 import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
 import { missing } from '../servers/installed.ts'
@@ -126,6 +133,41 @@ test('s3Store refuses with a typed error where nobody listens, and names no host
   expect(String(refusal)).toContain('ECONNREFUSED')
   expect(String(refusal)).not.toMatch(/127\.0\.0\.1|S3RVER|artifacts\//)
 }, 20_000)
+
+describe('s3Store behind something that compresses', () => {
+  /** Keeps what is put, and gives it compressed where that is allowed, so that no length is told. */
+  async function compressing(isStubborn: boolean): Promise<ArtifactStore> {
+    const kept = new Map<string | undefined, { readonly body: Buffer; readonly headers: IncomingHttpHeaders }>()
+    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
+      const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>))
+      if (request.method === 'PUT') kept.set(request.url, { body, headers: request.headers })
+      const object = kept.get(request.url)
+      const told = Object.entries(object?.headers ?? {}).filter(([name]) => name.startsWith('x-amz-meta'))
+      for (const [name, value] of told) response.setHeader(name, value ?? '')
+      if (request.method === 'PUT' || object === undefined) return response.end()
+      const isCompressed = isStubborn || /gzip/.test(String(request.headers['accept-encoding']))
+      if (isCompressed) return response.setHeader('content-encoding', 'gzip').end(gzipSync(object.body))
+      return response.setHeader('content-length', object.body.length).end(object.body)
+    }
+    const server = createHttpServer((request, response) => void answer(request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return s3Store({ bucket: 'agents', endpoint, credentials: { accessKeyId: 'key', secretAccessKey: 'secret' } }).store
+  }
+
+  test('asks for the bytes as they are, and tells their length', async () => {
+    const store = await compressing(false)
+    const { handle } = await store.write('hello', { session: 'one', mediaType: 'text/plain' })
+    expect((await store.open(handle, { session: 'one' })).byteLength).toBe(5)
+  })
+
+  test('takes no length for it that is none', async () => {
+    const store = await compressing(true)
+    const { handle } = await store.write('hello', { session: 'one', mediaType: 'text/plain' })
+    await expect(store.open(handle, { session: 'one' })).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+  })
+})
 
 test('s3Store without credentials asks nobody', async () => {
   const refused = s3Store({

@@ -1,13 +1,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { ApprovalInvalidError, ToolDownstreamError, ToolFailure, type ToolContext } from '../../index.ts'
 import { listTools } from './_list.ts'
-import { Authorization, end, open, pause, send, unref, type Live } from './_live.ts'
+import { Authorization, end, open, send, type Live } from './_live.ts'
 import type { Target } from './_options.ts'
+import { longestDelay, pause, unref } from './_pauses.ts'
 import { failureOf, lossOf, resultOf } from './_result.ts'
 import { quoted } from './_text.ts'
 import { takeIn, type Asked, type Source, type Taken, type TakenIn } from './_tools.ts'
 
-const longestDelay = 30_000
 /** The pause after a renewal of the list, however often the server says that it has changed, in milliseconds. */
 const rest = 1_000
 

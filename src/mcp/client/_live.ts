@@ -7,10 +7,11 @@ import {
   type CallToolResult,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { ToolContext } from '../../index.ts'
+import { isToolError, type ToolContext } from '../../index.ts'
 import type { Elicitation, ServerTool, Target } from './_options.ts'
+import { pause } from './_pauses.ts'
 import { unreachable } from './_result.ts'
-import { lineTo } from './_transport.ts'
+import { lineTo, type Line } from './_transport.ts'
 import { watch, type Watch } from './_watch.ts'
 
 /** The longest that a timer can wait: calls end by their own signal. */
@@ -64,7 +65,7 @@ export interface Opening {
 /** Connects; what is begun and cannot be finished is closed. */
 export async function open({ target, authorization, isLegacy, server, onChanged }: Opening): Promise<Live> {
   for (let round = 1; ; round++) {
-    const line = await lineTo(target)
+    const line = await madeLine(target, server)
     const { transport } = line
     const client = clientFor(target, onChanged)
     const live: Live = { client, transport, watching: watch(transport), calls: 0 }
@@ -80,15 +81,26 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
   }
 }
 
+/** The way to a server; one that comes too late is closed. */
+async function madeLine(target: Target, server: string): Promise<Line> {
+  const making = lineTo(target)
+  try {
+    return await within(target.connectTimeout, making)
+  } catch (error) {
+    making.then(({ transport }) => transport.close()).catch(() => {})
+    throw isToolError(error) ? error : unreachable(error, server, '')
+  }
+}
+
 /** Waits for a connection, whatever the transport waits for. */
-async function within(milliseconds: number, connecting: Promise<void>): Promise<void> {
+async function within<Value>(milliseconds: number, connecting: Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const expiry = new Promise<never>((_, reject) => {
     const late = new SdkError(SdkErrorCode.RequestTimeout, `it did not answer within ${milliseconds} ms`)
     timer = setTimeout(() => reject(late), milliseconds)
   })
   try {
-    await Promise.race([connecting, expiry])
+    return await Promise.race([connecting, expiry])
   } finally {
     clearTimeout(timer)
   }
@@ -139,18 +151,6 @@ export function send(
       },
     },
   )
-}
-
-/** Waits, and keeps no process alive for it. */
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    unref(setTimeout(resolve, milliseconds))
-  })
-}
-
-/** Lets the process end before a timer does, where there are such processes. */
-export function unref(timer: ReturnType<typeof setTimeout>): void {
-  if (typeof timer === 'object') timer.unref()
 }
 
 /** Ends a connection, and its session where it has one. */

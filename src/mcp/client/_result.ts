@@ -28,7 +28,8 @@ export function resultOf(result: CallToolResult): unknown {
   const blocks = (result.content ?? []).map(blockOf)
   if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
   if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
-  const others = blocks.filter((block) => !isSame(block, structuredContent))
+  const canonical = canonicalOf(structuredContent) // once: a server may send many blocks beside much of it
+  const others = blocks.filter((block) => canonical === undefined || !isSame(block, canonical))
   return others.length === 0 ? json(structuredContent) : content([...others, { type: 'json', data: structuredContent }])
 }
 
@@ -70,12 +71,20 @@ function wordsOf(block: ContentBlock): string {
 }
 
 /** Servers repeat structured content as text, for clients that do not read it. */
-function isSame(block: ContentBlock, structuredContent: unknown): boolean {
+function isSame(block: ContentBlock, canonical: string): boolean {
   if (block.type !== 'text' || !/^\s*[[{"\d\-tfn]/.test(block.text)) return false
   try {
-    return canonicalize(JSON.parse(block.text)) === canonicalize(structuredContent)
+    return canonicalOf(JSON.parse(block.text)) === canonical
   } catch {
     return false
+  }
+}
+
+function canonicalOf(value: unknown): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
   }
 }
 

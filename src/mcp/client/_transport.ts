@@ -1,6 +1,7 @@
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { InvalidConfigurationError } from '../../index.ts'
 import { wrong, type Target } from './_options.ts'
+import { longestDelay } from './_pauses.ts'
 import { outages } from './_watch.ts'
 
 /** A transport that is not started yet. */
@@ -61,17 +62,51 @@ function httpTransport(target: Target, address: URL): Transport {
     fetch: boundedFetch(target, address),
     ...(authProvider === undefined ? undefined : { authProvider }),
   }
-  if (kind !== 'sse') return new StreamableHTTPClientTransport(address, options)
+  if (kind !== 'sse') {
+    return new StreamableHTTPClientTransport(address, { ...options, reconnectionScheduler: schedulerFor(target) })
+  }
   target.report(
     new InvalidConfigurationError(
       `The MCP server at ${address.origin} is spoken to over the SSE transport, which is obsolete since 2025-03-26. Use its Streamable HTTP address if it has one.`,
     ),
   )
   // oxlint-disable-next-line typescript/no-deprecated -- servers that have nothing else are still about
-  return new SSEClientTransport(address, options)
+  const transport: Transport = new SSEClientTransport(address, {
+    ...options,
+    eventSourceInit: { fetch: fetchOnce(options.fetch, () => void transport.close()) },
+  })
+  return transport
 }
 
 type Fetch = NonNullable<Target['fetch']>
+type Scheduler = NonNullable<
+  NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>['reconnectionScheduler']
+>
+
+/** Opens a stream again after the pause that the server asks for, as far as the host's own allows: `retry: 0` would be a storm. */
+function schedulerFor({ reconnectDelay }: Target): Scheduler {
+  return (reconnect, delay) => {
+    const timer = setTimeout(reconnect, Math.min(longestDelay, Math.max(reconnectDelay, delay)))
+    return () => clearTimeout(timer)
+  }
+}
+
+/** Opens the stream of the obsolete transport once: its session ends with it, and what follows is a new connection. */
+function fetchOnce(
+  open: Fetch,
+  end: () => void,
+): (url: string | URL, init: Pick<RequestInit, never>) => Promise<Response> {
+  let isOpened = false
+  return async (url, init) => {
+    if (isOpened) {
+      end()
+      throw new Error('The stream has ended.')
+    }
+    const response = await open(url, init)
+    isOpened = response.ok
+    return response
+  }
+}
 
 /** Fetches with the host's headers, where they are meant for, and takes no more than was agreed. */
 function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: URL): Fetch {
@@ -86,10 +121,18 @@ function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: U
     })
     const { body, status, statusText } = response
     if (body === null || status < 200 || status === 204 || status === 205 || status === 304) return response
-    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
-    const limited = body.pipeThrough(limiter(limits.message, isStream))
+    const limited = body.pipeThrough(limiter(limits.message, isEventStream(response, init)))
     return new Response(limited, { status, statusText, headers: response.headers })
   }
+}
+
+/** Whether a body is read event by event; any other is kept as a whole, whatever it calls itself. */
+function isEventStream({ status, headers }: Response, init: RequestInit | undefined): boolean {
+  if (status !== 200 || !/^text\/event-stream\s*(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')) return false
+  if (init?.method !== 'POST') return true
+  const { body } = init
+  const asked: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
+  return typeof asked === 'object' && asked !== null && 'method' in asked && 'id' in asked
 }
 
 const newline = 10

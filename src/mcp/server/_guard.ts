@@ -10,7 +10,7 @@ import { InvalidConfigurationError } from '../../index.ts'
 export interface GuardOptions {
   /**
    * What a client has to send as `Authorization: Bearer …`: one token for everybody, or a function that says whose token it
-   * is, and nothing where it is nobody's. Default: no token.
+   * is, as a text that is not empty, and nothing where it is nobody's. Default: no token.
    */
   readonly token?: string | ((token: string) => string | undefined | Promise<string | undefined>)
   /** The names under which this server is reached, without ports. Default: those of this machine alone. */
@@ -25,14 +25,14 @@ export type Admission = { readonly principal: string | undefined } | { readonly 
 /**
  * Looks at where a request comes from before anything else of it is read.
  *
- * @throws `E_INVALID_CONFIGURATION` where the token is empty.
+ * @throws `E_INVALID_CONFIGURATION` where the token is none that a header can carry.
  */
 export function guard(options: GuardOptions): (request: Request) => Promise<Admission> {
   const { token } = options
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())]
   const origins = [...(options.origins ?? localhostAllowedHostnames())]
-  if (token !== undefined && typeof token !== 'function' && (typeof token !== 'string' || token.trim() === '')) {
-    throw new InvalidConfigurationError('`token` has to be a function or a text that is not empty.')
+  if (token !== undefined && typeof token !== 'function' && !isToken(token)) {
+    throw new InvalidConfigurationError('`token` has to be a function, or a text of visible signs without spaces.')
   }
   const expected = typeof token === 'string' ? sha256(token) : undefined
 
@@ -46,9 +46,15 @@ export function guard(options: GuardOptions): (request: Request) => Promise<Admi
     if (refusal !== undefined) return { refusal }
     if (token === undefined) return { principal: undefined }
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-    const principal = given === undefined ? undefined : await principalOf(given)
-    return principal === undefined ? { refusal: unauthorized(given !== undefined) } : { principal }
+    // A look-up that finds nobody gives null, or false, as often as undefined: only a name is somebody.
+    const principal: unknown = given === undefined ? undefined : await principalOf(given)
+    const isSomebody = typeof principal === 'string' && principal !== ''
+    return isSomebody ? { principal } : { refusal: unauthorized(given !== undefined) }
   }
+}
+
+function isToken(token: unknown): boolean {
+  return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)
 }
 
 /** Compares two digests in a time that tells nothing of where they differ. */

@@ -9,6 +9,7 @@ import {
 import { parseJson } from '../../index.ts'
 import { attend, serve } from './_connection.ts'
 import { guard, refuse, type GuardOptions } from './_guard.ts'
+import { Rounds } from './_rounds.ts'
 import type { Peer, Settings } from './_settings.ts'
 
 /** Who may send requests over HTTP, and how much is kept for them. */
@@ -41,8 +42,10 @@ const deepest = 512
  * Serves both eras of the protocol: clients of the older one in sessions, each with a transport of its own; those of the newer
  * one request by request, with nothing kept between them.
  */
-export function httpHandler(settings: Settings, options: HttpOptions): HttpHandler {
+export function httpHandler(given: Settings, options: HttpOptions): HttpHandler {
   const { maximumSessions = 1_000, sessionTimeout = 3_600_000 } = options
+  // Questions of its own, since whom they were put to has nowhere to answer once this handler is closed.
+  const settings: Settings = { ...given, rounds: new Rounds(given.answerTimeout) }
   const { messageLimit, executor } = settings
   const admit = guard(options)
   const sessions = new Map<string, Session>()
@@ -65,10 +68,11 @@ export function httpHandler(settings: Settings, options: HttpOptions): HttpHandl
     })
   })
   let isClosed = false
+  let opening = 0
 
   async function open(request: Request, body: unknown, principal: string | undefined): Promise<Response> {
     makeRoom()
-    if (sessions.size >= maximumSessions) {
+    if (sessions.size + opening >= maximumSessions) {
       return refuse(503, -32_000, 'Too many sessions are open', { 'Retry-After': '60' })
     }
     const session = `mcp-${crypto.randomUUID()}`
@@ -81,11 +85,13 @@ export function httpHandler(settings: Settings, options: HttpOptions): HttpHandl
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId)
     })
     const entry = { principal, transport, close: () => served.close(), usedAt: performance.now(), busy: 0 }
+    opening++
     try {
       await served.connect(transport)
       return await handle(entry, request, body)
     } finally {
-      if (transport.sessionId === undefined) await served.close()
+      opening--
+      if (transport.sessionId === undefined || isClosed) await served.close()
       else sessions.set(transport.sessionId, entry)
     }
   }
@@ -140,6 +146,7 @@ export function httpHandler(settings: Settings, options: HttpOptions): HttpHandl
     async close() {
       isClosed = true
       silence()
+      settings.rounds.end()
       await Promise.all([modern.close(), ...[...sessions.values()].map((session) => session.close())])
     },
   }

@@ -46,6 +46,8 @@ export async function listen(
     })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  // Where it has no file descriptors left, it says so for each client that comes, and would end the process.
+  server.on('error', report)
   const { address, port: given, family } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${given}${path}`,

@@ -3,13 +3,17 @@ import type { ToolEventOf } from '../../index.ts'
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 const longest = 1_000
+/** What a notification of progress has beside its words, in characters. */
+const frame = 100
+/** Characters of JSON that one request is told at most: whatever its client does not read is kept for it. */
+const mostTold = 8_388_608
 
 type Progress = ToolEventOf<'tool:progress'>
 
 /**
  * Sends what a handler says on the way, as far as the client asked for it: `context.emit('log', { level, data, logger })` as
  * log messages, everything else as progress. Numbers in `progress`, `total` and a `message` go out as they are; they only
- * ever rise, over all the requests that `counter` is of. Where the client reads too slowly, it gets the latest.
+ * ever rise, over all the requests that `counter` is of. What cannot be said is passed over, and so is what comes after 8 MiB.
  */
 export function progressTo(
   { notify, log }: ServerContext['mcpReq'],
@@ -18,6 +22,14 @@ export function progressTo(
 ): { readonly tell: (event: Progress) => void; end(): Promise<void> } {
   let latest: Progress | undefined
   let sending: Promise<void> | undefined
+  let left = mostTold
+
+  /** Whether something of this size may still be told. */
+  function has(size: number): boolean {
+    if (size > left) return false
+    left -= size
+    return true
+  }
 
   function next(given: unknown): number {
     const { last = -Infinity } = counter
@@ -29,37 +41,49 @@ export function progressTo(
   async function send(progressToken: ProgressToken): Promise<void> {
     for (let event = latest; event !== undefined; event = latest) {
       latest = undefined
-      const { data } = event
-      const { progress, total, message } = fieldsOf(data)
-      const words = wordsOf(message ?? data)
-      const params = {
-        progressToken,
-        progress: next(progress),
-        ...(typeof total === 'number' && Number.isFinite(total) ? { total } : undefined),
-        ...(words === undefined ? undefined : { message: words }),
+      try {
+        const { progress, total, message } = fieldsOf(event.data)
+        const words = wordsOf(message ?? event.data)
+        if (!has(frame + (words?.length ?? 0))) continue
+        const params = {
+          progressToken,
+          progress: next(progress),
+          ...(typeof total === 'number' && Number.isFinite(total) ? { total } : undefined),
+          ...(words === undefined ? undefined : { message: words }),
+        }
+        await notify({ method: 'notifications/progress', params })
+      } catch {
+        // the client is gone, or what the handler said breaks when it is read: the call goes on
       }
-      await notify({ method: 'notifications/progress', params }).catch(() => {}) // the client is gone
     }
     sending = undefined
   }
 
+  function tellLog(said: unknown): void {
+    const { level: given, data = said, logger } = fieldsOf(said)
+    const text: string | undefined = JSON.stringify(data)
+    if (text === undefined || !has(text.length)) return
+    const level = levels.find((one) => one === given) ?? 'info'
+    log(level, data, typeof logger === 'string' ? logger.slice(0, longest) : undefined).catch(() => {})
+  }
+
   return {
     tell(event) {
-      if (event.type === 'log') return tellLog(event.data, log)
-      if (token === undefined) return
-      latest = event
-      sending ??= send(token)
+      if (event.type === 'log') {
+        try {
+          tellLog(event.data)
+        } catch {
+          // what the handler said breaks when it is read: the call goes on
+        }
+      } else if (token !== undefined) {
+        latest = event
+        sending ??= send(token)
+      }
     },
     async end() {
       await sending
     },
   }
-}
-
-function tellLog(said: unknown, log: ServerContext['mcpReq']['log']): void {
-  const { level: given, data, logger } = fieldsOf(said)
-  const level = levels.find((one) => one === given) ?? 'info'
-  log(level, data ?? said, typeof logger === 'string' ? logger : undefined).catch(() => {})
 }
 
 function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {

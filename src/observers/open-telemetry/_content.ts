@@ -1,8 +1,7 @@
-import { SpooledArtifact } from '../../index.ts'
+import { masked, SpooledArtifact } from '../../index.ts'
 import { start } from '../_line.ts'
 
 const longestContent = 16_384
-const mask = '[secret]'
 
 // Registered symbols: the marks that `json` and `content` put on results.
 const marks = [Symbol.for('toolwright.json'), Symbol.for('toolwright.content')] as const
@@ -17,7 +16,7 @@ export function textOf(value: unknown, secrets: readonly string[] = []): string 
   try {
     if (typeof value === 'string') return start(value, longestContent)
     let text = JSON.stringify(value) as string | undefined
-    if (text !== undefined && secrets.length > 0) text = JSON.stringify(masked(JSON.parse(text), secrets))
+    if (text !== undefined && secrets.length > 0) text = JSON.stringify(withoutSecrets(JSON.parse(text), secrets))
     return text === undefined ? undefined : start(text, longestContent)
   } catch {
     return undefined // it is told of in the result of the call, if that matters
@@ -43,27 +42,11 @@ function isOpaque(value: object): boolean {
 }
 
 /** Secrets point into a value, or into the data of a json block, whose text would show what its data hides. */
-function masked(value: unknown, secrets: readonly string[]): unknown {
-  const its = Array.isArray(value) ? value.map((item) => maskedBlock(item, secrets)) : value
-  return secrets.reduce((copy, pointer) => maskedAt(copy, stepsOf(pointer), 0), its)
+function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
+  return masked(Array.isArray(value) ? value.map((item) => withoutSecretsInBlock(item, secrets)) : value, secrets)
 }
 
-function maskedBlock(item: unknown, secrets: readonly string[]): unknown {
+function withoutSecretsInBlock(item: unknown, secrets: readonly string[]): unknown {
   const isBlock = typeof item === 'object' && item !== null && 'type' in item && item.type === 'json' && 'data' in item
-  return isBlock ? { type: 'json', data: masked(item.data, secrets) } : item
-}
-
-function stepsOf(pointer: string): string[] {
-  const steps = pointer.split('/').slice(1)
-  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-function maskedAt(value: unknown, steps: readonly string[], depth: number): unknown {
-  const key = steps[depth]
-  if (key === undefined) return mask
-  if (typeof value !== 'object' || value === null) return value
-  if (!Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return value
-  const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>
-  copy[key] = maskedAt(copy[key], steps, depth + 1)
-  return copy
+  return isBlock ? { type: 'json', data: withoutSecrets(item.data, secrets) } : item
 }

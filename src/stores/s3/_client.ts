@@ -62,6 +62,8 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
     await credentialsOf(settings),
     settings.region,
   )
+  // A length is that of the bytes as they are. Not signed: what stands between us and the server may write it anew.
+  signed.set('accept-encoding', 'identity')
   const late = AbortSignal.timeout(settings.timeout)
   try {
     const response = await fetch(url, {

@@ -86,6 +86,7 @@ export { artifact } from './kernel/artifact-argument.ts'
 export type { ArtifactArgument } from './kernel/artifact-argument.ts'
 export type { LineIndex } from './kernel/line-index.ts'
 export { memoryStore } from './kernel/memory-store.ts'
+export { masked } from './kernel/mask.ts'
 
 // Extending
 export type {
@@ -110,7 +111,11 @@ export type {
   SpoolSource,
   ToolContext,
 } from './kernel/ports.ts'
-export { digestOf, foldEvent, isSettled } from './kernel/record.ts'
+export { foldEvent } from './kernel/fold.ts'
+export { keeping } from './kernel/keeping.ts'
+export type { Keeper } from './kernel/keeping.ts'
+export type { KeptRecord } from './kernel/kept-record.ts'
+export { digestOf, isSettled } from './kernel/record.ts'
 export type {
   Awaited,
   Journaled,

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
 
 const floors = [
-  'canonical content copy errors failure infer json-text mask parse standard text thenable',
-  'artifact artifact-argument artifact-kinds call definition events fingerprint line-index memory-reader memory-store object-schema parcel pause ports record registry schema shelf tool-fields tool-options',
-  'approval compose context deadline drain in-flight outcome perform ledger preview product pump spooling telling stages/*',
+  'canonical content copy errors failure infer json-block json-text mask parse standard text thenable written',
+  'artifact artifact-argument artifact-kinds call definition events fingerprint fold line-index memory-reader memory-store object-schema parcel pause ports record registry schema shelf tool-fields tool-options',
+  'approval compose consult context deadline drain in-flight keeping kept-record outcome perform ledger preview product pump settlement spooling telling stages/*',
   'assemble batch direct executor recall recover resume tool',
 ].map((names) => names.split(' '))
 
@@ -101,10 +101,10 @@ describe('the walls', () => {
     files.filter((file) => file !== 'src/kernel/infer.ts').reduce((sum, file) => sum + codeLines(file), 0)
 
   it.each(floors.map((_, floor) => floor))(
-    'hold floor %i of the kernel to 1,600 lines without its artifacts',
+    'hold floor %i of the kernel to 1,700 lines without its artifacts',
     (floor) => {
       const files = kernel.filter((file) => floorOf(kernelName(file)) === floor)
-      expect(counted(files.filter((file) => !artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_600)
+      expect(counted(files.filter((file) => !artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_700)
     },
   )
 

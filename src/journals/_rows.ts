@@ -40,7 +40,7 @@ function readText(text: string): unknown {
 
 /** UTF-8 has one sign for all lone surrogates, and Postgres none for NUL: such ids would collide, or be lost. */
 export function requireId(id: string): void {
-  if (!/\p{Surrogate}/u.test(id) && !id.includes('\0')) return
+  if (id.isWellFormed() && !id.includes('\0')) return
   throw new JournalError(
     `An invocation id must be well-formed text without NUL, got ${JSON.stringify(id.slice(0, 80))}.`,
   )

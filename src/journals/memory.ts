@@ -7,9 +7,11 @@
 import {
   InvalidConfigurationError,
   isSettled,
+  keeping,
   type Extension,
   type Fence,
   type Journal,
+  type KeptRecord,
   type ToolCallRecord,
 } from '../index.ts'
 import { recordOf, requireId, textOf } from './_rows.ts'
@@ -18,13 +20,15 @@ import { recordOf, requireId, textOf } from './_rows.ts'
 const beatsKept = 10_000
 
 interface Entry {
-  readonly text: string
-  readonly owner: string
+  kept: Kept
+  owner: string
   /** How often it had been written when its owner came by it; only fences from then on may write. */
-  readonly heldSince: number
+  heldSince: number
   /** How often it has been written since its claim. */
-  readonly version: number
-  readonly writtenAt: number
+  version: number
+  isSettled: boolean
+  /** When it was claimed, or written without being settled, in whole milliseconds. */
+  seenAt: number
 }
 
 /**
@@ -48,78 +52,129 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
   if (typeof room !== 'number' || !(room >= 0)) {
     throw new InvalidConfigurationError(`\`settled\` must be a number of at least 0, got ${String(room)}.`)
   }
-  const open = new Map<string, Entry>()
-  const settled = new Map<string, Entry>() // in the order in which they settled
+  const entries = new Map<string, Entry>()
+  const order = new Queue() // of those that are settled, the oldest first
   const beats = new Map<string, number>()
 
-  function put(record: ToolCallRecord, entry: Entry): void {
-    const { id } = record
-    if (!isSettled(record.state)) {
-      settled.delete(id)
-      open.set(id, entry)
-      return
-    }
-    open.delete(id)
-    settled.set(id, entry)
-    for (const oldest of settled.keys()) {
-      if (settled.size <= room) break
-      settled.delete(oldest)
+  function claim(id: string, owner: string, isOver: boolean, kept: Kept): Fence | null {
+    requireId(id)
+    if (entries.has(id)) return null
+    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false, seenAt: 0 }
+    entries.set(id, entry)
+    put(id, entry, isOver, kept)
+    return { owner, number: 0 }
+  }
+
+  function write(id: string, { owner, number }: Fence, isOver: boolean, kept: Kept): boolean {
+    const entry = entries.get(id)
+    if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
+    entry.version++
+    put(id, entry, isOver, kept)
+    return true
+  }
+
+  function put(id: string, entry: Entry, isOver: boolean, kept: Kept): void {
+    const wasOver = entry.isSettled
+    entry.kept = kept
+    entry.isSettled = isOver
+    if (!isOver) {
+      entry.seenAt = now()
+      if (wasOver) order.remove(id)
+    } else if (!wasOver) {
+      order.add(id)
+      while (order.length > room) entries.delete(order.next())
     }
   }
 
   const journal: Journal = {
     isDurable: false,
+    claim: (record, owner) => claim(record.id, owner, isSettled(record.state), textOf(record)),
+    write: (record, fence) => write(record.id, fence, isSettled(record.state), textOf(record)),
 
-    async claim(record, owner) {
-      const text = textOf(record)
-      if (open.has(record.id) || settled.has(record.id)) return null
-      put(record, { text, owner, heldSince: 0, version: 0, writtenAt: performance.now() })
-      return { owner, number: 0 }
-    },
-
-    async write(record, { owner, number }) {
-      const text = textOf(record)
-      const entry = open.get(record.id) ?? settled.get(record.id)
-      if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
-      put(record, { ...entry, text, version: entry.version + 1, writtenAt: performance.now() })
-      return true
-    },
-
-    async read(invocationId) {
+    read(invocationId) {
       requireId(invocationId)
-      const entry = open.get(invocationId) ?? settled.get(invocationId)
-      return entry === undefined ? null : { record: recordOf(entry.text), fence: fenceOf(entry) }
+      const entry = entries.get(invocationId)
+      return entry === undefined ? null : { record: copyOf(entry.kept), fence: fenceOf(entry) }
     },
 
-    async takeOver(invocationId, fence, owner) {
+    takeOver(invocationId, fence, owner) {
       requireId(invocationId)
-      const entry = open.get(invocationId)
-      if (entry === undefined || entry.owner !== fence.owner || entry.version !== fence.number) return null
-      const version = entry.version + 1
-      open.set(invocationId, { ...entry, owner, heldSince: version, version, writtenAt: performance.now() })
-      return { owner, number: version }
+      const entry = entries.get(invocationId)
+      if (entry === undefined || entry.isSettled) return null
+      if (entry.owner !== fence.owner || entry.version !== fence.number) return null
+      entry.owner = owner
+      entry.version++
+      entry.heldSince = entry.version
+      entry.seenAt = now()
+      return fenceOf(entry)
     },
 
     async *unfinished() {
-      for (const entry of open.values()) {
-        const { text, owner, writtenAt } = entry
-        const seenAt = Math.max(writtenAt, beats.get(owner) ?? writtenAt)
-        yield { record: recordOf(text), fence: fenceOf(entry), idle: performance.now() - seenAt }
+      for (const entry of entries.values()) {
+        if (entry.isSettled) continue
+        const seenAt = Math.max(entry.seenAt, beats.get(entry.owner) ?? 0)
+        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - seenAt }
       }
     },
 
-    async beat(owner) {
+    beat(owner) {
       beats.delete(owner)
-      beats.set(owner, performance.now())
+      beats.set(owner, now())
       for (const longestSilent of beats.keys()) {
         if (beats.size <= beatsKept) break
         beats.delete(longestSilent)
       }
     },
   }
-  return { journal }
+  return {
+    journal: keeping(journal, {
+      claim: (record, owner) => claim(record.id, owner, record.isSettled, record),
+      write: (record, fence) => write(record.id, fence, record.isSettled, record),
+    }),
+  }
 }
 
 function fenceOf({ owner, version }: Entry): Fence {
   return { owner, number: version }
+}
+
+/** In whole milliseconds of a monotonic clock. */
+function now(): number {
+  return Math.floor(performance.now())
+}
+
+/** Ids in the order in which they came. A map knows that order too, but finds its first key ever more slowly as keys go. */
+class Queue {
+  #ids: string[] = []
+  #first = 0
+
+  get length(): number {
+    return this.#ids.length - this.#first
+  }
+
+  add(id: string): void {
+    this.#ids.push(id)
+  }
+
+  next(): string {
+    const id = this.#ids[this.#first++] ?? ''
+    if (this.#first > 1_000 && this.#first * 2 > this.#ids.length) {
+      this.#ids = this.#ids.slice(this.#first)
+      this.#first = 0
+    }
+    return id
+  }
+
+  remove(id: string): void {
+    const index = this.#ids.indexOf(id, this.#first)
+    if (index >= 0) this.#ids.splice(index, 1)
+  }
+}
+
+/** What is kept of a record: its text, or what never changes either and has the same text. */
+type Kept = KeptRecord | string
+
+/** A new object each time, so that nobody shares one. */
+function copyOf(kept: Kept): ToolCallRecord {
+  return recordOf(typeof kept === 'string' ? kept : JSON.stringify(kept))
 }

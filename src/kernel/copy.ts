@@ -42,18 +42,74 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
     return items
   }
   if (!isPlainObject(value)) return cloneOf(value)
-  // The engine copies an object at once faster than we do member by member; most members are no objects.
-  const copy: Record<string, unknown> = { ...value }
+  const copy: Record<string, unknown> = {}
   seen?.set(value, copy)
-  for (const key in copy) {
-    const member = copy[key]
-    if (typeof member !== 'object' || member === null) continue
-    const own = copied(member, seen, budget)
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: own })
+  for (const key in value) {
+    const member = value[key]
+    const own = typeof member === 'object' && member !== null ? copied(member, seen, budget) : member
+    if (key === '__proto__') define(copy, key, own)
     else copy[key] = own
   }
-  for (const symbol of Object.getOwnPropertySymbols(copy)) delete copy[symbol as never] // no data, and not copied
   return copy
+}
+
+/**
+ * A copy of plain JSON: what the JSON text of the value stands for, made without the text.
+ *
+ * @returns Nothing, where the value holds what JSON does not, where an object speaks for itself, or where there is so much of
+ * it that the text had better be kept.
+ */
+export function copyOfJson<Value extends object>(value: Value): Value | undefined {
+  try {
+    return copiedJson(value, { left: fewObjects }) as Value
+  } catch {
+    return undefined
+  }
+}
+
+function copiedJson(value: unknown, budget: { left: number }): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      if (!Number.isFinite(value)) throw notJson
+      return value + 0 // JSON knows no negative zero
+    case 'object':
+      return value === null ? null : copiedContainer(value, budget)
+    default:
+      throw notJson
+  }
+}
+
+const notJson = new TypeError('this is not JSON')
+
+function copiedContainer(value: object, budget: { left: number }): unknown {
+  if (--budget.left < 0) throw many
+  if (Array.isArray(value)) {
+    if ((budget.left -= value.length) < 0) throw many
+    const items: unknown[] = [...value]
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index]
+      items[index] = item === undefined ? null : copiedJson(item, budget)
+    }
+    return items
+  }
+  if (!isPlainObject(value) || Symbol.iterator in value || Symbol.asyncIterator in value) throw notJson
+  const copy: Record<string, unknown> = {}
+  for (const key in value) {
+    const member = value[key]
+    if (member === undefined) continue
+    const own = copiedJson(member, budget)
+    if (key === '__proto__') define(copy, key, own)
+    else copy[key] = own
+  }
+  return copy
+}
+
+/** Sets a member whose name would change the prototype if it were assigned. */
+function define(copy: object, key: string, value: unknown): void {
+  Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 function cloneOf(value: object): unknown {

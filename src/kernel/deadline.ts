@@ -8,12 +8,42 @@ export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }
 
-/** The clock of one call: it is armed by the first wait, and a call that never waits never makes a timer. */
+/** In the next turn of the event loop, by whatever the platform has for that. */
+function soon(task: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
+  if (setImmediate === undefined) setTimeout(task, 0)
+  else setImmediate(task)
+}
+
+/** Arms deadlines a turn of the event loop after their clocks have started: most work is done by then, and needs no timer. */
+export class Alarms {
+  #started: CallDeadline[] = []
+  #most = 1_000
+  #isDue = false
+
+  add(deadline: CallDeadline): void {
+    this.#started.push(deadline)
+    if (this.#started.length > this.#most) {
+      this.#started = this.#started.filter(({ isRunning }) => isRunning)
+      this.#most = Math.max(1_000, this.#started.length * 2)
+    }
+    if (this.#isDue) return
+    this.#isDue = true
+    soon(() => {
+      this.#isDue = false
+      for (const started of this.#started.splice(0)) started.arm()
+    })
+  }
+}
+
+/** The clock of one call: it is started by the first wait, and a call that never waits never makes a timer. */
 export class CallDeadline implements Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
   #remaining = Infinity
   #runningSince = 0
+  #isRunning = false
+  readonly #alarms: Alarms | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #controller: AbortController | undefined
   #onAbort: (() => void) | undefined
@@ -21,15 +51,17 @@ export class CallDeadline implements Deadline {
   #reason: ToolError | undefined
   #working = 0
   #outside = 0
-  #releases: Set<(reason: ToolError) => void> | undefined
+  #releases: ((reason: ToolError) => void)[] | undefined
 
   /**
    * @param timeout Milliseconds; `0` or `Infinity` for none.
    * @param callerSignal Gives the call up.
+   * @param alarms Sets the timer later; without them it is set at once.
    */
-  constructor(timeout: number, callerSignal: AbortSignal | undefined) {
+  constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
     this.limit(timeout)
     this.#callerSignal = callerSignal
+    this.#alarms = alarms
   }
 
   limit(timeout: number): void {
@@ -54,6 +86,10 @@ export class CallDeadline implements Deadline {
     return this.#ended
   }
 
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
   check(): void {
     if (this.#callerSignal?.aborted === true) this.#giveUp()
     if (this.#reason !== undefined) throw this.#reason
@@ -76,7 +112,9 @@ export class CallDeadline implements Deadline {
   }
 
   end(): void {
-    this.#stopClock()
+    this.#isRunning = false
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    this.#timer = undefined
     if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
     this.#onAbort = undefined
     this.#releases = undefined
@@ -86,10 +124,10 @@ export class CallDeadline implements Deadline {
   #race<Value>(work: PromiseLike<Value>, after: () => void): Promise<Value> {
     this.#listen()
     return new Promise((resolve, reject) => {
-      this.#releases ??= new Set()
-      this.#releases.add(reject)
+      const releases = (this.#releases ??= [])
+      releases.push(reject)
       const over = (): void => {
-        this.#releases?.delete(reject)
+        releases.splice(releases.indexOf(reject), 1)
         after()
       }
       // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
@@ -117,16 +155,26 @@ export class CallDeadline implements Deadline {
   }
 
   #startClock(): void {
-    if (this.#ended || this.#outside > 0 || this.#timer !== undefined || this.#remaining === Infinity) return
+    if (this.#ended || this.#outside > 0 || this.#isRunning || this.#remaining === Infinity) return
+    this.#isRunning = true
     this.#runningSince = performance.now()
+    if (this.#alarms === undefined) this.arm()
+    else this.#alarms.add(this)
+  }
+
+  /** Sets the timer for what is left of the time, where the clock runs. */
+  arm(): void {
+    if (!this.#isRunning || this.#timer !== undefined) return
+    const left = this.#remaining - (performance.now() - this.#runningSince)
     this.#timer = setTimeout(() => {
       this.#fail(new ToolTimeoutError(`The call was not done within ${this.#timeout.toLocaleString('en')} ms.`))
-    }, timerLength(this.#remaining))
+    }, timerLength(left))
   }
 
   #stopClock(): void {
-    if (this.#timer === undefined) return
-    clearTimeout(this.#timer)
+    if (!this.#isRunning) return
+    this.#isRunning = false
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
     this.#remaining -= performance.now() - this.#runningSince
   }

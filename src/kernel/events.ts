@@ -1,11 +1,12 @@
 import type { CallStatus, SideEffect } from './call.ts'
 import { copyOf } from './copy.ts'
 import type { ToolError } from './errors.ts'
+import { begun, fold } from './fold.ts'
 import { masked } from './mask.ts'
 import { progressOf, type Received } from './parcel.ts'
-import type { Kernel, Observer } from './ports.ts'
-import { foldEvent } from './record.ts'
+import type { Kernel, Ledger, Observer } from './ports.ts'
 import { isThenable } from './thenable.ts'
+import { Written } from './written.ts'
 
 /** What an event of each type says beside the envelope. */
 interface Bodies {
@@ -106,15 +107,25 @@ export function happen<Name extends ToolEventName>(
   body: Bodies[Name],
 ): ToolEvent {
   const event = eventOf(parcel, name, body)
-  const field = shielded[name]
-  const isHeard = hasObservers(parcel, kernel)
-  // What the handler or the caller holds too is copied: for the record, and once more for those who watch.
-  if (field === 'args' || (field !== undefined && isHeard)) copyField(event, field)
-  if (kernel.ledger !== undefined) {
-    parcel.record = foldEvent(parcel.record, event)
-    if (field === 'args' && isHeard) copyField(event, field)
+  const { ledger } = kernel
+  if (ledger !== undefined) {
+    const record = (parcel.record ??= begun(event))
+    fold(record, event)
+    if (shielded[name] === 'args') record.input = argsFor(record.input, parcel, ledger)
   }
+  // What the handler or the caller holds too is copied for those who watch.
+  const field = shielded[name]
+  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field)
   return event
+}
+
+/** The args as a record has them, whatever becomes of them elsewhere. */
+function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
+  if (!keeps) return copyOf(args)
+  const { identity, tool } = progressOf(parcel)
+  const isShown = identity !== undefined && tool?.secrets.length === 0
+  const text = isShown ? identity.text : JSON.stringify(args)
+  return text === undefined ? undefined : new Written(text)
 }
 
 /** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */

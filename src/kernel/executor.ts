@@ -2,7 +2,7 @@ import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import { TurnSlots } from './batch.ts'
 import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult } from './call.ts'
 import { CallContext } from './context.ts'
-import { CallDeadline } from './deadline.ts'
+import { Alarms, CallDeadline } from './deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './definition.ts'
 import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
@@ -25,6 +25,7 @@ import { run } from './stages/run.ts'
 import { settle } from './stages/settle.ts'
 import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
+import { isThenable } from './thenable.ts'
 
 /** The passage: what happens to every call, in this order. */
 function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
@@ -32,10 +33,14 @@ function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
     const resolved = resolve(received, kernel)
     const identified = identify(resolved, kernel)
     const validated = await validate(identified, kernel)
-    const authorized = await authorize(validated, kernel)
-    const confirmed = await confirm(authorized, kernel)
-    const ran = await run(confirmed, kernel)
-    const checked = await check(ran, kernel)
+    let authorized = authorize(validated, kernel)
+    if (isThenable(authorized)) authorized = await authorized
+    let confirmed = confirm(authorized, kernel)
+    if (isThenable(confirmed)) confirmed = await confirmed
+    let ran = run(confirmed, kernel)
+    if (isThenable(ran)) ran = await ran
+    let checked = check(ran, kernel)
+    if (isThenable(checked)) checked = await checked
     return spool(checked, kernel)
   })
 }
@@ -63,6 +68,7 @@ export class ToolExecutor {
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
   readonly #inFlight = new InFlight()
+  readonly #alarms = new Alarms()
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
@@ -169,11 +175,6 @@ export class ToolExecutor {
    * @throws `E_INVALID_CONFIGURATION` without a journal; `E_JOURNAL`.
    */
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
-    if (this.#ledger === undefined) {
-      throw new InvalidConfigurationError(
-        'There is nothing to recover without a journal: give the executor one in `use`.',
-      )
-    }
     return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.get(id) !== undefined)
   }
 
@@ -241,7 +242,7 @@ export class ToolExecutor {
       invocationId,
       session,
       caller: options.caller ?? ('model' as const),
-      deadline: new CallDeadline(kernel.timeout, signal),
+      deadline: new CallDeadline(kernel.timeout, signal, this.#alarms),
       slots: walk.slots,
       watcher: walk.watcher,
       resumption: resumed?.resumption,

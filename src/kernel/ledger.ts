@@ -1,10 +1,13 @@
-import type { SpooledArtifact } from './artifact.ts'
-import type { ToolResult } from './call.ts'
 import { CallDeadline } from './deadline.ts'
 import { DuplicateInvocationError, isToolError, JournalError, SealedError, type ToolError } from './errors.ts'
+import { remark } from './fold.ts'
+import { keeperOf, type Keeper } from './keeping.ts'
+import type { KeptRecord } from './kept-record.ts'
 import type { Received } from './parcel.ts'
-import type { Fence, Journal, Ledger, Unfinished } from './ports.ts'
-import { digestOf, isSettled, remark, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
+import type { Fence, Journal, Ledger, Settlement, Unfinished } from './ports.ts'
+import { digestOf, isSettled, type OpenRecord, type ToolCallRecord } from './record.ts'
+import { keptRecord, plainRecord, type OpenJournaled } from './settlement.ts'
+import { isThenable } from './thenable.ts'
 
 const beatInterval = 5_000
 /** How long a journal may take to answer, in milliseconds. */
@@ -14,6 +17,7 @@ const patience = 30_000
 export class JournalLedger implements Ledger {
   readonly journal: Journal
   readonly owner: () => string
+  readonly #keeper: Keeper | undefined
   readonly #report: (error: unknown) => void
   #beating: ReturnType<typeof setInterval> | undefined
   #hasEnded = false
@@ -22,36 +26,30 @@ export class JournalLedger implements Ledger {
 
   constructor(journal: Journal, owner: () => string, report: (error: unknown) => void) {
     this.journal = journal
+    this.#keeper = keeperOf(journal)
     this.owner = owner
     this.#report = report
   }
 
-  async commit(received: Received): Promise<void> {
-    await this.#put(received, this.#whole(received, {}))
+  commit(received: Received): void | Promise<void> {
+    return this.#put(received, this.#whole(received))
   }
 
-  async settle(received: Received, result: ToolResult, awaits: Awaited | undefined): Promise<string | undefined> {
+  settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined> {
     // What comes after the end has done nothing, and the journal may be closed.
     if (this.#hasEnded && received.fence === undefined) return undefined
-    if (awaits !== undefined) {
-      await this.#put(received, this.#whole(received, { awaits }))
-      return undefined
+    const whole = this.#whole(received, settlement)
+    if (settlement.awaits === undefined && this.journal.isDurable) {
+      return this.#chained(whole as ToolCallRecord, (chained) => this.#put(received, chained))
     }
-    const { content, handle, error, skipped, artifact } = result
-    const whole = this.#whole(received, {
-      result: content,
-      ...summaryOf(artifact),
-      ...(handle && { handle }),
-      ...(error && { failure: error.toJSON() }),
-      ...(skipped && { skipped }),
-    })
-    return this.#chained(whole, (chained) => this.#put(received, chained))
+    const written = this.#put(received, whole)
+    return isThenable(written) ? written.then(nothing) : undefined
   }
 
   remark(received: Received, note: string): void {
     const { record, fence } = received
     if (record === undefined || fence === undefined) return
-    received.record = remark(record, Date.now(), note)
+    remark(record, Date.now(), note)
     if (isSettled(record.state)) this.#addLate(received, fence, note).catch(this.#report)
   }
 
@@ -60,20 +58,27 @@ export class JournalLedger implements Ledger {
     await received.writing?.catch(() => {}) // whoever waits for it is told
     const found = await this.read(received.invocationId)
     if (found === null || !isSettled(found.record.state)) return
-    await this.write(remark(found.record, Date.now(), note), fence)
+    const record: OpenRecord = { ...found.record }
+    remark(record, Date.now(), note)
+    await this.write(record, fence)
+  }
+
+  /** Whether records are kept as they are, so that their args may be handed over as text. */
+  get keeps(): boolean {
+    return this.#keeper !== undefined
   }
 
   /** Takes a record over, so that nobody else may write to it; nothing where somebody else was faster. */
-  async takeOver(record: ToolCallRecord, fence: Fence): Promise<Fence | null> {
+  takeOver(record: ToolCallRecord, fence: Fence): ReturnType<Journal['takeOver']> {
     return this.#answer(() => this.journal.takeOver(record.id, fence, this.owner()))
   }
 
-  async read(invocationId: string): ReturnType<Journal['read']> {
+  read(invocationId: string): ReturnType<Journal['read']> {
     return this.#answer(() => this.journal.read(invocationId))
   }
 
   /** Writes a record that is held by a fence. */
-  async write(record: ToolCallRecord, fence: Fence): Promise<boolean> {
+  write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean> {
     return this.#answer(() => this.journal.write(record, fence))
   }
 
@@ -104,14 +109,20 @@ export class JournalLedger implements Ledger {
     this.#beating = undefined
   }
 
-  #whole(received: Received, additions: Partial<Journaled>): ToolCallRecord {
-    const { record, caller, fence } = received
+  /** The record as it is now, as this journal takes it. */
+  #whole({ record, caller, fence }: Received, settlement?: Settlement): ToolCallRecord | KeptRecord {
     if (record === undefined) throw new JournalError('There is nothing to write down: the call has told of nothing.')
-    return { ...record, journal: { caller, owner: this.owner(), fence: fence?.number ?? 0, ...additions } }
+    const journal: OpenJournaled = { caller, owner: this.owner(), fence: fence === undefined ? 0 : fence.number }
+    return this.#keeper === undefined
+      ? plainRecord(record, journal, settlement)
+      : keptRecord(record, journal, settlement)
   }
 
-  /** Chains a settlement to the one before, where the journal is durable, and gives its digest. */
-  async #chained(record: ToolCallRecord, put: (record: ToolCallRecord) => Promise<void>): Promise<string | undefined> {
+  /** Chains a settlement to the one before, and gives its digest. */
+  async #chained(
+    record: ToolCallRecord,
+    put: (record: ToolCallRecord) => void | Promise<void>,
+  ): Promise<string | undefined> {
     const { journal } = record
     if (!this.journal.isDurable || journal === undefined) {
       await put(record)
@@ -130,35 +141,43 @@ export class JournalLedger implements Ledger {
     }
   }
 
-  #put(received: Received, record: ToolCallRecord): Promise<void> {
-    const put = async (): Promise<void> => this.#putNow(received, record)
+  /** Puts a record down after those before it, and at once where none is on its way. */
+  #put(received: Received, record: ToolCallRecord | KeptRecord): void | Promise<void> {
     const { writing } = received
-    received.writing = writing === undefined ? put() : writing.then(put, put)
+    if (writing === undefined) {
+      const written = this.#putNow(received, record)
+      if (isThenable(written)) received.writing = written
+      return written
+    }
+    const put = (): void | Promise<void> => this.#putNow(received, record)
+    received.writing = writing.then(put, put)
     return received.writing
   }
 
-  async #putNow(received: Received, record: ToolCallRecord): Promise<void> {
+  #putNow(received: Received, record: ToolCallRecord | KeptRecord): void | Promise<void> {
     this.#beat()
     const { fence } = received
-    if (fence !== undefined) {
-      if (!(await this.write(record, fence))) throw lost(record.id)
-      return
-    }
-    const claimed: unknown = await this.#answer(() => this.journal.claim(record, this.owner()))
-    if (claimed === null) throw duplicate(record.id)
-    if (typeof claimed !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
-    received.fence = claimed as Fence
-  }
-
-  /** Waits for the journal, but not for ever, and says what it is that failed. */
-  async #answer<Value>(ask: () => Promise<Value>): Promise<Value> {
-    const deadline = new CallDeadline(patience, undefined)
+    const keeper = (this.#keeper ?? this.journal) as Journal // takes what was made for it
+    let answer: unknown
     try {
-      return await deadline.within(Promise.resolve(ask()))
+      answer =
+        fence === undefined
+          ? keeper.claim(record as ToolCallRecord, this.owner())
+          : keeper.write(record as ToolCallRecord, fence)
     } catch (cause) {
       throw unwritten(cause)
-    } finally {
-      deadline.end()
+    }
+    if (isThenable(answer)) return awaited(answer).then((later) => accept(later, received, fence))
+    accept(answer, received, fence)
+  }
+
+  /** What the journal answers; where it takes its time, as soon as it is there. Says what it is that failed. */
+  #answer<Value>(ask: () => Value | Promise<Value>): Value | Promise<Value> {
+    try {
+      const answer = ask()
+      return isThenable(answer) ? awaited(answer) : answer
+    } catch (cause) {
+      throw unwritten(cause)
     }
   }
 
@@ -178,12 +197,31 @@ export class JournalLedger implements Ledger {
   }
 }
 
-/** What a record says of an artifact; one of the handler's own making may break when it is asked. */
-function summaryOf(artifact: SpooledArtifact | undefined): Pick<Journaled, 'artifact'> | undefined {
+function nothing(): undefined {
+  return undefined
+}
+
+/** Takes a journal's answer to a claim, or to a write by the fence that was had before. */
+function accept(answer: unknown, received: Received, fence: Fence | undefined): void {
+  const { invocationId } = received
+  if (fence !== undefined) {
+    if (!answer) throw lost(invocationId)
+    return
+  }
+  if (answer === null) throw duplicate(invocationId)
+  if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
+  received.fence = answer as Fence
+}
+
+/** Waits for the journal, but not for ever. */
+async function awaited<Value>(answer: PromiseLike<Value>): Promise<Value> {
+  const deadline = new CallDeadline(patience, undefined)
   try {
-    return artifact === undefined ? undefined : { artifact: artifact.toJSON() }
-  } catch {
-    return undefined
+    return await deadline.within(answer)
+  } catch (cause) {
+    throw unwritten(cause)
+  } finally {
+    deadline.end()
   }
 }
 

@@ -3,7 +3,7 @@ import type { Caller, SideEffect, ToolCall } from './call.ts'
 import type { ContentBlock } from './content.ts'
 import type { ToolDefinition } from './definition.ts'
 import type { Fence, Observer, ToolContext } from './ports.ts'
-import type { ToolCallRecord } from './record.ts'
+import type { OpenRecord } from './record.ts'
 
 /** The time that a call has, counted over work and not over waiting for people or slots. */
 export interface Deadline {
@@ -107,11 +107,13 @@ export interface Received {
   /** How often the handler was started. */
   attempts: number
   /** The fold of the events so far, where there is a journal. */
-  record: ToolCallRecord | undefined
+  record: OpenRecord | undefined
   /** Says that the journal's record is ours. */
   fence: Fence | undefined
   /** The last write of the record: one that was given up may still land, and the next must not land before it. */
   writing: Promise<void> | undefined
+  /** Where it stands among the calls that are under way. */
+  place: number
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -183,9 +185,10 @@ class Parcel implements Reception {
   readonly context: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
-  record: ToolCallRecord | undefined
+  record: OpenRecord | undefined
   fence: Fence | undefined
   writing: Promise<void> | undefined = undefined
+  place = 0
   seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined

@@ -1,13 +1,20 @@
+import { compose, layersOf } from './compose.ts'
 import { content } from './content.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
-import { ClientToolError, InvalidExecutionTypeError, ToolNoHandlerError } from './errors.ts'
+import {
+  ClientToolError,
+  InvalidExecutionTypeError,
+  isToolError,
+  ToolNoHandlerError,
+  type ToolError,
+} from './errors.ts'
 import { announceProgress } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
 import { stamp, type Confirmed } from './parcel.ts'
 import { Pause } from './pause.ts'
 import type { Kernel, Ledger } from './ports.ts'
-import { isThenable } from './thenable.ts'
+import { after, isThenable } from './thenable.ts'
 
 const clientPatience = 30_000
 
@@ -28,37 +35,77 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
   return null
 }
 
+/** Does the work of a confirmed call within its middleware. `input` is what was confirmed. */
+export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): unknown {
+  const { tool, context, deadline } = confirmed
+  const layers = layersOf(tool, kernel)
+  if (layers.length === 0) return perform(confirmed, input, kernel)
+  const work = async (): Promise<unknown> => perform(confirmed, input, kernel)
+  return deadline.within(compose(layers, confirmed, context, work)).catch((thrown: unknown) => {
+    deadline.check()
+    throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
+  })
+}
+
 /** Does the work of a confirmed call, by whoever runs tools of its type. `input` is what was confirmed. */
-export async function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): Promise<unknown> {
-  const { tool, deadline } = confirmed
-  deadline.check()
+export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): unknown {
+  confirmed.deadline.check()
   stamp(confirmed, 'input', input) // whatever a middleware has put there
   const work = workOf(confirmed, input, kernel)
-  const hasEffect = !(tool.traits.readonly && tool.type === 'server')
-  if (hasEffect) confirmed.effect = 'unknown'
+  if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
-  if (confirmed.attempts > 1) await kernel.ledger?.commit(confirmed)
-  let value: unknown
+  if (confirmed.attempts === 1) return attempt(confirmed, work, kernel)
+  return after(kernel.ledger?.commit(confirmed), () => attempt(confirmed, work, kernel))
+}
+
+/** What only looks changes nothing, as far as it runs here. */
+function hasEffect({ tool }: Confirmed): boolean {
+  return !(tool.traits.readonly && tool.type === 'server')
+}
+
+function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): unknown {
   try {
-    value = work()
+    const value = work()
+    return isThenable(value) || isGenerator(value)
+      ? awaited(value, confirmed, kernel)
+      : returned(value, confirmed, kernel)
+  } catch (thrown) {
+    throw broken(thrown, confirmed)
+  }
+}
+
+/** What a handler gives in its own time. */
+async function awaited(given: unknown, confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
+  const { deadline } = confirmed
+  let value = given
+  try {
     if (isThenable(value)) value = await deadline.within(value)
     if (isGenerator(value)) {
       value = await drain(value, deadline, (data) => {
         announceProgress(confirmed, kernel, 'yield', data)
       })
     }
-    const failure = returnedFailure(value)
-    if (failure !== undefined) throw failure
-    const isPlaceholder = tool.type === 'client' && !tool.requiresResponse && !kernel.runners.has('client')
-    if (hasEffect && !isPlaceholder) confirmed.effect = 'completed'
-    return value
+    return returned(value, confirmed, kernel)
   } catch (thrown) {
     if (kernel.ledger !== undefined && isThenable(value) && deadline.signal.aborted) {
       auditLate(value, confirmed, kernel.ledger)
     }
-    deadline.check()
-    throw downstream(tool.name, thrown)
+    throw broken(thrown, confirmed)
   }
+}
+
+function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): unknown {
+  const failure = returnedFailure(value)
+  if (failure !== undefined) throw failure
+  const { type, requiresResponse } = confirmed.tool
+  const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
+  if (hasEffect(confirmed) && !isPlaceholder) confirmed.effect = 'completed'
+  return value
+}
+
+function broken(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
+  deadline.check()
+  return downstream(tool.name, thrown)
 }
 
 /** What the handler still does after its caller was released changes nothing, and is written down. */

@@ -140,33 +140,40 @@ export interface Fence {
   readonly number: number
 }
 
-/** A record that is not settled, and for how long its owner has given no sign of life. */
-export interface Unfinished {
+/** A record, and who holds it. */
+export interface Found {
   readonly record: ToolCallRecord
   readonly fence: Fence
+}
+
+/** A record that is not settled, and for how long its owner has given no sign of life. */
+export interface Unfinished extends Found {
   /** Milliseconds since the owner's last beat, by the journal's own clock. */
   readonly idle: number
 }
 
-/** Keeps the records of calls, so that they outlive the process. What it has answered is kept, whatever happens next. */
+/**
+ * Keeps the records of calls, so that they outlive the process. What it has answered is kept, whatever happens next. A journal
+ * that has an answer at once may give it without a promise, and refuse by throwing.
+ */
 export interface Journal {
   /** Whether it outlives the process: then settled records are chained by digests. */
   readonly isDurable: boolean
   /** The first write of a record, by its owner; nothing where there is a record of this invocation already. */
-  claim(record: ToolCallRecord, owner: string): Promise<Fence | null>
+  claim(record: ToolCallRecord, owner: string): Fence | null | Promise<Fence | null>
   /** Puts the record as it is now in the place of what there was; `false` where somebody else holds it. */
-  write(record: ToolCallRecord, fence: Fence): Promise<boolean>
+  write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean>
   /** A record and its present fence; nothing where there is none. */
-  read(invocationId: string): Promise<{ readonly record: ToolCallRecord; readonly fence: Fence } | null>
+  read(invocationId: string): Found | null | Promise<Found | null>
   /**
    * Takes a record over from who holds it by `fence`: nothing where it is settled, or anything was written since that fence
    * was read. Of many who try, one succeeds.
    */
-  takeOver(invocationId: string, fence: Fence, owner: string): Promise<Fence | null>
+  takeOver(invocationId: string, fence: Fence, owner: string): Fence | null | Promise<Fence | null>
   /** Every record that is not settled. */
   unfinished(): AsyncIterable<Unfinished>
   /** A sign of life of an owner. */
-  beat(owner: string): Promise<void>
+  beat(owner: string): void | Promise<void>
 }
 
 /** Watches every event, and cannot steer: what it throws is reported, and the call goes on. */
@@ -213,12 +220,23 @@ export interface Gates {
   leave(call: Confirmed): void
 }
 
+/** An outcome, as it is written down. */
+export interface Settlement {
+  readonly result: ToolResult
+  /** What may be told of the artifact. */
+  readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
+  /** What the call needs to go on, where it is paused. */
+  readonly awaits: Awaited | undefined
+}
+
 /** Writes the records of calls into the journal, at the moments that count. */
 export interface Ledger {
+  /** Whether the journal keeps records as they are, so that their args may be handed over as text. */
+  readonly keeps: boolean
   /** Makes the record as it is now durable. Throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`. */
-  commit(received: Received): Promise<void>
+  commit(received: Received): void | Promise<void>
   /** Makes the outcome durable; gives the digest that chains it to the one before, where the journal is durable. */
-  settle(received: Received, result: ToolResult, awaits: Awaited | undefined): Promise<string | undefined>
+  settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined>
   /** Adds a line to the audit trail of a call that is over. */
   remark(received: Received, note: string): void
 }

@@ -3,7 +3,7 @@ import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './artif
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from './errors.ts'
-import { jsonText, readText } from './json-text.ts'
+import { jsonBlock } from './json-block.ts'
 import { MemoryReader } from './memory-reader.ts'
 import type { Checked, Receipt } from './parcel.ts'
 
@@ -63,16 +63,8 @@ function textProduct(text: string): Product {
 }
 
 function jsonProduct(value: unknown): Product {
-  const text = jsonText(value)
-  // Read from the text that is kept, so that nothing the handler still holds can change what was answered.
-  const block: ContentBlock = {
-    type: 'json',
-    get data(): unknown {
-      return readText(text)
-    },
-    text,
-  }
-  return { source: text, Class: JsonArtifact, blocks: [block] }
+  const block = jsonBlock(value)
+  return { source: block.text, Class: JsonArtifact, blocks: [block] }
 }
 
 function binaryProduct(bytes: Uint8Array): Product {

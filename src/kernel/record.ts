@@ -1,8 +1,7 @@
 import { sha256 } from '#sha256'
 import type { Caller, CallStatus, SideEffect } from './call.ts'
 import type { ContentBlock } from './content.ts'
-import { IllegalTransitionError, type ToolError } from './errors.ts'
-import type { ToolEvent } from './events.ts'
+import type { ToolError } from './errors.ts'
 import { readText } from './json-text.ts'
 import type { Approval } from './parcel.ts'
 import type { Pausing } from './pause.ts'
@@ -73,6 +72,9 @@ export interface ToolCallRecord {
   /** What only a journal's record has. */
   readonly journal?: Journaled
 }
+
+/** A record that is still being made: nobody but its maker holds it. What its fields refer to is replaced, and never changed. */
+export type OpenRecord = { -readonly [Field in keyof ToolCallRecord]: ToolCallRecord[Field] }
 
 /** What the kernel adds to a record when it writes it down. */
 export interface Journaled {
@@ -152,7 +154,7 @@ export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
 }
 
 /** Which states may follow each. */
-const following: Record<ToolCallState, readonly ToolCallState[]> = {
+export const following: Record<ToolCallState, readonly ToolCallState[]> = {
   PENDING: ['APPROVAL_REQUIRED', 'EXECUTING', 'FAILED', 'DENIED', 'COMPLETED', 'SEALED'],
   APPROVAL_REQUIRED: ['APPROVED', 'DENIED', 'FAILED', 'SEALED'],
   APPROVED: ['EXECUTING', 'COMPLETED', 'FAILED', 'DENIED', 'SEALED'],
@@ -166,104 +168,4 @@ const following: Record<ToolCallState, readonly ToolCallState[]> = {
 /** Whether a call in this state is over. */
 export function isSettled(state: ToolCallState): boolean {
   return following[state].length === 0
-}
-
-/**
- * Brings a record into another state, with a line in its audit trail.
- *
- * @throws `E_ILLEGAL_TRANSITION` where that state cannot follow.
- */
-export function advance(
-  record: ToolCallRecord,
-  state: ToolCallState,
-  timestamp: number,
-  note?: string,
-): ToolCallRecord {
-  if (!following[record.state].includes(state)) {
-    throw new IllegalTransitionError(`Invocation ${record.id} cannot go from ${record.state} to ${state}.`)
-  }
-  return remark({ ...record, state }, timestamp, note)
-}
-
-/** Adds a line to a record's audit trail. */
-export function remark(record: ToolCallRecord, timestamp: number, note?: string): ToolCallRecord {
-  const entry = { state: record.state, timestamp, ...(note === undefined ? undefined : { note }) }
-  return { ...record, updatedAt: timestamp, auditTrail: [...record.auditTrail, entry] }
-}
-
-/**
- * Folds one event of an invocation into its record.
- *
- * @param record What the events before gave; nothing for the first.
- * @throws `E_ILLEGAL_TRANSITION` where the events are not those of one invocation, in their order.
- */
-export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
-  if (record === undefined) return folded(begun(event), event)
-  return { ...folded(record, event), seq: event.seq + 1, callId: event.callId ?? record.callId, name: event.toolName }
-}
-
-function begun(event: ToolEvent): ToolCallRecord {
-  const { invocationId, callId, toolName, session, id, seq, timestamp } = event
-  return {
-    id: invocationId,
-    callId,
-    name: toolName,
-    session,
-    ...(id === undefined ? undefined : { toolCallId: id }),
-    input: undefined,
-    state: 'PENDING',
-    approval: { required: false },
-    effect: 'none',
-    createdAt: timestamp,
-    updatedAt: timestamp,
-    auditTrail: [{ state: 'PENDING', timestamp }],
-    seq: seq + 1,
-  }
-}
-
-function folded(record: ToolCallRecord, event: ToolEvent): ToolCallRecord {
-  const { timestamp } = event
-  switch (event.event) {
-    case 'call:received':
-      return { ...record, input: event.args }
-    case 'call:paused': {
-      if (event.reason === 'client') return executing(record, timestamp)
-      const { meta } = event
-      const approval = { required: true, ...(meta === undefined ? undefined : { meta }) }
-      return advance({ ...record, approval }, 'APPROVAL_REQUIRED', timestamp)
-    }
-    case 'call:resumed': {
-      const { decision, decidedBy, note, always, args, editedFrom } = event
-      if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer decides nothing
-      const approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
-      const edited = editedFrom === undefined ? undefined : { editedFrom, input: args }
-      const decided = { ...record, approval, ...edited }
-      if (decision === 'deny') return remark(decided, timestamp, note)
-      return advance(decided, 'APPROVED', timestamp, note)
-    }
-    case 'tool:start':
-      return executing(record, timestamp)
-    case 'tool:progress':
-    case 'tool:end':
-      return record
-    case 'call:settled': {
-      const { status, effect, error, durationMs } = event
-      if (status === 'pending') return { ...record, status, effect }
-      const words = error === undefined ? undefined : { error: `${error.name}: ${error.message}` }
-      const outcome = { status, effect, isError: status !== 'ok', durationMs, completedAt: timestamp, ...words }
-      const state = stateAfter(record.state, event)
-      return { ...advance(record, state, timestamp, error?.code), ...outcome }
-    }
-  }
-}
-
-function executing(record: ToolCallRecord, timestamp: number): ToolCallRecord {
-  const { startedAt = timestamp } = record
-  return record.state === 'EXECUTING' ? record : { ...advance(record, 'EXECUTING', timestamp), startedAt }
-}
-
-function stateAfter(state: ToolCallState, event: Extract<ToolEvent, { event: 'call:settled' }>): ToolCallState {
-  if (event.error?.code === 'E_SEALED') return 'SEALED'
-  if (event.status === 'ok') return 'COMPLETED'
-  return event.status === 'denied' && state !== 'EXECUTING' ? 'DENIED' : 'FAILED'
 }

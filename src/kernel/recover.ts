@@ -1,11 +1,12 @@
 import type { ToolResult } from './call.ts'
-import { SealedError } from './errors.ts'
+import { InvalidConfigurationError, SealedError } from './errors.ts'
 import { publish, type ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
+import { foldEvent } from './fold.ts'
 import type { JournalLedger } from './ledger.ts'
 import type { Kernel, Unfinished } from './ports.ts'
 import { replay } from './recall.ts'
-import { foldEvent, type ToolCallRecord, type ToolCallState } from './record.ts'
+import type { ToolCallRecord, ToolCallState } from './record.ts'
 
 /** How to treat what dead executors left. */
 export interface RecoverOptions {
@@ -39,10 +40,16 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
 /** Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. */
 export async function recover(
   options: RecoverOptions,
-  ledger: JournalLedger,
+  ledger: JournalLedger | undefined,
   kernel: Kernel,
   isInFlight: (invocationId: string) => boolean,
 ): Promise<Recovery> {
+  if (ledger === undefined) {
+    throw new InvalidConfigurationError(
+      'There is nothing to recover without a journal: give the executor one in `use`.',
+    )
+  }
+  const { owner } = ledger
   const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
@@ -63,7 +70,7 @@ export async function recover(
 
   /** Of our own, what is not in flight has lost its outcome; of others, who is silent for long is dead. */
   function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {
-    return fence.owner === ledger.owner() ? isInFlight(id) : idle < staleAfter
+    return fence.owner === owner() ? isInFlight(id) : idle < staleAfter
   }
 }
 

@@ -1,50 +1,54 @@
 import type { SpooledArtifact } from './artifact.ts'
 import type { ToolResult } from './call.ts'
 import { isToolError, JournalError } from './errors.ts'
-import { announce, happen, publish, type EventEnvelope, type ToolEvent } from './events.ts'
+import { announce, happen, publish, type EventEnvelope, type ToolEvent, type ToolEventOf } from './events.ts'
 import { readText } from './json-text.ts'
 import { failure, type Outcome } from './outcome.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel } from './ports.ts'
+import { isThenable } from './thenable.ts'
 
 /** Writes an outcome down, tells everybody who watches, and gives the result: in this order. */
-export async function tell(received: Received, kernel: Kernel, outcome: Outcome): Promise<ToolResult> {
-  const { before, awaits } = outcome
-  let { result } = outcome
+export function tell(
+  received: Received,
+  kernel: Kernel,
+  { result, awaits, before }: Outcome,
+): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // It failed before it had an identity: what came in is told of all the same, but for what may be secret.
     const secrets = progressOf(received).tool?.secrets ?? []
     announce(received, kernel, 'call:received', { args: secrets.length > 0 ? undefined : plain(received.call.args) })
   }
-  let settled: ToolEvent = happen(received, kernel, 'call:settled', summaryOf(result, kernel))
-  if (kernel.ledger !== undefined) {
-    try {
-      const digest = await kernel.ledger.settle(received, result, awaits)
-      if (digest !== undefined) settled = { ...settled, digest } as ToolEvent
-    } catch (cause) {
-      result = unwritten(received, kernel, result, cause)
-      settled = { ...settled, ...summaryOf(result, kernel) }
-    }
+  const artifact = result.artifact === undefined ? undefined : describe(result.artifact, kernel)
+  const settled = happen(received, kernel, 'call:settled', summaryOf(result, artifact))
+  let digest: string | undefined | Promise<string | undefined>
+  try {
+    digest = kernel.ledger?.settle(received, { result, artifact, awaits })
+  } catch (cause) {
+    return lose(cause)
   }
-  // The token of a call that could not be kept is of no use to anybody.
-  if (before !== undefined) {
-    publish(
-      result.status === 'pending' ? before : ({ ...before, token: undefined } as unknown as ToolEvent),
-      received,
-      kernel,
-    )
+  return isThenable(digest) ? digest.then(keep, lose) : keep(digest)
+
+  function keep(chained: string | undefined): ToolResult {
+    if (before !== undefined) publish(before, received, kernel)
+    publish(chained === undefined ? settled : ({ ...settled, digest: chained } as ToolEvent), received, kernel)
+    return result
   }
-  publish(settled, received, kernel)
-  return result
+
+  function lose(cause: unknown): ToolResult {
+    const lost = unwritten(received, kernel, result, cause)
+    // The token of a call that could not be kept is of no use to anybody.
+    if (before !== undefined) publish({ ...before, token: undefined } as unknown as ToolEvent, received, kernel)
+    publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel)
+    return lost
+  }
 }
 
 function summaryOf(
-  result: ToolResult,
-  kernel: Kernel,
-): Omit<Extract<ToolEvent, { event: 'call:settled' }>, keyof EventEnvelope | 'event'> {
-  const { status, effect, error, artifact, durationMs } = result
-  const shown = artifact === undefined ? undefined : describe(artifact, kernel)
-  return { status, effect, ...(error && { error }), ...(shown && { result: shown }), durationMs }
+  { status, effect, error, durationMs }: ToolResult,
+  artifact: ReturnType<SpooledArtifact['toJSON']> | undefined,
+): Omit<ToolEventOf<'call:settled'>, keyof EventEnvelope | 'event'> {
+  return { status, effect, ...(error && { error }), ...(artifact && { result: artifact }), durationMs }
 }
 
 /** What may be told of an artifact; one of the handler's own making may break when it is asked. */

@@ -6,3 +6,38 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     typeof (value as { then?: unknown }).then === 'function'
   )
 }
+
+/** Goes on with a value: at once, or as soon as it is there. What is not waited for costs no turn of the event loop. */
+export function after<Value, Next>(
+  value: Value | PromiseLike<Value>,
+  next: (value: Value) => Next,
+): Next | Promise<Awaited<Next>> {
+  return isThenable(value) ? ((value as Promise<Value>).then(next) as Promise<Awaited<Next>>) : next(value)
+}
+
+/** Does work, then what has to be done whatever comes of it, and goes on: at once, or as soon as the work is done. */
+export function lastly<Value, Next = Value>(
+  work: () => Value | Promise<Value>,
+  last: (isError: boolean) => void,
+  next: (value: Value) => Next = asItIs,
+): Next | Promise<Next> {
+  const done = (value: Value): Next => {
+    last(false)
+    return next(value)
+  }
+  const failed = (error: unknown): never => {
+    last(true)
+    throw error
+  }
+  let value: Value | Promise<Value>
+  try {
+    value = work()
+  } catch (error) {
+    return failed(error)
+  }
+  return isThenable(value) ? value.then(done, failed) : done(value)
+}
+
+function asItIs(value: unknown): never {
+  return value as never
+}

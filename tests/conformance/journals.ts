@@ -6,6 +6,30 @@ export interface JournalStorage {
   open(): Extension & { readonly journal: Journal }
 }
 
+/** A journal all of whose answers are promises. */
+export interface Promising extends Journal {
+  claim(...given: Parameters<Journal['claim']>): Promise<Fence | null>
+  write(...given: Parameters<Journal['write']>): Promise<boolean>
+  read(invocationId: string): Promise<Found | null>
+  takeOver(...given: Parameters<Journal['takeOver']>): Promise<Fence | null>
+  beat(owner: string): Promise<void>
+}
+
+type Found = NonNullable<Awaited<ReturnType<Journal['read']>>>
+
+/** A journal whose answers can all be waited for, whether it has them at once or not. */
+export function promising(journal: Journal): Promising {
+  return {
+    isDurable: journal.isDurable,
+    claim: async (...given) => journal.claim(...given),
+    write: async (...given) => journal.write(...given),
+    read: async (invocationId) => journal.read(invocationId),
+    takeOver: async (...given) => journal.takeOver(...given),
+    unfinished: () => journal.unfinished(),
+    beat: async (owner) => journal.beat(owner),
+  }
+}
+
 /** A record as it is first written, or with some of its fields changed. */
 export function recordOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
   return {
@@ -37,7 +61,7 @@ export async function unfinishedOf(journal: Journal): Promise<Unfinished[]> {
 }
 
 /** A fence, where there has to be one. */
-export async function held(fence: Promise<Fence | null>): Promise<Fence> {
+export async function held(fence: ReturnType<Journal['claim']>): Promise<Fence> {
   const given = await fence
   if (given === null) throw new Error('there was no fence')
   return given
@@ -89,15 +113,25 @@ const oddIds = [
 /**
  * What every `Journal` promises.
  *
- * @param newStorage Gives a place without records.
+ * @param makeStorage Gives a place without records.
  * @param isShared Whether several journals may be opened on one place, as processes do.
  */
 export function journalConformance(
   title: string,
-  newStorage: () => JournalStorage | Promise<JournalStorage>,
+  makeStorage: () => JournalStorage | Promise<JournalStorage>,
   isShared: boolean,
 ): void {
-  async function newJournal(): Promise<Journal> {
+  async function newStorage(): Promise<{ open(): Pick<Extension, 'close'> & { readonly journal: Promising } }> {
+    const storage = await makeStorage()
+    return {
+      open() {
+        const opened = storage.open()
+        return { journal: promising(opened.journal), close: () => opened.close?.() }
+      },
+    }
+  }
+
+  async function newJournal(): Promise<Promising> {
     return (await newStorage()).open().journal
   }
 

@@ -23,7 +23,7 @@ function moment(): void {
 }
 
 function watched(journal: Journal): Journal {
-  const around = async <Value>(change: () => Promise<Value>): Promise<Value> => {
+  const around = async <Value>(change: () => Value | Promise<Value>): Promise<Value> => {
     moment()
     const value = await change()
     moment()

@@ -1,11 +1,12 @@
 // Run by sqlite.test.ts in a process of its own, whose files may only grow so far (`ulimit -f`).
 import { isToolError } from 'toolwright'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
-import { held, recordOf, settledOf } from '../conformance/journals.ts'
+import { held, promising, recordOf, settledOf } from '../conformance/journals.ts'
 
 const [file = ''] = process.argv.slice(2)
 process.on('SIGXFSZ', () => {}) // the write then fails with EFBIG, as it does where nothing ends the process
-const { journal, close } = sqliteJournal(file)
+const { journal: opened, close } = sqliteJournal(file)
+const journal = promising(opened)
 const fence = await held(journal.claim(recordOf('small'), 'mine'))
 
 const answered: string[] = []

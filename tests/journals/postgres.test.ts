@@ -2,12 +2,22 @@ import pg from 'pg'
 import { InvalidConfigurationError } from 'toolwright'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
+import {
+  held,
+  journalConformance,
+  promising,
+  recordOf,
+  settledOf,
+  unfinishedOf,
+  type Promising,
+} from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The tests of postgresJournal are skipped: ${server}.`)
+
+type Opened = Omit<ReturnType<typeof postgresJournal>, 'journal'> & { readonly journal: Promising }
 
 const url = 'postgres://localhost/calls'
 
@@ -34,7 +44,9 @@ describe('postgresJournal takes', () => {
 
 test('postgresJournal refuses with a typed error where nobody listens, and names no host', async () => {
   const { journal, close } = postgresJournal('postgres://somebody@127.0.0.1:1/calls')
-  const refusal: unknown = await journal.claim(recordOf('a'), 'mine').catch((error: unknown) => error)
+  const refusal: unknown = await promising(journal)
+    .claim(recordOf('a'), 'mine')
+    .catch((error: unknown) => error)
   expect(refusal).toMatchObject({ code: 'E_JOURNAL', retryable: true })
   expect(String(refusal)).toContain('ECONNREFUSED')
   expect(String(refusal)).not.toMatch(/127\.0\.0\.1|somebody/)
@@ -81,10 +93,10 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     return schema
   }
 
-  function open(given: string | pg.Pool, schema: string, timeout = 10_000): ReturnType<typeof postgresJournal> {
+  function open(given: string | pg.Pool, schema: string, timeout = 10_000): Opened {
     const extension = postgresJournal(given, { schema, timeout })
     closings.push(extension.close)
-    return extension
+    return { ...extension, journal: promising(extension.journal) }
   }
 
   journalConformance(

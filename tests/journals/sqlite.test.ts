@@ -8,9 +8,17 @@ import { fileURLToPath } from 'node:url'
 import { InvalidConfigurationError, JournalError } from 'toolwright'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
+import {
+  held,
+  journalConformance,
+  promising,
+  recordOf,
+  settledOf,
+  unfinishedOf,
+  type Promising,
+} from '../conformance/journals.ts'
 
-type Opened = ReturnType<typeof sqliteJournal>
+type Opened = Omit<ReturnType<typeof sqliteJournal>, 'journal'> & { readonly journal: Promising }
 
 let root: string
 let count = 0
@@ -31,8 +39,9 @@ function newFile(): string {
 
 function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Opened {
   const extension = sqliteJournal(file, options)
-  journals.push(extension)
-  return extension
+  const opened = { ...extension, journal: promising(extension.journal) }
+  journals.push(opened)
+  return opened
 }
 
 journalConformance(

@@ -73,7 +73,11 @@ export function changed(extension: Mounted, changes: Changes): Mounted {
 
 /** A journal that tells of every change to a record, before it is made and after. */
 export function logged(mounted: Mounted, log: string[]): Mounted {
-  const around = async <Value>(name: string, record: ToolCallRecord, change: () => Promise<Value>): Promise<Value> => {
+  const around = async <Value>(
+    name: string,
+    record: ToolCallRecord,
+    change: () => Value | Promise<Value>,
+  ): Promise<Value> => {
     log.push(`${name} ${record.state}`)
     const value = await change()
     log.push('kept')

@@ -8,10 +8,16 @@ import type { Kernel } from '../ports.ts'
 /** Gives the call its identity: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
-  const { text, value: args } = read(given === undefined ? {} : given, resolved, kernel)
+  const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
+  const text = kernel.ledger?.keeps === true ? flat(pieces) : pieces
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
   if (isWatched(identified, kernel)) announceArrival(identified, kernel)
   return identified
+}
+
+/** The same text in one piece: one that was put together of many weighs many times as much, and a journal is to keep it. */
+function flat(text: string): string {
+  return text.charCodeAt(0) > 0 ? text : '' // what is read is joined
 }
 
 /** The canonical text, and the value that goes on: where somebody decides about it, one that nobody outside holds. */

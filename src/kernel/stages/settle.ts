@@ -8,13 +8,22 @@ import type { Kernel } from '../ports.ts'
 import { tell } from '../telling.ts'
 
 /** Walks the passage and says what became of the call: the one place where what is thrown becomes a result. */
-export async function settle(received: Received, kernel: Kernel, walk: () => Promise<Spooled>): Promise<ToolResult> {
-  let outcome: Outcome
-  try {
-    outcome = { result: success(await walk()) }
-  } catch (thrown) {
-    outcome = unfinished(received, kernel, thrown)
+export function settle(received: Received, kernel: Kernel, walk: () => Promise<Spooled>): Promise<ToolResult> {
+  const failed = (thrown: unknown): ToolResult | Promise<ToolResult> =>
+    over(received, kernel, unfinished(received, kernel, thrown))
+  const done = (spooled: Spooled): ToolResult | Promise<ToolResult> => {
+    let outcome: Outcome
+    try {
+      outcome = { result: success(spooled) }
+    } catch (thrown) {
+      return failed(thrown)
+    }
+    return over(received, kernel, outcome)
   }
+  return walk().then(done, failed)
+}
+
+function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
   received.deadline.end()
   return isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result
 }

@@ -1,0 +1,49 @@
+import { KeptRecord } from './kept-record.ts'
+import type { Settlement } from './ports.ts'
+import type { Journaled, ToolCallRecord } from './record.ts'
+import { ownJson } from './written.ts'
+
+/** What a journal is told beside the events of a call, while it is put together. */
+export type OpenJournaled = { -readonly [Field in keyof Journaled]: Journaled[Field] }
+
+/** The record of a call as it is written down. */
+export function plainRecord(record: ToolCallRecord, journal: OpenJournaled, settlement?: Settlement): ToolCallRecord {
+  if (settlement !== undefined) {
+    describe(settlement, journal, asItIs)
+    if (settlement.awaits === undefined) journal.result = settlement.result.content
+  }
+  return { ...record, journal }
+}
+
+/**
+ * The same for journals that keep it.
+ *
+ * @throws `E_JOURNAL` where something of it is no JSON.
+ */
+export function keptRecord(record: ToolCallRecord, journal: OpenJournaled, settlement?: Settlement): KeptRecord {
+  if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
+  if (settlement === undefined) return new KeptRecord(record, journal)
+  describe(settlement, journal, ownJson)
+  return new KeptRecord(record, journal, settlement.awaits === undefined ? settlement.result.content : undefined)
+}
+
+/** Adds what the call needs to go on, or of its outcome what a replay needs beside the content. */
+function describe(
+  { result, artifact, awaits }: Settlement,
+  journal: OpenJournaled,
+  own: <Value extends object>(value: Value) => Value,
+): void {
+  if (awaits !== undefined) {
+    journal.awaits = awaits
+    return
+  }
+  const { handle, error, skipped } = result
+  if (artifact !== undefined) journal.artifact = own(artifact)
+  if (handle !== undefined) journal.handle = handle
+  if (error !== undefined) journal.failure = own(error.toJSON())
+  if (skipped !== undefined) journal.skipped = skipped
+}
+
+function asItIs<Value>(value: Value): Value {
+  return value
+}

@@ -1,5 +1,6 @@
 import type { CallStatus, SideEffect } from './call.ts'
 import { copyOf } from './copy.ts'
+import type { ToolDefinition } from './definition.ts'
 import type { ToolError } from './errors.ts'
 import { begun, fold } from './fold.ts'
 import { masked } from './mask.ts'
@@ -154,13 +155,14 @@ const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
 
 /** Gives an event to everybody who watches. */
 export function publish(event: ToolEvent, parcel: Received | undefined, kernel: Kernel): void {
-  for (const watcher of kernel.watchers) tell(watcher, event, kernel)
-  if (parcel?.watcher !== undefined) tell(parcel.watcher, event, kernel)
+  const tool = parcel === undefined ? undefined : progressOf(parcel).tool
+  for (const watcher of kernel.watchers) tell(watcher, event, tool, kernel)
+  if (parcel?.watcher !== undefined) tell(parcel.watcher, event, tool, kernel)
 }
 
-function tell(watcher: Observer, event: ToolEvent, kernel: Kernel): void {
+function tell(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, kernel: Kernel): void {
   try {
-    const done: unknown = watcher(event)
+    const done: unknown = watcher(event, tool)
     if (isThenable(done)) done.then(undefined, (error: unknown) => kernel.report(error))
   } catch (error) {
     kernel.report(error)

@@ -109,13 +109,8 @@ export class KeptRecord {
 type Trail = readonly (string | number | undefined)[]
 
 function packed(lines: readonly ToolCallAuditEntry[], since: number): Trail {
-  const trail = new Array<string | number | undefined>(lines.length * 3)
-  let index = 0
-  for (const { state, timestamp, note } of lines) {
-    trail[index++] = state
-    trail[index++] = timestamp - since
-    trail[index++] = note
-  }
+  const trail: (string | number | undefined)[] = []
+  for (const { state, timestamp, note } of lines) trail.push(state, timestamp - since, note)
   return trail
 }
 

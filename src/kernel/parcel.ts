@@ -112,8 +112,6 @@ export interface Received {
   fence: Fence | undefined
   /** The last write of the record: one that was given up may still land, and the next must not land before it. */
   writing: Promise<void> | undefined
-  /** Where it stands among the calls that are under way. */
-  place: number
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -188,7 +186,6 @@ class Parcel implements Reception {
   record: OpenRecord | undefined
   fence: Fence | undefined
   writing: Promise<void> | undefined = undefined
-  place = 0
   seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined

@@ -176,8 +176,11 @@ export interface Journal {
   beat(owner: string): void | Promise<void>
 }
 
-/** Watches every event, and cannot steer: what it throws is reported, and the call goes on. */
-export type Observer = (event: ToolEvent) => void
+/**
+ * Watches every event, and cannot steer: what it throws is reported, and the call goes on. It is told of the tool too, where the
+ * call has found one.
+ */
+export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 
 /** Translates between this package and one provider's messages, in pure functions. */
 export interface Format {

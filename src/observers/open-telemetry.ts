@@ -6,13 +6,7 @@
  * @module
  */
 import { context, diag, propagation, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api'
-import {
-  InvalidConfigurationError,
-  type Extension,
-  type Middleware,
-  type ToolDefinition,
-  type ToolEvent,
-} from '../index.ts'
+import { InvalidConfigurationError, type Extension, type Middleware, type Observer } from '../index.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
 import { ambient, Legs, type Leg, type LegOptions } from './open-telemetry/_legs.ts'
@@ -51,7 +45,7 @@ export interface OpenTelemetryOptions {
  * @experimental
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
-  readonly observers: readonly [(event: ToolEvent, tool?: ToolDefinition) => void]
+  readonly observers: readonly [Observer]
   readonly middleware: readonly [Middleware]
 } {
   const settings = checked(options)
@@ -69,7 +63,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   }
 
   return {
-    observers: [(event: ToolEvent, tool?: ToolDefinition) => legs.hear(event, tool)],
+    observers: [(event, tool) => legs.hear(event, tool)],
     middleware: [
       (call, callContext, next) => {
         const leg = quietly(() => legs.enter(call.tool, callContext))

@@ -36,7 +36,7 @@ describe('a call', () => {
     direct: { randomUUID: 1 },
     bare: {},
     'bare, compiled': {},
-    // One timer of the executor releases the callers of all handlers that never answer.
+    // The timer that releases a caller is set a turn later, for what is not done by then.
     'an async handler': {},
     journaled: {},
   }

@@ -1,4 +1,4 @@
-import { createExecutor, type ToolEvent } from 'toolwright'
+import { createExecutor, type ToolDefinition, type ToolEvent } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { heard, hostile, names, never, outcome, sink, soon, turn, work } from './_calls.ts'
 
@@ -29,6 +29,23 @@ describe('the events of a call', () => {
       effect: 'completed',
       result: { mediaType: 'application/json' },
     })
+  })
+
+  test('come with the tool, also where the call never starts, and without one where there is none', async () => {
+    const refused = work('refused', () => 'never', { requiresConfirmation: true })
+    const told: string[] = []
+    const use = [
+      { observers: [(event: ToolEvent, tool?: ToolDefinition) => void told.push(`${event.event} ${tool?.name}`)] },
+    ]
+    const executor = createExecutor({ tools: [refused], use })
+    await executor.execute({ name: 'refused', args: '{"a":1,"a":2}' })
+    await executor.execute({ name: 'unheard_of' })
+    expect(told).toEqual([
+      'call:received refused',
+      'call:settled refused',
+      'call:received undefined',
+      'call:settled undefined',
+    ])
   })
 
   test('are the same for every way to hear them', async () => {

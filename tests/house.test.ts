@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
 
 const floors = [
-  'canonical content copy errors failure infer json-block json-text mask parse standard text thenable written',
+  'canonical content copy errors failure infer json-block json-text mask parse standard text thenable uncanonical written',
   'artifact artifact-argument artifact-kinds call definition events fingerprint fold line-index memory-reader memory-store object-schema parcel pause ports record registry schema shelf tool-fields tool-options',
   'approval compose consult context deadline drain in-flight keeping kept-record outcome perform ledger preview product pump settlement spooling telling stages/*',
-  'assemble batch direct executor recall recover resume tool',
+  'assemble batch direct executor passage recall recover resume tool',
 ].map((names) => names.split(' '))
 
 // What holds results is on these floors too, and has a wall of its own.
@@ -81,10 +81,9 @@ describe('the kernel', () => {
   })
 
   it('has its stages in the order in which a call walks them', () => {
-    const passage = /^function execute\([^]*?^}/m.exec(read('src/kernel/executor.ts'))?.[0] ?? ''
-    const calls = [...passage.matchAll(/(?:return|=) (?:await )?(\w+)\(\w+, kernel/g)]
-    const order = calls.map((match) => match[1])
-    expect([...order.slice(1), order[0]]).toEqual(stages)
+    const passage = /^export async function execute\([^]*?^}/m.exec(read('src/kernel/passage.ts'))?.[0] ?? ''
+    const calls = [...passage.matchAll(/(?:return|=) (?:await )?(\w+)\(\w+, kernel\)/g)]
+    expect(calls.map((match) => match[1])).toEqual(stages)
     const diagram = [...read('README.md').matchAll(/^ToolCall ─▶.*$/gm)].map((match) => match[0])[0] ?? ''
     const drawn = diagram.split('─▶').map((part) => part.replace(/[[\]]|middleware|▸/g, '').trim())
     expect(drawn.slice(1, -1)).toEqual(stages)

@@ -2,6 +2,7 @@ import type { SpooledArtifact } from './artifact.ts'
 import { SessionGates } from './batch.ts'
 import { definitionOf, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError } from './errors.ts'
+import { InFlight } from './in-flight.ts'
 import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
 import type { Extension, Kernel, Observer, Runner, Shelf } from './ports.ts'
@@ -34,6 +35,7 @@ export interface Assembled {
   readonly kernel: Kernel
   readonly holding: Holding
   readonly ledger: JournalLedger | undefined
+  readonly inFlight: InFlight
 }
 
 /**
@@ -54,6 +56,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const journal = onlyOne(extensions, 'journal')
   const ledger = journal === undefined ? undefined : new JournalLedger(journal, owner, report)
   const holding = new Holding(registryFor, ledger)
+  const inFlight = new InFlight()
   const kernel: Kernel = {
     registryFor,
     policies,
@@ -73,9 +76,10 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     gates: new SessionGates(),
     ledger,
     hold: (received, pause) => holding.hold(received, pause),
+    leave: (received) => inFlight.leave(received),
     report,
   }
-  return { kernel, holding, ledger }
+  return { kernel, holding, ledger, inFlight }
 }
 
 /** A report that cannot fail: it has nobody left to be told of that. */

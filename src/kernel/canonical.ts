@@ -1,6 +1,7 @@
 import { sha256 } from '#sha256'
-import { UncanonicalArgsError } from './errors.ts'
+import type { UncanonicalArgsError } from './errors.ts'
 import { isWellFormed, utf8Length } from './text.ts'
+import { notJson, pathText, tooLarge, uncanonical } from './uncanonical.ts'
 
 /** How deeply arrays and objects may nest, in args of any origin. */
 export const deepest = 256
@@ -23,28 +24,9 @@ const unlimited = 0x3fff_ffff
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function canonicalize(value: unknown, limit: number = unlimited): string {
-  return written(value, new Writer(limit, false), limit)
-}
-
-/**
- * Writes a value as canonical JSON, and gives the value that the text stands for: made of what was read for the text, so that
- * nobody who holds the first value can make the two differ.
- *
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS, as `canonicalize`.
- */
-export function snapshot(value: unknown, limit: number): { readonly text: string; readonly value: unknown } {
-  const writer = new Writer(limit, true)
-  return { text: written(value, writer, limit), value: writer.copy }
-}
-
-function written(value: unknown, writer: Writer, limit: number): string {
-  let text: string
-  try {
-    text = writer.write('', value)
-  } catch (thrown) {
-    throw writer.refusal ?? writer.refuse('this cannot be read. Pass plain data', thrown)
-  }
-  if (text.length * 3 > limit && utf8Length(text) > limit) throw tooLarge(limit)
+  const writer = Writer.take(limit)
+  const text = writer.whole(value)
+  writer.giveBack()
   return text
 }
 
@@ -78,26 +60,55 @@ export function computeCallId(toolName: string, args: unknown): string {
   return callIdOf(toolName, args === undefined ? '{}' : canonicalize(args))
 }
 
+/** A member's name as it is written, with what stands before it. */
+interface MemberName {
+  readonly first: string
+  readonly next: string
+}
+
+/** The names that were written lately: the args of a tool have the same few each time. */
+const names = new Map<string, MemberName>()
+const mostNames = 1_000
+
 class Writer {
-  readonly limit: number
+  /** One that nobody uses: while a text is written, a getter may ask for another. */
+  static #spare: Writer | undefined
+
+  limit = 0
   /** The containers that are being written, outermost first. */
   readonly open: object[] = []
   /** For each of them the key of the member that is being written; `undefined` before the first. */
   readonly path: (PropertyKey | undefined)[] = []
-  refusal: UncanonicalArgsError | undefined
-  /** Whether the value is copied while it is written, and the copy of what was written last. */
-  readonly copies: boolean
-  copy: unknown = undefined
+  refusal: UncanonicalArgsError | undefined = undefined
 
-  constructor(limit: number, copies: boolean) {
-    this.limit = Math.min(limit, unlimited)
-    this.copies = copies
+  static take(limit: number): Writer {
+    const writer = Writer.#spare ?? new Writer()
+    Writer.#spare = undefined
+    writer.limit = Math.min(limit, unlimited)
+    return writer
+  }
+
+  /** Ends the use of one that has written its text: it holds nothing of it any more. */
+  giveBack(): void {
+    this.path.length = 0
+    Writer.#spare = this
+  }
+
+  whole(value: unknown): string {
+    const { limit } = this
+    let text: string
+    try {
+      text = this.write('', value)
+    } catch (thrown) {
+      throw this.refusal ?? this.refuse('this cannot be read. Pass plain data', thrown)
+    }
+    if (text.length * 3 > limit && utf8Length(text) > limit) throw tooLarge(limit)
+    return text
   }
 
   /** Appends to the text instead of returning pieces, so that its length is the running count for the limit. */
   write(text: string, value: unknown): string {
     if (text.length > this.limit) throw (this.refusal = tooLarge(this.limit))
-    if (this.copies) this.copy = value // of arrays and objects, replaced below
     switch (typeof value) {
       case 'string':
         if (value.length > this.limit) throw (this.refusal = tooLarge(this.limit))
@@ -115,13 +126,13 @@ class Writer {
       case 'function':
         break
     }
-    throw this.refuse(describe(value))
+    throw this.refuse(notJson(value))
   }
 
   writeContainer(text: string, container: object): string {
     const { open, path } = this
     const level = open.length
-    if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(describe(container))
+    if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(notJson(container))
     for (let outer = 0; outer < level; outer++) {
       if (open[outer] === container) {
         throw this.refuse(`this refers to itself, being ${pathText(path.slice(0, outer))}. Leave the reference out`)
@@ -137,36 +148,30 @@ class Writer {
 
   writeArray(text: string, array: readonly unknown[], level: number): string {
     const { length } = array
-    const copy: unknown[] = []
     text += '['
     for (let index = 0; index < length; index++) {
       this.path[level] = index
       const element = array[index]
       if (index > 0) text += ','
       text = this.write(text, element === undefined ? null : element)
-      if (this.copies) copy.push(this.copy)
     }
-    this.copy = copy
     return text + ']'
   }
 
   writeObject(text: string, object: Record<string, unknown>, level: number): string {
     const keys = inOrder(Object.keys(object))
-    const copy: Record<string, unknown> = {}
-    let before = '{"'
+    let isFirst = true
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index]!
       this.path[level] = key
       // Read once: a getter must not show one value here and another below.
       const member = object[key]
       if (member === undefined) continue
-      const name = isPlainText(key) ? before + key + '":' : before.slice(0, 1) + this.quote(key) + ':'
-      text = this.write(text + name, member)
-      if (this.copies) put(copy, key, this.copy)
-      before = ',"'
+      const name = this.nameOf(key)
+      text = this.write(text + (isFirst ? name.first : name.next), member)
+      isFirst = false
     }
-    this.copy = copy
-    return before === '{"' ? text + '{}' : text + '}'
+    return isFirst ? text + '{}' : text + '}'
   }
 
   quote(value: string): string {
@@ -175,6 +180,18 @@ class Writer {
       throw this.refuse('a string with a lone surrogate has no UTF-8. Remove it, for example with toWellFormed()')
     }
     return JSON.stringify(value)
+  }
+
+  nameOf(key: string): MemberName {
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const text = this.quote(key) + ':'
+    const name = { first: '{' + text, next: ',' + text }
+    if (key.length <= 64) {
+      if (names.size >= mostNames) names.clear()
+      names.set(key, name)
+    }
+    return name
   }
 
   refuse(reason: string, cause?: unknown): UncanonicalArgsError {
@@ -187,13 +204,6 @@ function isPlain(object: object): object is Record<string, unknown> {
   const prototype: object | null = Object.getPrototypeOf(object)
   if (prototype === Object.prototype || prototype === null) return true
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
-}
-
-/** Sets a member, also one whose name would change the prototype if it were assigned. */
-function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
-  } else object[key] = value
 }
 
 /** Sorts by UTF-16 code units, as the RFC wants; most objects have few keys or are in order. */
@@ -218,56 +228,4 @@ function isPlainText(value: string): boolean {
     if (code < 0x20 || code === 0x22 || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) return false
   }
   return true
-}
-
-/** Writes a path as code would read it: `args.items[3].when`. */
-export function pathText(path: readonly (PropertyKey | undefined)[], root = 'args'): string {
-  let text = root
-  for (const key of path) {
-    if (text.length > 160) return text + '…'
-    if (typeof key === 'number') text += `[${key}]`
-    else if (/^[\p{ID_Start}$_][\p{ID_Continue}$]{0,63}$/u.test(String(key))) text += `.${String(key)}`
-    else text += `[${JSON.stringify(String(key).slice(0, 64))}]`
-  }
-  return text
-}
-
-/** Makes the error for args that have no canonical form; the reason is a clause, and tells what to do next. */
-export function uncanonical(
-  reason: string,
-  path: readonly (PropertyKey | undefined)[],
-  cause?: unknown,
-): UncanonicalArgsError {
-  const known = path.filter((key) => key !== undefined)
-  const place = known.length > 0 ? ` at ${pathText(known)}` : ''
-  const issues = [{ message: reason, path: known }]
-  return new UncanonicalArgsError(`The args cannot be identified${place}: ${reason}.`, { issues, cause })
-}
-
-/** Makes the error for args that are over the limit. */
-export function tooLarge(limit: number): UncanonicalArgsError {
-  return uncanonical(`they are larger than ${limit} bytes of JSON. Send less, or a reference to it`, [])
-}
-
-const instead = new Map([
-  ['Date', 'its toISOString()'],
-  ['Map', 'Object.fromEntries(map)'],
-  ['Set', 'an array of its values'],
-  ['Promise', 'what it resolves to'],
-  ['ArrayBuffer', 'base64 text'],
-  ['bigint', 'a string of its digits'],
-  ['undefined', 'null, or {} for no args'],
-])
-
-function describe(value: unknown): string {
-  let kind: string = typeof value
-  if (typeof value === 'object') {
-    const name: unknown = value?.constructor?.name
-    kind = typeof name === 'string' && name !== '' ? name.slice(0, 64) : 'class instance'
-  }
-  const next =
-    instead.get(ArrayBuffer.isView(value) ? 'ArrayBuffer' : kind) ??
-    (typeof value === 'object' ? 'a plain object' : 'data, or leave it out')
-  const article = kind === 'undefined' ? '' : /^[aeiou]/i.test(kind) ? 'an ' : 'a '
-  return `${article}${kind} is not JSON. Pass ${next}`
 }

@@ -4,14 +4,35 @@ const mostObjects = 1_000_000
 /**
  * A copy that whoever gets it may change: of plain data whole, of other objects as far as they can be cloned.
  *
+ * @param known A copy that was made before, which is given again where the value is still the same.
  * @returns Nothing, where the value is too large or breaks while it is read.
  */
-export function copyOf(value: unknown): unknown {
+export function copyOf(value: unknown, known?: unknown): unknown {
   try {
+    if (known !== undefined && isSame(value, known)) return known
     return copied(value, undefined, { left: fewObjects })
   } catch (cause) {
     return cause === many ? copyOfGraph(value) : undefined
   }
+}
+
+/** Whether plain data is what a copy holds, which is a tree. */
+function isSame(value: unknown, copy: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Object.is(value, copy)
+  if (typeof copy !== 'object' || copy === null) return false
+  if (Array.isArray(value)) {
+    if (!Array.isArray(copy) || value.length !== copy.length) return false
+    for (let index = 0; index < copy.length; index++) if (!isSame(value[index], copy[index])) return false
+    return true
+  }
+  if (!isPlainObject(value) || !isPlainObject(copy)) return false
+  let surplus = 0
+  for (const key in value) {
+    if (!isSame(value[key], copy[key])) return false
+    surplus++
+  }
+  for (const _key in copy) surplus--
+  return surplus === 0
 }
 
 /** Thrown where a value has so many objects that some may be the same: then it is copied with a memory. */
@@ -56,12 +77,12 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
 /**
  * A copy of plain JSON: what the JSON text of the value stands for, made without the text.
  *
- * @returns Nothing, where the value holds what JSON does not, where an object speaks for itself, or where there is so much of
- * it that the text had better be kept.
+ * @param most How many objects and elements it may have. Default: so few that a copy is better than the text.
+ * @returns Nothing, where the value holds what JSON does not or where an object speaks for itself, and where there is more.
  */
-export function copyOfJson<Value extends object>(value: Value): Value | undefined {
+export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
-    return copiedJson(value, { left: fewObjects }) as Value
+    return copiedJson(value, { left: most }) as Value
   } catch {
     return undefined
   }

@@ -116,7 +116,7 @@ export function happen<Name extends ToolEventName>(
   }
   // What the handler or the caller holds too is copied for those who watch.
   const field = shielded[name]
-  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field)
+  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel)
   return event
 }
 
@@ -141,9 +141,10 @@ function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEven
   return made as ToolEvent
 }
 
-function copyField(event: ToolEvent, field: 'args' | 'input'): void {
+/** Where validation has changed nothing, the input is shown by the copy that shows the args. */
+function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received): void {
   const open = event as unknown as Record<string, unknown>
-  open[field] = copyOf(open[field])
+  open[field] = parcel.shown = copyOf(open[field], parcel.shown)
 }
 
 /** The events that show what others hold too. */

@@ -4,46 +4,19 @@ import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult }
 import { CallContext } from './context.ts'
 import { Alarms, CallDeadline } from './deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './definition.ts'
-import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError } from './errors.ts'
+import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
-import { InFlight } from './in-flight.ts'
+import type { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
-import { failure, fault } from './outcome.ts'
+import { broken, failure } from './outcome.ts'
 import { receive, type Received, type Slots } from './parcel.ts'
 import type { Extension, Kernel, Observer, Shelf } from './ports.ts'
+import { execute } from './passage.ts'
 import { pump } from './pump.ts'
 import { recall } from './recall.ts'
 import { snapshotOf, type ToolCallSnapshot } from './record.ts'
 import { recover, type RecoverOptions, type Recovery } from './recover.ts'
 import { type Holding, type DecideOptions, type Redeemed } from './resume.ts'
-import { authorize } from './stages/authorize.ts'
-import { check } from './stages/check.ts'
-import { confirm } from './stages/confirm.ts'
-import { identify } from './stages/identify.ts'
-import { resolve } from './stages/resolve.ts'
-import { run } from './stages/run.ts'
-import { settle } from './stages/settle.ts'
-import { spool } from './stages/spool.ts'
-import { validate } from './stages/validate.ts'
-import { isThenable } from './thenable.ts'
-
-/** The passage: what happens to every call, in this order. */
-function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
-  return settle(received, kernel, async () => {
-    const resolved = resolve(received, kernel)
-    const identified = identify(resolved, kernel)
-    const validated = await validate(identified, kernel)
-    let authorized = authorize(validated, kernel)
-    if (isThenable(authorized)) authorized = await authorized
-    let confirmed = confirm(authorized, kernel)
-    if (isThenable(confirmed)) confirmed = await confirmed
-    let ran = run(confirmed, kernel)
-    if (isThenable(ran)) ran = await ran
-    let checked = check(ran, kernel)
-    if (isThenable(checked)) checked = await checked
-    return spool(checked, kernel)
-  })
-}
 
 /** What the host says of a whole turn. */
 export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
@@ -67,7 +40,7 @@ export class ToolExecutor {
   readonly #ledger: JournalLedger | undefined
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
-  readonly #inFlight = new InFlight()
+  readonly #inFlight: InFlight
   readonly #alarms = new Alarms()
   #session: string | undefined
   #prefix: string | undefined
@@ -75,10 +48,11 @@ export class ToolExecutor {
   #closing: Promise<void> | undefined
 
   constructor(options: ExecutorOptions) {
-    const { kernel, holding, ledger } = assemble(options, () => this.#owner)
+    const { kernel, holding, ledger, inFlight } = assemble(options, () => this.#owner)
     this.#kernel = kernel
     this.#holding = holding
     this.#ledger = ledger
+    this.#inFlight = inFlight
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
@@ -232,10 +206,10 @@ export class ToolExecutor {
     return this.#walk(call, { session, caller, invocationId, values, signal }, { resumed })
   }
 
-  async #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+  #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
     const kernel = this.#kernel
-    const { signal, values = {}, session = this.session } = options
-    const invocationId = options.invocationId ?? this.#nextId()
+    const { signal, values = {}, session = this.session, invocationId: named } = options
+    const invocationId = named ?? this.#nextId()
     const { resumed } = walk
     const reception = {
       call,
@@ -252,22 +226,27 @@ export class ToolExecutor {
       fence: resumed?.fence,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
-    if (this.#closing !== undefined) received.deadline.cancel('The executor is closed.')
-    const isNamed = options.invocationId !== undefined
-    if (isNamed && this.#inFlight.get(invocationId) !== undefined)
-      return failure(received, kernel, duplicate(invocationId))
+    const isClosed = this.#closing !== undefined
+    if (isClosed) received.deadline.cancel('The executor is closed.')
+    const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
+    if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(invocationId)))
     this.#inFlight.enter(received)
+    const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && this.#ledger !== undefined
+    return mayBeKnown ? this.#once(received, this.#ledger) : execute(received, kernel)
+  }
+
+  /** Runs a call that the host identified, unless it has a record. */
+  async #once(received: Received, ledger: JournalLedger): Promise<ToolResult> {
+    const kernel = this.#kernel
+    let known: ToolResult | undefined
     try {
-      if (isNamed && resumed === undefined && this.#ledger !== undefined && this.#closing === undefined) {
-        const known = await recall(received, kernel, this.#ledger)
-        if (known !== undefined) return known
-      }
-      return await execute(received, kernel)
+      known = await recall(received, kernel, ledger)
     } catch (error) {
-      return isToolError(error) ? failure(received, kernel, error) : fault(received, kernel, error)
-    } finally {
-      this.#inFlight.leave(received)
+      known = broken(received, kernel, error)
     }
+    if (known === undefined) return execute(received, kernel)
+    this.#inFlight.leave(received)
+    return known
   }
 
   /** Ids of one executor differ by a number, those of different executors by 122 random bits. */

@@ -1,4 +1,4 @@
-import { pathText } from './canonical.ts'
+import { pathText } from './uncanonical.ts'
 import { InvalidToolResultError } from './errors.ts'
 import { parseJson } from './parse.ts'
 

@@ -1,6 +1,6 @@
 import type { CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { ContentBlock } from './content.ts'
-import { InternalError, ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
+import { InternalError, isToolError, ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
 import type { ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
 import { progressOf, type Received, type Spooled } from './parcel.ts'
@@ -53,12 +53,17 @@ export function failure(received: Received, kernel: Kernel, error: ToolError): T
 }
 
 /** The result of a call in which the kernel itself failed; reported, since it is nobody else's fault. */
-export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
   const message = 'The kernel failed while it handled the call; this is a fault of the package.'
   const error = new InternalError(message, { cause, exposed: false })
   const result = failure(received, kernel, error)
   kernel.report(error)
   return result
+}
+
+/** The result of a call whatever it was that broke it. */
+export function broken(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
+  return isToolError(thrown) ? failure(received, kernel, thrown) : fault(received, kernel, thrown)
 }
 
 /** The result of a call that waits for somebody. */

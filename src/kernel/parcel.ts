@@ -108,6 +108,10 @@ export interface Received {
   attempts: number
   /** The fold of the events so far, where there is a journal. */
   record: OpenRecord | undefined
+  /** Milliseconds of the monotonic clock at the start of the run, where anybody was told of it. */
+  startedAt: number | undefined
+  /** What those who watch were shown of the args, or of the input: nobody else holds it. */
+  shown: unknown
   /** Says that the journal's record is ours. */
   fence: Fence | undefined
   /** The last write of the record: one that was given up may still land, and the next must not land before it. */
@@ -183,6 +187,8 @@ class Parcel implements Reception {
   readonly context: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
+  startedAt: number | undefined = undefined
+  shown: unknown = undefined
   record: OpenRecord | undefined
   fence: Fence | undefined
   writing: Promise<void> | undefined = undefined

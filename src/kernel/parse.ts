@@ -1,6 +1,7 @@
-import { deepest, tooLarge, uncanonical } from './canonical.ts'
+import { deepest } from './canonical.ts'
 import { isWellFormed, utf8Length } from './text.ts'
 import { InvalidToolArgsError } from './errors.ts'
+import { tooLarge, uncanonical } from './uncanonical.ts'
 
 /**
  * Reads the args of a call from text: as `parseJson`, and blank text is `{}`, which is what some models send for no args.

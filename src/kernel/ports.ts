@@ -272,6 +272,8 @@ export interface Kernel {
   readonly ledger: Ledger | undefined
   /** Keeps a call that waits for somebody until its token is redeemed. */
   hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited }
+  /** Hears that a call is over, and that its result is about to be given. */
+  leave(received: Received): void
   /** Where faults go that belong to no call's result. */
   readonly report: (error: unknown) => void
 }

@@ -1,4 +1,4 @@
-import { pathText } from './canonical.ts'
+import { pathText } from './uncanonical.ts'
 import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } from './errors.ts'
 import type { Schema } from './infer.ts'
 import { readText } from './json-text.ts'

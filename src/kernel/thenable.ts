@@ -21,21 +21,32 @@ export function lastly<Value, Next = Value>(
   last: (isError: boolean) => void,
   next: (value: Value) => Next = asItIs,
 ): Next | Promise<Next> {
-  const done = (value: Value): Next => {
-    last(false)
-    return next(value)
-  }
-  const failed = (error: unknown): never => {
-    last(true)
-    throw error
-  }
   let value: Value | Promise<Value>
   try {
     value = work()
   } catch (error) {
-    return failed(error)
+    last(true)
+    throw error
   }
-  return isThenable(value) ? value.then(done, failed) : done(value)
+  if (isThenable(value)) return later(value, last, next)
+  last(false)
+  return next(value)
+}
+
+async function later<Value, Next>(
+  work: Promise<Value>,
+  last: (isError: boolean) => void,
+  next: (value: Value) => Next,
+): Promise<Next> {
+  let value: Value
+  try {
+    value = await work
+  } catch (error) {
+    last(true)
+    throw error
+  }
+  last(false)
+  return next(value)
 }
 
 function asItIs(value: unknown): never {

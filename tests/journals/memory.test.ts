@@ -39,6 +39,15 @@ describe('memoryJournal has room for so many settled records', () => {
     expect(await kept(journal, ids)).toEqual(['b', 'c'])
   })
 
+  test('and drops in that order for as long as it is used', async () => {
+    const { journal } = memoryJournal({ settled: 3 })
+    for (let index = 0; index < 5_000; index++) {
+      await journal.claim(settledOf(`call ${index}`), 'mine')
+      if (index >= 3) expect(await kept(journal, [`call ${index - 3}`, `call ${index - 2}`])).toHaveLength(1)
+    }
+    expect(await kept(journal, ['call 4996', 'call 4997', 'call 4998', 'call 4999'])).toHaveLength(3)
+  })
+
   test('which are 10,000 by default', async () => {
     const { journal } = memoryJournal()
     for (let index = 0; index < 10_001; index++) await journal.claim(settledOf(`call ${index}`), 'mine')

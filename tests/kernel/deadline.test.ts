@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { CallDeadline } from '../../src/kernel/deadline.ts'
+import { Alarms, CallDeadline } from '../../src/kernel/deadline.ts'
 import { deferred, never } from './_calls.ts'
 
 // The clock is moved by hand: no test waits, and none depends on how fast the machine is.
@@ -289,4 +289,60 @@ test('a call that never waits makes no timer and no signal', () => {
   deadline.check()
   expect(vi.getTimerCount()).toBe(0)
   deadline.end()
+})
+
+describe('deadlines with alarms', () => {
+  test('set one timer together, and none for work that is done in its turn', async () => {
+    const alarms = new Alarms()
+    const deadlines = Array.from({ length: 5_000 }, () => new CallDeadline(100, undefined, alarms))
+    for (const deadline of deadlines) {
+      await deadline.within(Promise.resolve())
+      expect(vi.getTimerCount()).toBe(1)
+      deadline.end()
+    }
+    await vi.advanceTimersByTimeAsync(1)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('leave work behind when its time is over, counted from when it began', async () => {
+    const alarms = new Alarms()
+    const deadline = new CallDeadline(100, undefined, alarms)
+    const seen = watched(deadline.within(never))
+    await vi.advanceTimersByTimeAsync(99)
+    expect(seen.state).toBe('open')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    deadline.end()
+  })
+
+  test('do so also where thousands were done meanwhile', async () => {
+    const alarms = new Alarms()
+    const slow = Array.from({ length: 1_500 }, () => new CallDeadline(100, undefined, alarms))
+    const seen = slow.map((deadline) => watched(deadline.within(never)))
+    for (let index = 0; index < 5_000; index++) {
+      const quick = new CallDeadline(100, undefined, alarms)
+      void quick.within(never)
+      quick.end()
+    }
+    await vi.advanceTimersByTimeAsync(100)
+    expect(new Set(seen.map(({ state }) => state))).toEqual(new Set(['E_TOOL_TIMEOUT']))
+    for (const deadline of slow) deadline.end()
+  })
+
+  test('stop their clocks for people and slots, before a timer is set and after', async () => {
+    const alarms = new Alarms()
+    const deadline = new CallDeadline(100, undefined, alarms)
+    for (const answer of [deferred(), deferred()]) {
+      const work = deadline.within(deadline.outside(answer.promise))
+      await vi.advanceTimersByTimeAsync(10_000)
+      answer.resolve()
+      await work
+    }
+    const seen = watched(deadline.within(never))
+    await vi.advanceTimersByTimeAsync(99)
+    expect(seen.state).toBe('open')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    deadline.end()
+  })
 })

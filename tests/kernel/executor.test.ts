@@ -316,6 +316,18 @@ function heardOut(given: unknown): unknown {
 }
 
 describe('execute', () => {
+  test('has returned before anything of a handler runs, also of one that returns at once', async () => {
+    const order: string[] = []
+    const executor = createExecutor({ tools: [work('t', () => void order.push('handler'))] })
+    const leaving = new AbortController()
+    const running = [executor.execute({ name: 't' }), executor.execute({ name: 't' }, { signal: leaving.signal })]
+    order.push('returned')
+    leaving.abort()
+    const [, given] = await Promise.all(running)
+    expect(order).toEqual(['returned', 'handler'])
+    expect(given && outcome(given)).toBe('cancelled none E_TOOL_CANCELLED')
+  })
+
   test('never rejects, and settles every call exactly once, whatever breaks', async () => {
     const anyCall = fc.record({
       handler: faultAt(1),

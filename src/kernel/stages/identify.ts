@@ -1,5 +1,7 @@
-import { callIdOf, canonicalize, snapshot } from '../canonical.ts'
+import { callIdOf, canonicalize } from '../canonical.ts'
+import { copyOfJson } from '../copy.ts'
 import { announce, isWatched } from '../events.ts'
+import { readText } from '../json-text.ts'
 import { masked } from '../mask.ts'
 import { stamp, type Identified, type Resolved } from '../parcel.ts'
 import { parseArgs } from '../parse.ts'
@@ -20,12 +22,25 @@ function flat(text: string): string {
   return text.charCodeAt(0) > 0 ? text : '' // what is read is joined
 }
 
+interface Args {
+  readonly text: string
+  readonly value: unknown
+}
+
 /** The canonical text, and the value that goes on: where somebody decides about it, one that nobody outside holds. */
-function read(given: unknown, { tool }: Resolved, kernel: Kernel): { readonly text: string; readonly value: unknown } {
+function read(given: unknown, { tool }: Resolved, kernel: Kernel): Args {
   const { argsLimit } = kernel
-  if (typeof given !== 'string' && kernel.decides(tool)) return snapshot(given, argsLimit)
+  if (typeof given !== 'string' && kernel.decides(tool)) return ownArgs(given, argsLimit)
   const value = typeof given === 'string' ? parseArgs(given, argsLimit) : given
   return { text: canonicalize(value, argsLimit), value }
+}
+
+/** A copy is read once, whatever it is made of: whoever holds the args cannot make the text and the value differ. */
+function ownArgs(given: unknown, limit: number): Args {
+  const copy = typeof given === 'object' && given !== null ? copyOfJson(given, limit) : given
+  if (copy !== undefined) return { text: canonicalize(copy, limit), value: copy }
+  const text = canonicalize(given, limit) // also plain objects of another realm, and what has to be refused
+  return { text, value: readText(text) }
 }
 
 function announceArrival(identified: Identified, kernel: Kernel): void {

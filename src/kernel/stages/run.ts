@@ -3,46 +3,49 @@ import { masked } from '../mask.ts'
 import { stamp, type Confirmed, type Ran } from '../parcel.ts'
 import { onion, resultWithoutRun } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
-import { after, isThenable, lastly } from '../thenable.ts'
+import { isThenable, lastly } from '../thenable.ts'
 
 /** Runs the tool within its middleware, once there is a slot for it. */
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
-  const { slots, deadline } = confirmed
+  const { slots } = confirmed
   const slot = slots?.enter()
   const gate = kernel.gates.enter(confirmed)
+  const isFree = slot === undefined && gate === undefined
   return lastly(
-    () => (slot === undefined && gate === undefined ? announced(confirmed, kernel) : turn()),
-    () => {
+    () => (isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])),
+    (isError) => {
+      end(confirmed, kernel, isError)
       kernel.gates.leave(confirmed)
       slots?.leave(slot)
     },
     (value) => stamp(confirmed, 'returned', value),
   )
-
-  async function turn(): Promise<unknown> {
-    if (slot !== undefined) await deadline.outside(slot)
-    if (gate !== undefined) await deadline.outside(gate)
-    return announced(confirmed, kernel)
-  }
 }
 
-/** One start and one end around the onion, however often it tries and whatever comes of it. */
-function announced(confirmed: Confirmed, kernel: Kernel): unknown {
+async function inTurn(
+  confirmed: Confirmed,
+  kernel: Kernel,
+  turns: readonly (Promise<void> | undefined)[],
+): Promise<unknown> {
+  for (const turn of turns) if (turn !== undefined) await confirmed.deadline.outside(turn)
+  return start(confirmed, kernel)
+}
+
+/** Enters the onion. What starts is written down before, and told of only then. */
+function start(confirmed: Confirmed, kernel: Kernel): unknown {
   const { input, tool, deadline } = confirmed
   deadline.check()
   if (!isWatched(confirmed, kernel)) return onion(confirmed, input, kernel)
-  const start = happen(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
-  // Nothing starts that is not written down, and so nothing is told of either.
-  return after(committed(confirmed, kernel), () => {
-    publish(start, confirmed, kernel)
-    const startedAt = performance.now()
-    return lastly(
-      () => onion(confirmed, input, kernel),
-      (isError) => announce(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt }),
-    )
-  })
+  const event = happen(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
+  const begin = (): unknown => {
+    publish(event, confirmed, kernel)
+    confirmed.startedAt = performance.now()
+    return onion(confirmed, input, kernel)
+  }
+  const written = committed(confirmed, kernel)
+  return isThenable(written) ? written.then(begin) : begin()
 }
 
 /** Writes the start down; where that fails, nobody hears of it, and its number goes to the next event. */
@@ -56,4 +59,11 @@ function committed(confirmed: Confirmed, kernel: Kernel): void | Promise<void> {
       if (isError) confirmed.seq--
     },
   )
+}
+
+/** One end for each start that was told of, however often the onion tried and whatever came of it. */
+function end(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
+  const { startedAt } = confirmed
+  if (startedAt === undefined) return
+  announce(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
 }

@@ -1,40 +1,54 @@
 import type { ToolResult } from '../call.ts'
-import { isToolError } from '../errors.ts'
 import { happen, isWatched } from '../events.ts'
-import { failure, fault, pending, success, type Outcome } from '../outcome.ts'
+import { broken, pending, success, type Outcome } from '../outcome.ts'
 import type { Received, Spooled } from '../parcel.ts'
 import { Pause } from '../pause.ts'
 import type { Kernel } from '../ports.ts'
 import { tell } from '../telling.ts'
+import { isThenable } from '../thenable.ts'
 
-/** Walks the passage and says what became of the call: the one place where what is thrown becomes a result. */
-export function settle(received: Received, kernel: Kernel, walk: () => Promise<Spooled>): Promise<ToolResult> {
-  const failed = (thrown: unknown): ToolResult | Promise<ToolResult> =>
-    over(received, kernel, unfinished(received, kernel, thrown))
-  const done = (spooled: Spooled): ToolResult | Promise<ToolResult> => {
-    let outcome: Outcome
-    try {
-      outcome = { result: success(spooled) }
-    } catch (thrown) {
-      return failed(thrown)
-    }
-    return over(received, kernel, outcome)
+/** Says what became of a call that walked the whole passage. */
+export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {
+  let outcome: Outcome
+  try {
+    outcome = { result: success(spooled) }
+  } catch (thrown) {
+    return settleEarly(spooled, kernel, thrown)
   }
-  return walk().then(done, failed)
+  return over(spooled, kernel, outcome)
+}
+
+/** Says what became of a call that left the passage early: the one place where what is thrown becomes a result. */
+export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
+  let outcome: Outcome
+  try {
+    outcome = thrown instanceof Pause ? paused(received, kernel, thrown) : { result: broken(received, kernel, thrown) }
+  } catch (another) {
+    outcome = { result: broken(received, kernel, another) }
+  }
+  return over(received, kernel, outcome)
 }
 
 function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
   received.deadline.end()
-  return isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result
+  try {
+    const told = isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result
+    if (isThenable(told)) return left(told, received, kernel)
+    kernel.leave(received)
+    return told
+  } catch (thrown) {
+    kernel.leave(received)
+    return broken(received, kernel, thrown)
+  }
 }
 
-function unfinished(received: Received, kernel: Kernel, thrown: unknown): Outcome {
+async function left(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
   try {
-    if (isToolError(thrown)) return { result: failure(received, kernel, thrown) }
-    if (thrown instanceof Pause) return paused(received, kernel, thrown)
-    return { result: fault(received, kernel, thrown) }
-  } catch (another) {
-    return { result: fault(received, kernel, another) }
+    return await told
+  } catch (thrown) {
+    return broken(received, kernel, thrown)
+  } finally {
+    kernel.leave(received)
   }
 }
 

@@ -193,7 +193,7 @@ describe('a tool that wants to be confirmed', () => {
     const events = heard(executor)
     await executor.execute({ name: 't', args: { user: 'ada', password: 'canary' } })
     expect(JSON.stringify([requests, events])).not.toContain('canary')
-    expect(requests[0]?.prompt).toBe('Log in with {"password":"[secret]","user":"ada"}?')
+    expect(requests[0]?.prompt).toBe('Log in with {"user":"ada","password":"[secret]"}?')
     expect(inputs).toEqual([{ user: 'ada', password: 'canary' }])
   })
 

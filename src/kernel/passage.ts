@@ -1,0 +1,36 @@
+import type { ToolResult } from './call.ts'
+import type { Received, Spooled } from './parcel.ts'
+import type { Kernel } from './ports.ts'
+import { authorize } from './stages/authorize.ts'
+import { check } from './stages/check.ts'
+import { confirm } from './stages/confirm.ts'
+import { identify } from './stages/identify.ts'
+import { resolve } from './stages/resolve.ts'
+import { run } from './stages/run.ts'
+import { settle, settleEarly } from './stages/settle.ts'
+import { spool } from './stages/spool.ts'
+import { validate } from './stages/validate.ts'
+import { isThenable } from './thenable.ts'
+
+/** The passage: what happens to every call, in this order. */
+export async function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
+  let spooled: Spooled | Promise<Spooled>
+  try {
+    const resolved = resolve(received, kernel)
+    const identified = identify(resolved, kernel)
+    const validated = await validate(identified, kernel)
+    let authorized = authorize(validated, kernel)
+    if (isThenable(authorized)) authorized = await authorized
+    let confirmed = confirm(authorized, kernel)
+    if (isThenable(confirmed)) confirmed = await confirmed
+    let ran = run(confirmed, kernel)
+    if (isThenable(ran)) ran = await ran
+    let checked = check(ran, kernel)
+    if (isThenable(checked)) checked = await checked
+    spooled = spool(checked, kernel)
+    if (isThenable(spooled)) spooled = await spooled
+  } catch (thrown) {
+    return settleEarly(received, kernel, thrown)
+  }
+  return settle(spooled, kernel)
+}

@@ -73,7 +73,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     inlineLimit: amount(options, 'inlineLimit', 16_384),
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
-    gates: new SessionGates(),
+    gates: new SessionGates(inFlight),
     ledger,
     hold: (received, pause) => holding.hold(received, pause),
     leave: (received) => inFlight.leave(received),

@@ -1,4 +1,4 @@
-import type { Confirmed, Slots } from './parcel.ts'
+import { progressOf, type Confirmed, type Received, type Slots } from './parcel.ts'
 import type { Gates } from './ports.ts'
 
 /** A fixed number of slots; who comes when all are taken waits in line. */
@@ -35,14 +35,18 @@ export class TurnSlots implements Slots {
 
 /** Who may run beside whom in a session: calls of a tool that is not concurrent run alone, in the order in which they came. */
 export class SessionGates implements Gates {
-  readonly #running = new Set<Confirmed>()
+  readonly #inFlight: Iterable<Received>
   /** Calls that run alone or wait, in sessions where there are any: where there are none, nothing is asked. */
   readonly #lines = new Map<string, Waiting[]>()
 
+  constructor(inFlight: Iterable<Received>) {
+    this.#inFlight = inFlight
+  }
+
   enter(call: Confirmed): Promise<void> | undefined {
-    const line = this.#lines.get(call.session)
+    const line = this.#lines.size === 0 ? undefined : this.#lines.get(call.session)
     if (line === undefined && call.tool.traits.concurrent) {
-      this.#running.add(call)
+      call.isRunning = true
       return undefined
     }
     let begin = (): void => {}
@@ -54,7 +58,7 @@ export class SessionGates implements Gates {
   }
 
   leave(call: Confirmed): void {
-    this.#running.delete(call)
+    call.isRunning = false
     if (this.#lines.size === 0) return
     const line = this.#lines.get(call.session)
     const place = line?.findIndex((waiting) => waiting.call === call) ?? -1
@@ -65,14 +69,19 @@ export class SessionGates implements Gates {
   /** Lets in whoever may come now, and forgets a session in which nobody is particular any more. */
   #advance(session: string): void {
     const line = this.#lines.get(session) ?? []
-    const running = [...this.#running].filter((call) => call.session === session)
-    let isAlone = running.some((call) => !call.tool.traits.concurrent)
+    let running = 0
+    let isAlone = false
+    for (const call of this.#inFlight) {
+      if (!call.isRunning || call.session !== session) continue
+      running++
+      isAlone ||= progressOf(call).tool?.traits.concurrent === false
+    }
     for (let next = line[0]; next !== undefined && !isAlone; next = line[0]) {
       const { concurrent } = next.call.tool.traits
-      if (!concurrent && running.length > 0) break
+      if (!concurrent && running > 0) break
       line.shift()
-      running.push(next.call)
-      this.#running.add(next.call)
+      running++
+      next.call.isRunning = true
       isAlone = !concurrent
       next.begin()
     }

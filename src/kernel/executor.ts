@@ -230,7 +230,7 @@ export class ToolExecutor {
     if (isClosed) received.deadline.cancel('The executor is closed.')
     const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
     if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(invocationId)))
-    this.#inFlight.enter(received)
+    this.#inFlight.enter(received, named !== undefined)
     const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && this.#ledger !== undefined
     return mayBeKnown ? this.#once(received, this.#ledger) : execute(received, kernel)
   }

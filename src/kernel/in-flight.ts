@@ -2,17 +2,26 @@ import { timerLength } from './deadline.ts'
 import type { Received } from './parcel.ts'
 
 /** The calls that are under way in one executor. */
-export class InFlight {
-  readonly #calls = new Map<string, Received>()
+export class InFlight implements Iterable<Received> {
+  // Each call knows its place: entering and leaving make nothing, where a map would be built anew every few calls.
+  readonly #calls: Received[] = []
+  /** Those that the host identified. */
+  readonly #named = new Map<string, Received>()
   /** Who waits for a call to leave; made when somebody does. */
   #waiting: Map<Received, (() => void)[]> | undefined
 
-  enter(call: Received): void {
-    this.#calls.set(call.invocationId, call)
+  enter(call: Received, isNamed: boolean): void {
+    call.place = this.#calls.push(call) - 1
+    if (isNamed) this.#named.set(call.invocationId, call)
   }
 
   leave(call: Received): void {
-    this.#calls.delete(call.invocationId)
+    const last = this.#calls.pop()
+    if (last !== undefined && last !== call) {
+      this.#calls[call.place] = last
+      last.place = call.place
+    }
+    if (this.#named.size > 0) this.#named.delete(call.invocationId)
     if (this.#waiting === undefined) return
     for (const tell of this.#waiting.get(call) ?? []) tell()
     this.#waiting.delete(call)
@@ -20,7 +29,11 @@ export class InFlight {
 
   /** The call of an invocation, where it is under way. */
   get(invocationId: string): Received | undefined {
-    return this.#calls.get(invocationId)
+    return this.#named.get(invocationId) ?? this.#calls.find((call) => call.invocationId === invocationId)
+  }
+
+  [Symbol.iterator](): Iterator<Received> {
+    return this.#calls.values()
   }
 
   /** Waits until an invocation is no longer under way. */
@@ -31,11 +44,11 @@ export class InFlight {
 
   /** Waits until all have left; those that have not after some milliseconds are cancelled. */
   async drain(milliseconds: number, reason: string): Promise<void> {
-    if (this.#calls.size === 0) return
+    if (this.#calls.length === 0) return
     const timer = setTimeout(() => {
-      for (const { deadline } of this.#calls.values()) deadline.cancel(reason)
+      for (const { deadline } of this.#calls) deadline.cancel(reason)
     }, timerLength(milliseconds))
-    await Promise.all(Array.from(this.#calls.values(), (call) => this.#gone(call)))
+    await Promise.all(this.#calls.map((call) => this.#gone(call)))
     clearTimeout(timer)
   }
 

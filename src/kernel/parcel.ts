@@ -108,6 +108,10 @@ export interface Received {
   attempts: number
   /** The fold of the events so far, where there is a journal. */
   record: OpenRecord | undefined
+  /** Where it stands among the calls that are under way. */
+  place: number
+  /** Whether it has begun to run and has not ended. */
+  isRunning: boolean
   /** Milliseconds of the monotonic clock at the start of the run, where anybody was told of it. */
   startedAt: number | undefined
   /** What those who watch were shown of the args, or of the input: nobody else holds it. */
@@ -187,6 +191,8 @@ class Parcel implements Reception {
   readonly context: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
+  place = -1
+  isRunning = false
   startedAt: number | undefined = undefined
   shown: unknown = undefined
   record: OpenRecord | undefined

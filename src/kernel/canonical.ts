@@ -75,8 +75,10 @@ class Writer {
   static #spare: Writer | undefined
 
   limit = 0
-  /** The containers that are being written, outermost first. */
-  readonly open: object[] = []
+  /** How many containers are being written. */
+  depth = 0
+  /** These, outermost first. */
+  readonly open: (object | undefined)[] = []
   /** For each of them the key of the member that is being written; `undefined` before the first. */
   readonly path: (PropertyKey | undefined)[] = []
   refusal: UncanonicalArgsError | undefined = undefined
@@ -90,7 +92,6 @@ class Writer {
 
   /** Ends the use of one that has written its text: it holds nothing of it any more. */
   giveBack(): void {
-    this.path.length = 0
     Writer.#spare = this
   }
 
@@ -130,8 +131,7 @@ class Writer {
   }
 
   writeContainer(text: string, container: object): string {
-    const { open, path } = this
-    const level = open.length
+    const { open, path, depth: level } = this
     if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(notJson(container))
     for (let outer = 0; outer < level; outer++) {
       if (open[outer] === container) {
@@ -139,10 +139,13 @@ class Writer {
       }
     }
     if (level === deepest) throw this.refuse(`this is nested deeper than ${deepest} levels. Pass a flatter value`)
-    open.push(container)
+    open[level] = container
     path[level] = undefined
+    this.depth++
     text = Array.isArray(container) ? this.writeArray(text, container, level) : this.writeObject(text, container, level)
-    open.pop()
+    this.depth--
+    open[level] = undefined
+    path[level] = undefined
     return text
   }
 
@@ -195,7 +198,7 @@ class Writer {
   }
 
   refuse(reason: string, cause?: unknown): UncanonicalArgsError {
-    return (this.refusal = uncanonical(reason, this.path.slice(0, this.open.length), cause))
+    return (this.refusal = uncanonical(reason, this.path.slice(0, this.depth), cause))
   }
 }
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { createExecutor, tool } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { openTelemetry } from 'toolwright/observers/open-telemetry'
 import canonicalize from 'canonicalize'
 import * as zod from 'zod'
 import { compare, printTable } from './_runner.ts'
@@ -40,6 +41,9 @@ for (const [title, handler] of Object.entries(handlers)) {
   }
   const search = tool({ ...definition, handler })
   const bare = createExecutor({ tools: [search] })
+  const compiled = createExecutor({ tools: [tool({ ...definition, inputSchema: zod.compile(inputSchema), handler })] })
+  const wrapped = createExecutor({ tools: [search], use: [{ middleware: [(_call, _context, next) => next()] }] })
+  const traced = createExecutor({ tools: [search], use: [openTelemetry()] })
   const watched = createExecutor({ tools: [search], use: [{ observers: [() => {}] }] })
   const decided = createExecutor({
     tools: [search],
@@ -60,7 +64,10 @@ for (const [title, handler] of Object.entries(handlers)) {
         'validated handler': validated,
         'direct call': () => search(args),
         'whole passage': () => bare.execute(call),
+        '… z.compile': () => compiled.execute(call),
         '… args as text': () => bare.execute(text),
+        '… one middleware': () => wrapped.execute(call),
+        '… openTelemetry, no SDK': () => traced.execute(call),
         '… one observer': () => watched.execute(call),
         '… one policy, one observer': () => decided.execute(call),
         '… and a journal in memory': () => everything.execute(call),

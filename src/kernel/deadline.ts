@@ -99,16 +99,13 @@ export class CallDeadline implements Deadline {
   within<Value>(work: PromiseLike<Value>): Promise<Value> {
     this.#working++
     this.#startClock()
-    return this.#race(work, () => void this.#working--)
+    return this.#race(work, false)
   }
 
   outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
     this.#outside++
     this.#stopClock()
-    return this.#race(wait, () => {
-      this.#outside--
-      if (this.#working > 0) this.#startClock() // the work around the wait goes on
-    })
+    return this.#race(wait, true)
   }
 
   end(): void {
@@ -121,28 +118,32 @@ export class CallDeadline implements Deadline {
     this.#ended = true
   }
 
-  #race<Value>(work: PromiseLike<Value>, after: () => void): Promise<Value> {
+  #race<Value>(work: PromiseLike<Value>, isOutside: boolean): Promise<Value> {
     this.#listen()
     return new Promise((resolve, reject) => {
-      const releases = (this.#releases ??= [])
-      releases.push(reject)
-      const over = (): void => {
-        releases.splice(releases.indexOf(reject), 1)
-        after()
-      }
+      this.#releases ??= []
+      this.#releases.push(reject)
       // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
       work.then(
         (value) => {
-          over()
+          this.#leave(reject, isOutside)
           resolve(value)
         },
         (error: unknown) => {
-          over()
+          this.#leave(reject, isOutside)
           reject(error)
         },
       )
       if (this.#reason !== undefined) reject(this.#reason)
     })
+  }
+
+  #leave(release: (reason: ToolError) => void, isOutside: boolean): void {
+    const place = this.#releases?.indexOf(release) ?? -1
+    if (place >= 0) this.#releases?.splice(place, 1)
+    if (isOutside) this.#outside--
+    else this.#working--
+    if (isOutside && this.#working > 0) this.#startClock() // the work around the wait goes on
   }
 
   #listen(): void {

@@ -66,30 +66,36 @@ function hasEffect({ tool }: Confirmed): boolean {
 function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): unknown {
   try {
     const value = work()
-    return isThenable(value) || isGenerator(value)
-      ? awaited(value, confirmed, kernel)
-      : returned(value, confirmed, kernel)
+    if (isThenable(value)) return awaited(value, confirmed, kernel)
+    return isGenerator(value) ? drained(value, confirmed, kernel) : returned(value, confirmed, kernel)
   } catch (thrown) {
     throw broken(thrown, confirmed)
   }
 }
 
 /** What a handler gives in its own time. */
-async function awaited(given: unknown, confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
+function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
   const { deadline } = confirmed
-  let value = given
+  return deadline.within(work).then(
+    (value) => attempt(confirmed, () => value, kernel),
+    (thrown: unknown) => {
+      if (kernel.ledger !== undefined && deadline.signal.aborted) auditLate(work, confirmed, kernel.ledger)
+      throw broken(thrown, confirmed)
+    },
+  )
+}
+
+async function drained(
+  generator: AsyncGenerator<unknown, unknown, undefined>,
+  confirmed: Confirmed,
+  kernel: Kernel,
+): Promise<unknown> {
   try {
-    if (isThenable(value)) value = await deadline.within(value)
-    if (isGenerator(value)) {
-      value = await drain(value, deadline, (data) => {
-        announceProgress(confirmed, kernel, 'yield', data)
-      })
-    }
+    const value = await drain(generator, confirmed.deadline, (data) => {
+      announceProgress(confirmed, kernel, 'yield', data)
+    })
     return returned(value, confirmed, kernel)
   } catch (thrown) {
-    if (kernel.ledger !== undefined && isThenable(value) && deadline.signal.aborted) {
-      auditLate(value, confirmed, kernel.ledger)
-    }
     throw broken(thrown, confirmed)
   }
 }

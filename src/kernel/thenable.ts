@@ -33,20 +33,20 @@ export function lastly<Value, Next = Value>(
   return next(value)
 }
 
-async function later<Value, Next>(
+/** On its own, since what a promise holds on to is made for nothing where there is none. */
+function later<Value, Next>(
   work: Promise<Value>,
   last: (isError: boolean) => void,
   next: (value: Value) => Next,
 ): Promise<Next> {
-  let value: Value
-  try {
-    value = await work
-  } catch (error) {
+  const done = (value: Value): Next => {
+    last(false)
+    return next(value)
+  }
+  return work.then(done, (error: unknown) => {
     last(true)
     throw error
-  }
-  last(false)
-  return next(value)
+  })
 }
 
 function asItIs(value: unknown): never {

@@ -11,13 +11,13 @@ import type { Kernel } from '../ports.ts'
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
   const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
-  const text = kernel.ledger?.keeps === true ? flat(pieces) : pieces
+  const text = flat(pieces)
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
   if (isWatched(identified, kernel)) announceArrival(identified, kernel)
   return identified
 }
 
-/** The same text in one piece: one that was put together of many weighs many times as much, and a journal is to keep it. */
+/** The same text in one piece: one that was put together of many weighs many times as much for as long as the call takes. */
 function flat(text: string): string {
   return text.charCodeAt(0) > 0 ? text : '' // what is read is joined
 }

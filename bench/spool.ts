@@ -92,6 +92,7 @@ for (const [title, length] of Object.entries(sizes)) {
       title,
       {
         sha256: () => createHash('sha256').update(bytes).digest('hex'),
+        'copy + sha256': () => createHash('sha256').update(new Uint8Array(bytes)).digest('hex'),
         'memory store': () => memory.write(bytes, spooling),
         'whole call, bytes': () => executor.execute({ name: 'bytes' }, { session: 'bench' }),
         'whole call, text': () => executor.execute({ name: 'text' }, { session: 'bench' }),

@@ -21,6 +21,14 @@ function watched(promise: Promise<unknown>): { state: string } {
   return seen
 }
 
+/** That a wait is over in so many milliseconds, and not one before. */
+async function timesOutAfter(milliseconds: number, seen: { readonly state: string }): Promise<void> {
+  await vi.advanceTimersByTimeAsync(milliseconds - 1)
+  expect(seen.state).toBe('open')
+  await vi.advanceTimersByTimeAsync(1)
+  expect(seen.state).toBe('E_TOOL_TIMEOUT')
+}
+
 /** How many listeners a signal has, counted from now on. */
 function counted(signal: AbortSignal): () => number {
   let count = 0
@@ -48,10 +56,7 @@ describe('work within the deadline', () => {
   test('is left behind when the time is over, whatever it does', async () => {
     const deadline = new CallDeadline(100, undefined)
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(99)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(100, seen)
     expect(() => deadline.check()).toThrow(/100 ms/)
     deadline.end()
   })
@@ -64,10 +69,7 @@ describe('work within the deadline', () => {
     first.resolve()
     await waiting
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(29)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(30, seen)
     deadline.end()
   })
 
@@ -92,10 +94,7 @@ describe('work within the deadline', () => {
     const deadline = new CallDeadline(10, undefined)
     deadline.limit(50)
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(49)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(50, seen)
     deadline.end()
   })
 
@@ -164,10 +163,7 @@ describe('a wait outside the deadline', () => {
     await vi.advanceTimersByTimeAsync(0)
     expect(answer.state).toBe('gave yes')
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(99)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(100, seen)
     deadline.end()
   })
 
@@ -308,10 +304,7 @@ describe('deadlines with alarms', () => {
     const alarms = new Alarms()
     const deadline = new CallDeadline(100, undefined, alarms)
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(99)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(100, seen)
     deadline.end()
   })
 
@@ -339,10 +332,7 @@ describe('deadlines with alarms', () => {
       await work
     }
     const seen = watched(deadline.within(never))
-    await vi.advanceTimersByTimeAsync(99)
-    expect(seen.state).toBe('open')
-    await vi.advanceTimersByTimeAsync(1)
-    expect(seen.state).toBe('E_TOOL_TIMEOUT')
+    await timesOutAfter(100, seen)
     deadline.end()
   })
 })

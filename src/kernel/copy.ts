@@ -53,13 +53,11 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
   const known = seen?.get(value)
   if (known !== undefined) return known // the same object again, or a cycle
   if (Array.isArray(value)) {
-    if ((budget.left -= value.length) < 0) throw many
-    const items: unknown[] = [...value]
+    const { length } = value
+    if ((budget.left -= length) < 0) throw many
+    const items: unknown[] = [] // not by the array's own iterator, which may never end
     seen?.set(value, items)
-    for (let index = 0; index < items.length; index++) {
-      const item = items[index]
-      if (typeof item === 'object' && item !== null) items[index] = copied(item, seen, budget)
-    }
+    for (let index = 0; index < length; index++) items.push(copied(value[index], seen, budget))
     return items
   }
   if (!isPlainObject(value)) return cloneOf(value)
@@ -108,11 +106,12 @@ const notJson = new TypeError('this is not JSON')
 function copiedContainer(value: object, budget: { left: number }): unknown {
   if (--budget.left < 0) throw many
   if (Array.isArray(value)) {
-    if ((budget.left -= value.length) < 0) throw many
-    const items: unknown[] = [...value]
-    for (let index = 0; index < items.length; index++) {
-      const item = items[index]
-      items[index] = item === undefined ? null : copiedJson(item, budget)
+    const { length } = value
+    if ((budget.left -= length) < 0) throw many
+    const items: unknown[] = []
+    for (let index = 0; index < length; index++) {
+      const item: unknown = value[index]
+      items.push(item === undefined ? null : copiedJson(item, budget))
     }
     return items
   }

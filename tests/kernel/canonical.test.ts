@@ -105,6 +105,15 @@ describe('canonical text is that of RFC 8785', () => {
     )
   })
 
+  test('for more names than are remembered, and for names of any length', () => {
+    for (let round = 0; round < 3; round++) {
+      for (let index = 0; index < 2_500; index++) {
+        const [long, short] = ['k'.repeat(index % 130) + index, `"${index}`]
+        expect(canonicalize({ [long]: 1, [short]: 2 })).toBe(peer({ [long]: 1, [short]: 2 }))
+      }
+    }
+  })
+
   test('for every character of the first plane, in short and in long strings', () => {
     for (let code = 0; code < 0x1_0000; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue

@@ -168,6 +168,39 @@ describe('observers watch and cannot steer', () => {
     expect(inputs).toEqual([{ a: 1 }])
   })
 
+  test.each<[string, (args: Record<string, unknown>) => unknown]>([
+    ['the same', (args) => args],
+    ['equal', (args) => structuredClone(args)],
+    ['with a default', (args) => ({ ...args, limit: 10 })],
+    ['with a member less', ({ list }) => ({ list })],
+    ['with another element', (args) => ({ ...args, list: [1, 2, { deep: 'y' }] })],
+    ['with an element more', (args) => ({ ...args, list: [1, 2, { deep: 'x' }, undefined] })],
+    ['with a date', (args) => ({ ...args, list: new Date(0) })],
+    ['a map', () => new Map([['a', 1]])],
+    ['text', () => 'text'],
+  ])('what a start shows is what validation gave, before the handler changed it: %s', async (_, validate) => {
+    const inputs: unknown[] = []
+    const search = work(
+      't',
+      (input) => {
+        inputs.push(structuredClone(input))
+        if (typeof input === 'object' && input !== null && 'list' in input) Object.assign(input, { list: 'changed' })
+      },
+      {
+        inputSchema: {
+          '~standard': { version: 1, vendor: 'own', validate: (args: never) => ({ value: validate(args) }) },
+        },
+        jsonSchema: {},
+      },
+    )
+    const executor = createExecutor({ tools: [search] })
+    const events = heard(executor)
+    await executor.execute({ name: 't', args: { list: [1, 2, { deep: 'x' }], minus: -0 } })
+    const shown = events.find((event) => event.event === 'tool:start')
+    expect(shown).toHaveProperty('input')
+    expect(shown?.event === 'tool:start' && shown.input).toStrictEqual(inputs[0])
+  })
+
   test('a listener hears its own events until it is taken off', async () => {
     const executor = createExecutor({ tools: [work('t', () => 1)] })
     const seen: string[] = []

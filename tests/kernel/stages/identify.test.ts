@@ -1,4 +1,5 @@
-import { computeCallId, createExecutor } from 'toolwright'
+import { runInNewContext } from 'node:vm'
+import { computeCallId, createExecutor, type Extension } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { data, heard, names, outcome, work } from '../_calls.ts'
 
@@ -90,3 +91,82 @@ describe('identify', () => {
     expect(seen).toEqual(['{"a":1}', '{"a":2}'])
   })
 })
+
+describe('args that somebody decides about', () => {
+  const decided: Extension = { policies: [{ name: 'none', decide: () => undefined }] }
+
+  /** What the handler was given, and the callId. */
+  async function given(args: unknown): Promise<{ readonly input: unknown; readonly callId: string | null }> {
+    const inputs: unknown[] = []
+    const executor = createExecutor({ tools: [work('t', (input) => void inputs.push(input))], use: [decided] })
+    const { callId } = await executor.execute({ name: 't', args })
+    return { input: inputs[0], callId }
+  }
+
+  test.each<[string, () => unknown, unknown]>([
+    ['plain ones', () => ({ b: [1, { c: null }], a: 'x' }), { b: [1, { c: null }], a: 'x' }],
+    ['text', () => '{"b":[1],"a":"x"}', { b: [1], a: 'x' }],
+    ['of another realm', () => runInNewContext('({ b: [1, { c: null }], a: "x" })'), { b: [1, { c: null }], a: 'x' }],
+    ['with members that are undefined', () => ({ a: undefined, b: [undefined, 1] }), { b: [null, 1] }],
+    ['with symbols', () => ({ [Symbol('s')]: { hidden: true }, a: [1] }), { a: [1] }],
+    ['with an iterator of its own', () => ({ a: 1, [Symbol.iterator]: () => [][Symbol.iterator]() }), { a: 1 }],
+    ['an array whose iterator never ends', () => ({ a: endless([1, 2]) }), { a: [1, 2] }],
+    ['minus zero', () => ({ a: -0 }), { a: 0 }],
+    ['`__proto__`', () => JSON.parse('{"__proto__":{"a":1},"b":{}}'), JSON.parse('{"__proto__":{"a":1},"b":{}}')],
+  ])('are a copy that the callId speaks of: %s', async (_, make, expected) => {
+    const args = make()
+    const { input, callId } = await given(args)
+    expect(input).toStrictEqual(expected)
+    expect(callId).toBe(computeCallId('t', expected))
+    expect(input).not.toBe(args)
+  })
+
+  test('are read once: what a getter gives later is neither hashed nor handed on', async () => {
+    let reads = 0
+    const args = {
+      get a() {
+        return ++reads
+      },
+    }
+    const { input, callId } = await given(args)
+    expect(callId).toBe(computeCallId('t', input))
+    expect(input).toEqual({ a: 1 })
+  })
+
+  test('that hold themselves are refused with their place', async () => {
+    const args: Record<string, unknown> = { a: {} }
+    ;(args['a'] as Record<string, unknown>)['b'] = args
+    const executor = createExecutor({ tools: [echo], use: [decided] })
+    const { error } = await executor.execute({ name: 'echo', args })
+    expect(error?.code).toBe('E_UNCANONICAL_ARGS')
+    expect(error?.message).toContain('args.a.b: this refers to itself')
+  })
+
+  test('that somebody holds may change meanwhile, and the handler gets what was decided on', async () => {
+    const args = { path: '/tmp', more: { deep: 1 } }
+    const policy: Extension = {
+      policies: [
+        {
+          name: 'slow',
+          decide: async () => {
+            args.path = '/etc'
+            args.more.deep = 2
+          },
+        },
+      ],
+    }
+    const inputs: unknown[] = []
+    const executor = createExecutor({ tools: [work('t', (input) => void inputs.push(input))], use: [policy] })
+    await executor.execute({ name: 't', args })
+    expect(inputs).toEqual([{ path: '/tmp', more: { deep: 1 } }])
+  })
+})
+
+function endless(items: unknown[]): unknown[] {
+  Object.defineProperty(items, Symbol.iterator, {
+    *value() {
+      for (;;) yield 1
+    },
+  })
+  return items
+}

@@ -56,7 +56,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const journal = onlyOne(extensions, 'journal')
   const ledger = journal === undefined ? undefined : new JournalLedger(journal, owner, report)
   const holding = new Holding(registryFor, ledger)
-  const inFlight = new InFlight()
+  const inFlight = new InFlight((id) => id.startsWith(owner()))
   const kernel: Kernel = {
     registryFor,
     policies,

@@ -59,10 +59,10 @@ export class SessionGates implements Gates {
 
   leave(call: Confirmed): void {
     call.isRunning = false
-    if (this.#lines.size === 0) return
-    const line = this.#lines.get(call.session)
-    const place = line?.findIndex((waiting) => waiting.call === call) ?? -1
-    if (place >= 0) line?.splice(place, 1)
+    const line = this.#lines.size === 0 ? undefined : this.#lines.get(call.session)
+    if (line === undefined) return
+    const place = line.findIndex((waiting) => waiting.call === call)
+    if (place >= 0) line.splice(place, 1)
     this.#advance(call.session)
   }
 

@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { UncanonicalArgsError } from './errors.ts'
 import { isWellFormed, utf8Length } from './text.ts'
-import { notJson, pathText, tooLarge, uncanonical } from './uncanonical.ts'
+import { whyNotJson, pathText, tooLarge, uncanonical } from './uncanonical.ts'
 
 /** How deeply arrays and objects may nest, in args of any origin. */
 export const deepest = 256
@@ -127,12 +127,12 @@ class Writer {
       case 'function':
         break
     }
-    throw this.refuse(notJson(value))
+    throw this.refuse(whyNotJson(value))
   }
 
   writeContainer(text: string, container: object): string {
     const { open, path, depth: level } = this
-    if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(notJson(container))
+    if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(whyNotJson(container))
     for (let outer = 0; outer < level; outer++) {
       if (open[outer] === container) {
         throw this.refuse(`this refers to itself, being ${pathText(path.slice(0, outer))}. Leave the reference out`)

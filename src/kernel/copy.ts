@@ -16,7 +16,7 @@ export function copyOf(value: unknown, known?: unknown): unknown {
   }
 }
 
-/** Whether plain data is what a copy holds, which is a tree. */
+/** Whether plain data is what a copy holds; it ends since copies that are asked for are trees, being those of args. */
 function isSame(value: unknown, copy: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, copy)
   if (typeof copy !== 'object' || copy === null) return false
@@ -28,10 +28,10 @@ function isSame(value: unknown, copy: unknown): boolean {
   if (!isPlainObject(value) || !isPlainObject(copy)) return false
   let surplus = 0
   for (const key in value) {
-    if (!isSame(value[key], copy[key])) return false
+    if (!Object.hasOwn(copy, key) || !isSame(value[key], copy[key])) return false
     surplus++
   }
-  for (const _key in copy) surplus--
+  for (const _own in copy) surplus--
   return surplus === 0
 }
 
@@ -55,15 +55,19 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
   if (Array.isArray(value)) {
     const { length } = value
     if ((budget.left -= length) < 0) throw many
-    const items: unknown[] = [] // not by the array's own iterator, which may never end
+    const items = elementsOf(value)
     seen?.set(value, items)
-    for (let index = 0; index < length; index++) items.push(copied(value[index], seen, budget))
+    for (let index = 0; index < length; index++) {
+      const item = items[index]
+      if (typeof item === 'object' && item !== null) items[index] = copied(item, seen, budget)
+    }
     return items
   }
   if (!isPlainObject(value)) return cloneOf(value)
   const copy: Record<string, unknown> = {}
   seen?.set(value, copy)
   for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue
     const member = value[key]
     const own = typeof member === 'object' && member !== null ? copied(member, seen, budget) : member
     if (key === '__proto__') define(copy, key, own)
@@ -92,32 +96,33 @@ function copiedJson(value: unknown, budget: { left: number }): unknown {
     case 'boolean':
       return value
     case 'number':
-      if (!Number.isFinite(value)) throw notJson
+      if (!Number.isFinite(value)) throw noJson
       return value + 0 // JSON knows no negative zero
     case 'object':
       return value === null ? null : copiedContainer(value, budget)
     default:
-      throw notJson
+      throw noJson
   }
 }
 
-const notJson = new TypeError('this is not JSON')
+const noJson = new TypeError('this is not JSON')
 
 function copiedContainer(value: object, budget: { left: number }): unknown {
   if (--budget.left < 0) throw many
   if (Array.isArray(value)) {
     const { length } = value
     if ((budget.left -= length) < 0) throw many
-    const items: unknown[] = []
+    const items = elementsOf(value)
     for (let index = 0; index < length; index++) {
-      const item: unknown = value[index]
-      items.push(item === undefined ? null : copiedJson(item, budget))
+      const item = items[index]
+      if (typeof item !== 'string') items[index] = item === undefined ? null : copiedJson(item, budget)
     }
     return items
   }
-  if (!isPlainObject(value) || Symbol.iterator in value || Symbol.asyncIterator in value) throw notJson
+  if (!isPlainObject(value) || Symbol.iterator in value || Symbol.asyncIterator in value) throw noJson
   const copy: Record<string, unknown> = {}
   for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue
     const member = value[key]
     if (member === undefined) continue
     const own = copiedJson(member, budget)
@@ -125,6 +130,11 @@ function copiedContainer(value: object, budget: { left: number }): unknown {
     else copy[key] = own
   }
   return copy
+}
+
+/** The elements as they are read by index, once: an array's own iterator may never end. */
+function elementsOf(array: readonly unknown[]): unknown[] {
+  return Array.prototype.toSpliced.call(array, 0, 0)
 }
 
 /** Sets a member whose name would change the prototype if it were assigned. */

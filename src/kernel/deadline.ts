@@ -1,4 +1,4 @@
-import { ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.ts'
+import { InvalidConfigurationError, ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.ts'
 import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1
@@ -91,7 +91,7 @@ export class CallDeadline implements Deadline {
   }
 
   check(): void {
-    if (this.#callerSignal?.aborted === true) this.#giveUp()
+    if (this.#callerSignal !== undefined) this.#checkCaller(this.#callerSignal)
     if (this.#reason !== undefined) throw this.#reason
     if (this.#ended) throw new ToolCancelledError('The call is over.')
   }
@@ -109,13 +109,13 @@ export class CallDeadline implements Deadline {
   }
 
   end(): void {
+    this.#ended = true
     this.#isRunning = false
     if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
     this.#onAbort = undefined
     this.#releases = undefined
-    this.#ended = true
   }
 
   #race<Value>(work: PromiseLike<Value>, isOutside: boolean): Promise<Value> {
@@ -150,8 +150,9 @@ export class CallDeadline implements Deadline {
     if (this.#ended || this.#onAbort !== undefined || this.#callerSignal === undefined) return
     if (this.#callerSignal.aborted) this.#giveUp()
     else {
-      this.#onAbort = () => this.#giveUp()
-      this.#callerSignal.addEventListener('abort', this.#onAbort, { once: true })
+      const onAbort = (): void => this.#giveUp()
+      this.#callerSignal.addEventListener('abort', onAbort, { once: true })
+      this.#onAbort = onAbort
     }
   }
 
@@ -178,6 +179,13 @@ export class CallDeadline implements Deadline {
     if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
     this.#remaining -= performance.now() - this.#runningSince
+  }
+
+  #checkCaller(signal: Partial<AbortSignal>): void {
+    if (signal.aborted === true) this.#giveUp()
+    else if (typeof signal.addEventListener !== 'function') {
+      throw new InvalidConfigurationError('`signal` is not an AbortSignal. Pass the `signal` of an AbortController.')
+    }
   }
 
   #giveUp(): void {

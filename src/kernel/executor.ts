@@ -8,7 +8,7 @@ import { InvalidConfigurationError, JournalError, ToolCancelledError } from './e
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
 import type { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
-import { broken, failure } from './outcome.ts'
+import { failed, failure } from './outcome.ts'
 import { receive, type Received, type Slots } from './parcel.ts'
 import type { Extension, Kernel, Observer, Shelf } from './ports.ts'
 import { execute } from './passage.ts'
@@ -73,7 +73,11 @@ export class ToolExecutor {
    * ```
    */
   execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#walk(callOf(call), options, noWalk)
+    try {
+      return this.#walk(callOf(call), options, noWalk)
+    } catch (error) {
+      return Promise.reject(error) // of options that cannot be read
+    }
   }
 
   /**
@@ -237,16 +241,17 @@ export class ToolExecutor {
 
   /** Runs a call that the host identified, unless it has a record. */
   async #once(received: Received, ledger: JournalLedger): Promise<ToolResult> {
-    const kernel = this.#kernel
-    let known: ToolResult | undefined
+    let isOver = true
     try {
-      known = await recall(received, kernel, ledger)
+      const known = await recall(received, this.#kernel, ledger)
+      if (known !== undefined) return known
+      isOver = false
     } catch (error) {
-      known = broken(received, kernel, error)
+      return failed(received, this.#kernel, error)
+    } finally {
+      if (isOver) this.#inFlight.leave(received)
     }
-    if (known === undefined) return execute(received, kernel)
-    this.#inFlight.leave(received)
-    return known
+    return execute(received, this.#kernel)
   }
 
   /** Ids of one executor differ by a number, those of different executors by 122 random bits. */

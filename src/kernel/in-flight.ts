@@ -5,10 +5,16 @@ import type { Received } from './parcel.ts'
 export class InFlight implements Iterable<Received> {
   // Each call knows its place: entering and leaving make nothing, where a map would be built anew every few calls.
   readonly #calls: Received[] = []
+  /** Whether an id may be one that the executor made. */
+  readonly #isOurs: (invocationId: string) => boolean
   /** Those that the host identified. */
   readonly #named = new Map<string, Received>()
   /** Who waits for a call to leave; made when somebody does. */
   #waiting: Map<Received, (() => void)[]> | undefined
+
+  constructor(isOurs: (invocationId: string) => boolean) {
+    this.#isOurs = isOurs
+  }
 
   enter(call: Received, isNamed: boolean): void {
     call.place = this.#calls.push(call) - 1
@@ -16,10 +22,12 @@ export class InFlight implements Iterable<Received> {
   }
 
   leave(call: Received): void {
+    const { place } = call
+    if (this.#calls[place] !== call) return
     const last = this.#calls.pop()
     if (last !== undefined && last !== call) {
-      this.#calls[call.place] = last
-      last.place = call.place
+      this.#calls[place] = last
+      last.place = place
     }
     if (this.#named.size > 0) this.#named.delete(call.invocationId)
     if (this.#waiting === undefined) return
@@ -29,7 +37,9 @@ export class InFlight implements Iterable<Received> {
 
   /** The call of an invocation, where it is under way. */
   get(invocationId: string): Received | undefined {
-    return this.#named.get(invocationId) ?? this.#calls.find((call) => call.invocationId === invocationId)
+    const named = this.#named.get(invocationId)
+    if (named !== undefined || !this.#isOurs(invocationId)) return named
+    return this.#calls.find((call) => call.invocationId === invocationId)
   }
 
   [Symbol.iterator](): Iterator<Received> {

@@ -53,7 +53,7 @@ export function failure(received: Received, kernel: Kernel, error: ToolError): T
 }
 
 /** The result of a call in which the kernel itself failed; reported, since it is nobody else's fault. */
-function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
   const message = 'The kernel failed while it handled the call; this is a fault of the package.'
   const error = new InternalError(message, { cause, exposed: false })
   const result = failure(received, kernel, error)
@@ -61,8 +61,8 @@ function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
   return result
 }
 
-/** The result of a call whatever it was that broke it. */
-export function broken(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
+/** The result of a call that failed, whatever was thrown. */
+export function failed(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
   return isToolError(thrown) ? failure(received, kernel, thrown) : fault(received, kernel, thrown)
 }
 

@@ -108,13 +108,13 @@ export interface Received {
   attempts: number
   /** The fold of the events so far, where there is a journal. */
   record: OpenRecord | undefined
-  /** Where it stands among the calls that are under way. */
+  /** Where it stands among the calls that are under way, which keep this up to date. */
   place: number
-  /** Whether it has begun to run and has not ended. */
+  /** Whether it has been let in to run and has not ended, which the session's gates keep up to date. */
   isRunning: boolean
   /** Milliseconds of the monotonic clock at the start of the run, where anybody was told of it. */
   startedAt: number | undefined
-  /** What those who watch were shown of the args, or of the input: nobody else holds it. */
+  /** What those who watch were shown of the args, or of the input: they alone hold it. */
   shown: unknown
   /** Says that the journal's record is ours. */
   fence: Fence | undefined

@@ -30,6 +30,7 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
     spooled = spool(checked, kernel)
     if (isThenable(spooled)) spooled = await spooled
   } catch (thrown) {
+    await Promise.resolve() // nobody hears of the end of a call before its caller has the promise
     return settleEarly(received, kernel, thrown)
   }
   return settle(spooled, kernel)

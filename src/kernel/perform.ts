@@ -64,25 +64,34 @@ function hasEffect({ tool }: Confirmed): boolean {
 }
 
 function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): unknown {
+  let value: unknown
   try {
-    const value = work()
+    value = work()
     if (isThenable(value)) return awaited(value, confirmed, kernel)
-    return isGenerator(value) ? drained(value, confirmed, kernel) : returned(value, confirmed, kernel)
   } catch (thrown) {
-    throw broken(thrown, confirmed)
+    throw errorOf(thrown, confirmed)
   }
+  return given(value, confirmed, kernel)
 }
 
-/** What a handler gives in its own time. */
 function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
   const { deadline } = confirmed
   return deadline.within(work).then(
-    (value) => attempt(confirmed, () => value, kernel),
+    (value) => given(value, confirmed, kernel),
     (thrown: unknown) => {
       if (kernel.ledger !== undefined && deadline.signal.aborted) auditLate(work, confirmed, kernel.ledger)
-      throw broken(thrown, confirmed)
+      throw errorOf(thrown, confirmed)
     },
   )
+}
+
+/** What a handler gives that needs no waiting for; a generator still has to run to its end. */
+function given(value: unknown, confirmed: Confirmed, kernel: Kernel): unknown {
+  try {
+    return isGenerator(value) ? drained(value, confirmed, kernel) : returned(value, confirmed, kernel)
+  } catch (thrown) {
+    throw errorOf(thrown, confirmed)
+  }
 }
 
 async function drained(
@@ -96,7 +105,7 @@ async function drained(
     })
     return returned(value, confirmed, kernel)
   } catch (thrown) {
-    throw broken(thrown, confirmed)
+    throw errorOf(thrown, confirmed)
   }
 }
 
@@ -109,7 +118,7 @@ function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): unknown
   return value
 }
 
-function broken(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
+function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
   deadline.check()
   return downstream(tool.name, thrown)
 }

@@ -178,7 +178,8 @@ export interface Journal {
 
 /**
  * Watches every event, and cannot steer: what it throws is reported, and the call goes on. It is told of the tool too, where the
- * call has found one.
+ * call has found one. Nothing of an event is the handler's or the caller's; all who watch share it, and what an input has in
+ * common with the args: who changes something for itself changes a copy.
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 

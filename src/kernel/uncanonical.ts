@@ -40,7 +40,7 @@ const instead = new Map([
 ])
 
 /** Says that a value is no JSON, and what to pass instead. */
-export function notJson(value: unknown): string {
+export function whyNotJson(value: unknown): string {
   let kind: string = typeof value
   if (typeof value === 'object') {
     const name: unknown = value?.constructor?.name

@@ -173,6 +173,11 @@ describe('observers watch and cannot steer', () => {
     ['equal', (args) => structuredClone(args)],
     ['with a default', (args) => ({ ...args, limit: 10 })],
     ['with a member less', ({ list }) => ({ list })],
+    ['with another name', ({ list }) => ({ list, minos: undefined })],
+    [
+      'with an own `__proto__`',
+      ({ list }) => JSON.parse(JSON.stringify({ list, p: {} }).replace('"p"', '"__proto__"')),
+    ],
     ['with another element', (args) => ({ ...args, list: [1, 2, { deep: 'y' }] })],
     ['with an element more', (args) => ({ ...args, list: [1, 2, { deep: 'x' }, undefined] })],
     ['with a date', (args) => ({ ...args, list: new Date(0) })],

@@ -328,6 +328,47 @@ describe('execute', () => {
     expect(given && outcome(given)).toBe('cancelled none E_TOOL_CANCELLED')
   })
 
+  test('has returned before anybody hears of the end of a call, also of one that fails at once', async () => {
+    const order: string[] = []
+    const executor = createExecutor({ tools: [] })
+    executor.on('call:settled', () => order.push('settled'))
+    const running = executor.execute({ name: 'not there' })
+    order.push('returned')
+    await running
+    expect(order).toEqual(['returned', 'settled'])
+  })
+
+  test.each<[string, unknown]>([
+    ['a controller', new AbortController()],
+    ['an empty object', {}],
+    ['text', 'signal'],
+  ])('refuses what is no signal, and is done with the call: %s', async (_, signal) => {
+    const executor = createExecutor({ tools: [work('t', async () => 1)] })
+    const events = heard(executor)
+    const result = await executor.execute({ name: 't' }, { signal: signal as AbortSignal, invocationId: 'mine' })
+    expect(outcome(result)).toBe('error none E_INVALID_CONFIGURATION')
+    expect(names(events)).toBe('call:received call:settled')
+    expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'mine' }))).toBe('ok completed')
+    await executor.close({ drain: 60_000 })
+  })
+
+  test('is done with a call whose signal breaks', async () => {
+    const fail = (): never => {
+      throw new TypeError('no listeners')
+    }
+    const signal = { aborted: false, addEventListener() {}, removeEventListener: fail } as unknown as AbortSignal
+    const executor = createExecutor({ tools: [work('t', async () => 1)] })
+    expect((await executor.execute({ name: 't' }, { signal })).status).toBe('error')
+    await executor.close({ drain: 60_000 })
+  })
+
+  test('rejects options that are none, and throws nothing at once', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 1)] })
+    const running = executor.execute({ name: 't' }, null as never)
+    await expect(running).rejects.toThrow(TypeError)
+    await executor.close({ drain: 60_000 })
+  })
+
   test('never rejects, and settles every call exactly once, whatever breaks', async () => {
     const anyCall = fc.record({
       handler: faultAt(1),

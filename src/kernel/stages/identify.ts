@@ -35,8 +35,9 @@ function read(given: unknown, { tool }: Resolved, kernel: Kernel): Args {
   return { text: canonicalize(value, argsLimit), value }
 }
 
-/** A copy is read once, whatever it is made of: whoever holds the args cannot make the text and the value differ. */
+/** Either is made of the other, so that whoever holds the args cannot make the two differ. */
 function ownArgs(given: unknown, limit: number): Args {
+  // Every object and element takes a byte of the text at least.
   const copy = typeof given === 'object' && given !== null ? copyOfJson(given, limit) : given
   if (copy !== undefined) return { text: canonicalize(copy, limit), value: copy }
   const text = canonicalize(given, limit) // also plain objects of another realm, and what has to be refused

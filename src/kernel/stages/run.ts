@@ -5,6 +5,8 @@ import { onion, resultWithoutRun } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
 import { isThenable, lastly } from '../thenable.ts'
 
+type Turn = Promise<void> | undefined
+
 /** Runs the tool within its middleware, once there is a slot for it. */
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
@@ -16,19 +18,18 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   return lastly(
     () => (isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])),
     (isError) => {
-      end(confirmed, kernel, isError)
-      kernel.gates.leave(confirmed)
-      slots?.leave(slot)
+      try {
+        end(confirmed, kernel, isError)
+      } finally {
+        kernel.gates.leave(confirmed)
+        slots?.leave(slot)
+      }
     },
     (value) => stamp(confirmed, 'returned', value),
   )
 }
 
-async function inTurn(
-  confirmed: Confirmed,
-  kernel: Kernel,
-  turns: readonly (Promise<void> | undefined)[],
-): Promise<unknown> {
+async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn[]): Promise<unknown> {
   for (const turn of turns) if (turn !== undefined) await confirmed.deadline.outside(turn)
   return start(confirmed, kernel)
 }

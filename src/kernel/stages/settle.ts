@@ -1,6 +1,6 @@
 import type { ToolResult } from '../call.ts'
 import { happen, isWatched } from '../events.ts'
-import { broken, pending, success, type Outcome } from '../outcome.ts'
+import { failed, fault, pending, success, type Outcome } from '../outcome.ts'
 import type { Received, Spooled } from '../parcel.ts'
 import { Pause } from '../pause.ts'
 import type { Kernel } from '../ports.ts'
@@ -18,35 +18,37 @@ export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<T
   return over(spooled, kernel, outcome)
 }
 
-/** Says what became of a call that left the passage early: the one place where what is thrown becomes a result. */
+/** Says what became of a call that left the passage early: what was thrown becomes a result. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
   let outcome: Outcome
   try {
-    outcome = thrown instanceof Pause ? paused(received, kernel, thrown) : { result: broken(received, kernel, thrown) }
+    outcome = thrown instanceof Pause ? paused(received, kernel, thrown) : { result: failed(received, kernel, thrown) }
   } catch (another) {
-    outcome = { result: broken(received, kernel, another) }
+    outcome = { result: fault(received, kernel, another) }
   }
   return over(received, kernel, outcome)
 }
 
 function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
-  received.deadline.end()
   try {
+    received.deadline.end()
+    received.shown = undefined
     const told = isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result
-    if (isThenable(told)) return left(told, received, kernel)
+    if (isThenable(told)) return written(told, received, kernel)
     kernel.leave(received)
     return told
   } catch (thrown) {
     kernel.leave(received)
-    return broken(received, kernel, thrown)
+    return failed(received, kernel, thrown)
   }
 }
 
-async function left(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
+/** The result of a call whose outcome is on its way into the journal. */
+async function written(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
   try {
     return await told
   } catch (thrown) {
-    return broken(received, kernel, thrown)
+    return failed(received, kernel, thrown)
   } finally {
     kernel.leave(received)
   }

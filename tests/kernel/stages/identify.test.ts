@@ -133,6 +133,18 @@ describe('args that somebody decides about', () => {
     expect(input).toEqual({ a: 1 })
   })
 
+  test('have what is their own, and nothing of a prototype that somebody has changed', async () => {
+    const shared: { tenant?: string } = Object.prototype
+    shared.tenant = 'x'
+    try {
+      const { input, callId } = await given({ a: 1 })
+      expect(Object.keys(input as object)).toEqual(['a'])
+      expect(callId).toBe(computeCallId('t', { a: 1 }))
+    } finally {
+      delete shared.tenant
+    }
+  })
+
   test('that hold themselves are refused with their place', async () => {
     const args: Record<string, unknown> = { a: {} }
     ;(args['a'] as Record<string, unknown>)['b'] = args

@@ -4,19 +4,19 @@ const mostObjects = 1_000_000
 /**
  * A copy that whoever gets it may change: of plain data whole, of other objects as far as they can be cloned.
  *
- * @param known A copy that was made before, which is given again where the value is still the same.
+ * @param known A copy of args that was made before, which is given again where the value is still the same.
  * @returns Nothing, where the value is too large or breaks while it is read.
  */
 export function copyOf(value: unknown, known?: unknown): unknown {
   try {
-    if (known !== undefined && isSame(value, known)) return known
-    return copied(value, undefined, { left: fewObjects })
+    if (known !== undefined && !isPolluted() && isSame(value, known)) return known
+    return copied(value, undefined, { left: fewObjects, isPolluted: isPolluted() })
   } catch (cause) {
     return cause === many ? copyOfGraph(value) : undefined
   }
 }
 
-/** Whether plain data is what a copy holds; it ends since copies that are asked for are trees, being those of args. */
+/** Whether plain data is what a copy of args holds, which is a tree of JSON. */
 function isSame(value: unknown, copy: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, copy)
   if (typeof copy !== 'object' || copy === null) return false
@@ -28,7 +28,10 @@ function isSame(value: unknown, copy: unknown): boolean {
   if (!isPlainObject(value) || !isPlainObject(copy)) return false
   let surplus = 0
   for (const key in value) {
-    if (!Object.hasOwn(copy, key) || !isSame(value[key], copy[key])) return false
+    const member = copy[key]
+    // What JSON cannot hold is not there, or inherited.
+    if (member === undefined || typeof member === 'function' || key === '__proto__') return false
+    if (!isSame(value[key], member)) return false
     surplus++
   }
   for (const _own in copy) surplus--
@@ -41,13 +44,25 @@ const fewObjects = 1_000
 
 function copyOfGraph(value: unknown): unknown {
   try {
-    return copied(value, new Map(), { left: mostObjects })
+    return copied(value, new Map(), { left: mostObjects, isPolluted: isPolluted() })
   } catch {
     return undefined
   }
 }
 
-function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: { left: number }): unknown {
+/** How much may still be copied, and whether objects have members that are not their own. */
+interface Budget {
+  left: number
+  readonly isPolluted: boolean
+}
+
+/** Whether somebody has added to what all objects inherit from: asked once for each copy, since asking for each member takes longer than copying it. */
+function isPolluted(): boolean {
+  for (const _key in Object.prototype) return true
+  return false
+}
+
+function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: Budget): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (--budget.left < 0) throw many
   const known = seen?.get(value)
@@ -67,7 +82,7 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
   const copy: Record<string, unknown> = {}
   seen?.set(value, copy)
   for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue
+    if (budget.isPolluted && !Object.hasOwn(value, key)) continue
     const member = value[key]
     const own = typeof member === 'object' && member !== null ? copied(member, seen, budget) : member
     if (key === '__proto__') define(copy, key, own)
@@ -84,13 +99,13 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
  */
 export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
-    return copiedJson(value, { left: most }) as Value
+    return copiedJson(value, { left: most, isPolluted: isPolluted() }) as Value
   } catch {
     return undefined
   }
 }
 
-function copiedJson(value: unknown, budget: { left: number }): unknown {
+function copiedJson(value: unknown, budget: Budget): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -107,7 +122,7 @@ function copiedJson(value: unknown, budget: { left: number }): unknown {
 
 const noJson = new TypeError('this is not JSON')
 
-function copiedContainer(value: object, budget: { left: number }): unknown {
+function copiedContainer(value: object, budget: Budget): unknown {
   if (--budget.left < 0) throw many
   if (Array.isArray(value)) {
     const { length } = value
@@ -122,7 +137,7 @@ function copiedContainer(value: object, budget: { left: number }): unknown {
   if (!isPlainObject(value) || Symbol.iterator in value || Symbol.asyncIterator in value) throw noJson
   const copy: Record<string, unknown> = {}
   for (const key in value) {
-    if (!Object.hasOwn(value, key)) continue
+    if (budget.isPolluted && !Object.hasOwn(value, key)) continue
     const member = value[key]
     if (member === undefined) continue
     const own = copiedJson(member, budget)

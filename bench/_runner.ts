@@ -79,11 +79,13 @@ export async function compareProcessorTime(
   const entries = Object.entries(variants)
   // The first rounds are the warm-up.
   for (let round = -3; round < rounds; round++) {
-    if (round % 4 === 0) globalThis.gc?.()
+    if (round % 4 === 0) {
+      globalThis.gc?.()
+      for (let again = 0; again < warmUps; again++) for (const [, run] of entries) await measureTurns(run, calls)
+    }
     for (const [name, run] of round % 2 === 0 ? entries : entries.toReversed()) {
-      const start = processorTime()
-      for (let index = 0; index < calls; index += 10) sink = await Promise.all(Array.from({ length: 10 }, () => run()))
-      if (round >= 0) samples[name]!.push((processorTime() - start) / calls)
+      const taken = await measureTurns(run, calls)
+      if (round >= 0) samples[name]!.push(taken)
     }
   }
   return rowsOf(title, samples)
@@ -114,6 +116,13 @@ function measureSync(run: () => unknown, times: number, now: () => number): numb
   const start = now()
   for (let index = 0; index < times; index++) sink = run()
   return (now() - start) / times
+}
+
+/** The time of the processor for each of so many calls, of which ten are under way at a time. */
+async function measureTurns(run: () => Promise<unknown>, calls: number): Promise<number> {
+  const start = processorTime()
+  for (let index = 0; index < calls; index += 10) sink = await Promise.all(Array.from({ length: 10 }, () => run()))
+  return (processorTime() - start) / calls
 }
 
 async function measureAsync(run: () => unknown, times: number, now: () => number): Promise<number> {

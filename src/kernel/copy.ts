@@ -8,9 +8,9 @@ const mostObjects = 1_000_000
  * @returns Nothing, where the value is too large or breaks while it is read.
  */
 export function copyOf(value: unknown, known?: unknown): unknown {
+  const budget = budgetOf(fewObjects)
   try {
-    if (known !== undefined && !isPolluted() && isSame(value, known)) return known
-    return copied(value, undefined, { left: fewObjects, isPolluted: isPolluted() })
+    return known !== undefined && !budget.isPolluted && isSame(value, known) ? known : copied(value, undefined, budget)
   } catch (cause) {
     return cause === many ? copyOfGraph(value) : undefined
   }
@@ -44,22 +44,23 @@ const fewObjects = 1_000
 
 function copyOfGraph(value: unknown): unknown {
   try {
-    return copied(value, new Map(), { left: mostObjects, isPolluted: isPolluted() })
+    return copied(value, new Map(), budgetOf(mostObjects))
   } catch {
     return undefined
   }
 }
 
-/** How much may still be copied, and whether objects have members that are not their own. */
 interface Budget {
+  /** How many objects and elements may still be copied. */
   left: number
+  /** Whether somebody has added to what all objects inherit from: asked once, since asking for each member takes too long. */
   readonly isPolluted: boolean
 }
 
-/** Whether somebody has added to what all objects inherit from: asked once for each copy, since asking for each member takes longer than copying it. */
-function isPolluted(): boolean {
-  for (const _key in Object.prototype) return true
-  return false
+function budgetOf(left: number): Budget {
+  let isPolluted = false
+  for (const _key in Object.prototype) isPolluted = true
+  return { left, isPolluted }
 }
 
 function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: Budget): unknown {
@@ -99,7 +100,7 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
  */
 export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
-    return copiedJson(value, { left: most, isPolluted: isPolluted() }) as Value
+    return copiedJson(value, budgetOf(most)) as Value
   } catch {
     return undefined
   }

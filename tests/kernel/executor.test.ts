@@ -357,8 +357,13 @@ describe('execute', () => {
       throw new TypeError('no listeners')
     }
     const signal = { aborted: false, addEventListener() {}, removeEventListener: fail } as unknown as AbortSignal
-    const executor = createExecutor({ tools: [work('t', async () => 1)] })
-    expect((await executor.execute({ name: 't' }, { signal })).status).toBe('error')
+    const reports: unknown[] = []
+    const executor = createExecutor({
+      tools: [work('t', async () => 1)],
+      report: (error) => void reports.push(error),
+    })
+    expect(outcome(await executor.execute({ name: 't' }, { signal }))).toContain('E_INTERNAL')
+    expect(reports).toHaveLength(1)
     await executor.close({ drain: 60_000 })
   })
 

@@ -30,6 +30,13 @@ export function promising(journal: Journal): Promising {
   }
 }
 
+/** An extension whose journal gives promises alone. */
+export type Opened<Made extends { readonly journal: Journal }> = Omit<Made, 'journal'> & { readonly journal: Promising }
+
+export function opened<Made extends { readonly journal: Journal }>(extension: Made): Opened<Made> {
+  return { ...extension, journal: promising(extension.journal) }
+}
+
 /** A record as it is first written, or with some of its fields changed. */
 export function recordOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
   return {
@@ -124,10 +131,7 @@ export function journalConformance(
   async function newStorage(): Promise<{ open(): Pick<Extension, 'close'> & { readonly journal: Promising } }> {
     const storage = await makeStorage()
     return {
-      open() {
-        const opened = storage.open()
-        return { journal: promising(opened.journal), close: () => opened.close?.() }
-      },
+      open: () => opened(storage.open()),
     }
   }
 

@@ -5,19 +5,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   held,
   journalConformance,
+  opened,
   promising,
   recordOf,
   settledOf,
   unfinishedOf,
-  type Promising,
+  type Opened,
 } from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The tests of postgresJournal are skipped: ${server}.`)
-
-type Opened = Omit<ReturnType<typeof postgresJournal>, 'journal'> & { readonly journal: Promising }
 
 const url = 'postgres://localhost/calls'
 
@@ -93,10 +92,10 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     return schema
   }
 
-  function open(given: string | pg.Pool, schema: string, timeout = 10_000): Opened {
+  function open(given: string | pg.Pool, schema: string, timeout = 10_000): Opened<ReturnType<typeof postgresJournal>> {
     const extension = postgresJournal(given, { schema, timeout })
     closings.push(extension.close)
-    return { ...extension, journal: promising(extension.journal) }
+    return opened(extension)
   }
 
   journalConformance(

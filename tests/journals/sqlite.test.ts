@@ -11,18 +11,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   held,
   journalConformance,
-  promising,
+  opened,
   recordOf,
   settledOf,
   unfinishedOf,
-  type Promising,
+  type Opened,
 } from '../conformance/journals.ts'
-
-type Opened = Omit<ReturnType<typeof sqliteJournal>, 'journal'> & { readonly journal: Promising }
 
 let root: string
 let count = 0
-const journals: Opened[] = []
+const journals: Opened<ReturnType<typeof sqliteJournal>>[] = []
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'toolwright-sqlite-'))
@@ -37,11 +35,10 @@ function newFile(): string {
   return join(root, `calls ${count++}.db`)
 }
 
-function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Opened {
-  const extension = sqliteJournal(file, options)
-  const opened = { ...extension, journal: promising(extension.journal) }
-  journals.push(opened)
-  return opened
+function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Opened<ReturnType<typeof sqliteJournal>> {
+  const extension = opened(sqliteJournal(file, options))
+  journals.push(extension)
+  return extension
 }
 
 journalConformance(

@@ -10,24 +10,12 @@ function range(first: number, last: number): number[] {
 /** The promises to show, by system; more may be shown. */
 const promises: Readonly<Record<string, readonly number[]>> = {
   USR: range(1, 8),
-  NEW: [1, 3, 4, 6],
-  AIDK: [...range(1, 14), 18, 27, 28, ...range(39, 44), ...range(46, 51), 53],
-  STR: [...range(1, 24), 27, 32, 33],
-  AGK: [...range(1, 17), 19, 20, 24],
-  KODE: [
-    ...range(1, 5),
-    ...range(10, 13),
-    15,
-    17,
-    18,
-    ...range(37, 43),
-    ...range(45, 51),
-    54,
-    55,
-    59,
-    ...range(61, 63),
-  ],
-  ADK: [...range(1, 40)],
+  NEW: range(1, 6),
+  AIDK: [...range(1, 28), ...range(39, 53), 55],
+  STR: [...range(1, 24), 27, 28, ...range(30, 33)],
+  AGK: range(1, 26),
+  KODE: [...range(1, 7), ...range(9, 13), ...range(15, 43), ...range(45, 55), ...range(57, 59), ...range(61, 63)],
+  ADK: range(1, 40),
 }
 
 const files = readdirSync(import.meta.dirname).filter(

@@ -1,12 +1,10 @@
 // What the passage adds to a call. The floor does by hand what every kernel that checks and identifies has to do at least:
 // validation, canonical JSON, a hash, the handler, and two events.
-import { createHash } from 'node:crypto'
-import { EventEmitter } from 'node:events'
 import { createExecutor, tool } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { openTelemetry } from 'toolwright/observers/open-telemetry'
-import canonicalize from 'canonicalize'
 import * as zod from 'zod'
+import { floorOf } from './_floor.ts'
 import { compare, printTable } from './_runner.ts'
 import { args, searchSchema } from './_search.ts'
 
@@ -22,22 +20,11 @@ const handlers: Record<string, () => unknown> = {
 const options = { duration: 20 }
 
 for (const [title, handler] of Object.entries(handlers)) {
-  const emitter = new EventEmitter()
+  const floor = floorOf('search', inputSchema, handler)
   const validated = async (): Promise<unknown> => {
     const result = await inputSchema['~standard'].validate(args)
     if (result.issues) throw new Error('invalid')
     return handler()
-  }
-  const floor = async (): Promise<unknown> => {
-    const result = inputSchema['~standard'].validate(args)
-    if (result instanceof Promise || result.issues) throw new Error('invalid')
-    const callId = createHash('sha256')
-      .update(canonicalize({ tool: 'search', args }) ?? '')
-      .digest('hex')
-    emitter.emit('start', { callId })
-    const value = await handler()
-    emitter.emit('end', { callId })
-    return value
   }
   const search = tool({ ...definition, handler })
   const bare = createExecutor({ tools: [search] })
@@ -59,7 +46,7 @@ for (const [title, handler] of Object.entries(handlers)) {
     await compare(
       title,
       {
-        floor,
+        floor: () => floor(args),
         'bare handler': async () => handler(),
         'validated handler': validated,
         'direct call': () => search(args),

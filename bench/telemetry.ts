@@ -1,15 +1,13 @@
 // What telemetry adds to a call. The floor is that of `overhead.ts`, and once more with a span that is made by hand, which is
 // what the SDK itself costs. Without an SDK the leaf has to cost what an observer and a middleware cost that do nothing.
-import { createHash } from 'node:crypto'
-import { EventEmitter } from 'node:events'
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { AlwaysOffSampler, InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { createExecutor, tool, type Extension } from 'toolwright'
 import { openTelemetry } from 'toolwright/observers/open-telemetry'
-import canonicalize from 'canonicalize'
 import * as zod from 'zod'
+import { floorOf } from './_floor.ts'
 import { compare, printTable } from './_runner.ts'
 import { args, searchSchema } from './_search.ts'
 
@@ -50,7 +48,7 @@ for (const isSetUp of [false, true]) {
 function withoutSdk(handler: () => unknown): Record<string, () => unknown> {
   const nothing: Extension = { observers: [() => {}], middleware: [(_call, _context, next) => next()] }
   return {
-    floor: floorOf(handler),
+    floor: floorFor(handler),
     'whole passage': passage(handler),
     '… an observer and a middleware that do nothing': passage(handler, nothing),
     '… openTelemetry': passage(handler, openTelemetry()),
@@ -59,8 +57,8 @@ function withoutSdk(handler: () => unknown): Record<string, () => unknown> {
 
 function withSdk(handler: () => unknown): Record<string, () => unknown> {
   return {
-    floor: floorOf(handler),
-    'floor, and a span by hand': spanned(floorOf(handler)),
+    floor: floorFor(handler),
+    'floor, and a span by hand': spanned(floorFor(handler)),
     'whole passage': passage(handler),
     '… spans that are not sampled': passage(handler, openTelemetry({ tracerProvider: unsampled })),
     '… spans': passage(handler, openTelemetry({ tracerProvider })),
@@ -80,19 +78,9 @@ function passage(handler: () => unknown, ...use: Extension[]): () => unknown {
   return () => executor.execute(call)
 }
 
-function floorOf(handler: () => unknown): () => Promise<unknown> {
-  const emitter = new EventEmitter()
-  return async () => {
-    const result = inputSchema['~standard'].validate(args)
-    if (result instanceof Promise || result.issues) throw new Error('invalid')
-    const callId = createHash('sha256')
-      .update(canonicalize({ tool: 'search', args }) ?? '')
-      .digest('hex')
-    emitter.emit('start', { callId })
-    const value = await handler()
-    emitter.emit('end', { callId })
-    return value
-  }
+function floorFor(handler: () => unknown): () => Promise<unknown> {
+  const floor = floorOf('search', inputSchema, handler)
+  return () => floor(args)
 }
 
 function spanned(floor: () => Promise<unknown>): () => Promise<unknown> {

@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { UncanonicalArgsError } from './errors.ts'
 import { isWellFormed, utf8Length } from './text.ts'
-import { whyNotJson, pathText, tooLarge, uncanonical } from './uncanonical.ts'
+import { pathText, tooLarge, uncanonical, whyNotJson } from './uncanonical.ts'
 
 /** How deeply arrays and objects may nest, in args of any origin. */
 export const deepest = 256
@@ -24,11 +24,15 @@ const unlimited = 0x3fff_ffff
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function canonicalize(value: unknown, limit: number = unlimited): string {
-  const writer = Writer.take(limit)
-  const text = writer.whole(value)
-  writer.giveBack()
+  const writer = spare ?? new Writer()
+  spare = undefined
+  const text = writer.whole(value, limit)
+  spare = writer
   return text
 }
+
+/** A writer that holds nothing and that nobody uses: while a text is written, a getter may ask for another. */
+let spare: Writer | undefined
 
 /**
  * Gives the content identity of a call whose args are canonical already.
@@ -71,9 +75,6 @@ const names = new Map<string, MemberName>()
 const mostNames = 1_000
 
 class Writer {
-  /** One that nobody uses: while a text is written, a getter may ask for another. */
-  static #spare: Writer | undefined
-
   limit = 0
   /** How many containers are being written. */
   depth = 0
@@ -83,20 +84,8 @@ class Writer {
   readonly path: (PropertyKey | undefined)[] = []
   refusal: UncanonicalArgsError | undefined = undefined
 
-  static take(limit: number): Writer {
-    const writer = Writer.#spare ?? new Writer()
-    Writer.#spare = undefined
-    writer.limit = Math.min(limit, unlimited)
-    return writer
-  }
-
-  /** Ends the use of one that has written its text: it holds nothing of it any more. */
-  giveBack(): void {
-    Writer.#spare = this
-  }
-
-  whole(value: unknown): string {
-    const { limit } = this
+  whole(value: unknown, limit: number): string {
+    this.limit = Math.min(limit, unlimited)
     let text: string
     try {
       text = this.write('', value)

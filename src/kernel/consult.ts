@@ -17,7 +17,7 @@ export function consult(policy: Policy, validated: Validated): Said | Promise<Sa
   const { deadline, context } = validated
   const refuse = (cause: unknown): never => {
     deadline.check()
-    throw denied(`Policy ${policy.name} could not decide`, { cause })
+    throw new ToolDeniedError(`Policy ${policy.name} could not decide`, { cause })
   }
   try {
     const decision: unknown = policy.decide(validated, context)
@@ -37,11 +37,3 @@ function read(decision: unknown): Said {
 
 /** What a policy says that says nothing. */
 export const noObjection: Said = Object.freeze({})
-
-/** The refusal of a policy. */
-export function denied(
-  reason: string,
-  details: { readonly toolResult?: unknown; readonly cause?: unknown },
-): ToolDeniedError {
-  return new ToolDeniedError(reason, details)
-}

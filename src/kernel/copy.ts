@@ -69,11 +69,9 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
   const known = seen?.get(value)
   if (known !== undefined) return known // the same object again, or a cycle
   if (Array.isArray(value)) {
-    const { length } = value
-    if ((budget.left -= length) < 0) throw many
-    const items = elementsOf(value)
+    const items = elementsOf(value, budget)
     seen?.set(value, items)
-    for (let index = 0; index < length; index++) {
+    for (let index = 0; index < items.length; index++) {
       const item = items[index]
       if (typeof item === 'object' && item !== null) items[index] = copied(item, seen, budget)
     }
@@ -86,8 +84,7 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
     if (budget.isPolluted && !Object.hasOwn(value, key)) continue
     const member = value[key]
     const own = typeof member === 'object' && member !== null ? copied(member, seen, budget) : member
-    if (key === '__proto__') define(copy, key, own)
-    else copy[key] = own
+    put(copy, key, own)
   }
   return copy
 }
@@ -126,10 +123,8 @@ const noJson = new TypeError('this is not JSON')
 function copiedContainer(value: object, budget: Budget): unknown {
   if (--budget.left < 0) throw many
   if (Array.isArray(value)) {
-    const { length } = value
-    if ((budget.left -= length) < 0) throw many
-    const items = elementsOf(value)
-    for (let index = 0; index < length; index++) {
+    const items = elementsOf(value, budget)
+    for (let index = 0; index < items.length; index++) {
       const item = items[index]
       if (typeof item !== 'string') items[index] = item === undefined ? null : copiedJson(item, budget)
     }
@@ -142,20 +137,22 @@ function copiedContainer(value: object, budget: Budget): unknown {
     const member = value[key]
     if (member === undefined) continue
     const own = copiedJson(member, budget)
-    if (key === '__proto__') define(copy, key, own)
-    else copy[key] = own
+    put(copy, key, own)
   }
   return copy
 }
 
 /** The elements as they are read by index, once: an array's own iterator may never end. */
-function elementsOf(array: readonly unknown[]): unknown[] {
+function elementsOf(array: readonly unknown[], budget: Budget): unknown[] {
+  if ((budget.left -= array.length) < 0) throw many
   return Array.prototype.toSpliced.call(array, 0, 0)
 }
 
-/** Sets a member whose name would change the prototype if it were assigned. */
-function define(copy: object, key: string, value: unknown): void {
-  Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true })
+/** Sets a member, also one whose name would change the prototype if it were assigned. */
+function put(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  } else object[key] = value
 }
 
 function cloneOf(value: object): unknown {

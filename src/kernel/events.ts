@@ -108,14 +108,14 @@ export function happen<Name extends ToolEventName>(
   body: Bodies[Name],
 ): ToolEvent {
   const event = eventOf(parcel, name, body)
+  const field = shielded[name]
   const { ledger } = kernel
   if (ledger !== undefined) {
     const record = (parcel.record ??= begun(event))
     fold(record, event)
-    if (shielded[name] === 'args') record.input = argsFor(record.input, parcel, ledger)
+    if (field === 'args') record.input = argsFor(record.input, parcel, ledger)
   }
   // What the handler or the caller holds too is copied for those who watch.
-  const field = shielded[name]
   if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel)
   return event
 }

@@ -1,4 +1,5 @@
-import { consult, denied, noObjection, type Said } from '../consult.ts'
+import { consult, noObjection, type Said } from '../consult.ts'
+import { ToolDeniedError } from '../errors.ts'
 import { stamp, type Authorized, type Validated, type Verdict } from '../parcel.ts'
 import type { Kernel, Policy } from '../ports.ts'
 import { isThenable } from '../thenable.ts'
@@ -34,7 +35,7 @@ function judged(
 
 function heeding(said: Said, verdict: Verdict, { name }: Policy): Verdict {
   if (said === noObjection) return verdict
-  if (said.decision === 'deny') throw denied(said.reason ?? `Denied by ${name}`, said)
+  if (said.decision === 'deny') throw new ToolDeniedError(said.reason ?? `Denied by ${name}`, said)
   const { ask, result } = verdict
   if (said.decision === 'ask') {
     return { ask: { reason: ask?.reason ?? said.reason, meta: { ...ask?.meta, ...said.meta } }, result }

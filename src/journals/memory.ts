@@ -16,7 +16,7 @@ import {
 } from '../index.ts'
 import { recordOf, requireId, textOf } from './_rows.ts'
 
-/** Signs of life that are remembered; the journal is not in use by so many executors at a time. */
+/** Signs of life that are remembered: of so many executors, since a journal is not in use by more at a time. */
 const beatsKept = 10_000
 
 interface Entry {
@@ -27,8 +27,6 @@ interface Entry {
   /** How often it has been written since its claim. */
   version: number
   isSettled: boolean
-  /** When it was claimed, or written without being settled, in whole milliseconds. */
-  seenAt: number
 }
 
 /**
@@ -57,9 +55,8 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
   const beats = new Map<string, number>()
 
   function claim(id: string, owner: string, isOver: boolean, kept: Kept): Fence | null {
-    requireId(id)
     if (entries.has(id)) return null
-    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false, seenAt: 0 }
+    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false }
     entries.set(id, entry)
     put(id, entry, isOver, kept)
     return { owner, number: 0 }
@@ -77,19 +74,34 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     const wasOver = entry.isSettled
     entry.kept = kept
     entry.isSettled = isOver
-    if (!isOver) {
-      entry.seenAt = now()
-      if (wasOver) order.remove(id)
-    } else if (!wasOver) {
+    if (isOver && !wasOver) {
       order.add(id)
       while (order.length > room) entries.delete(order.next())
+    } else if (wasOver && !isOver) order.remove(id)
+  }
+
+  /** Who claims, writes or takes over lives. */
+  function beat(owner: string): void {
+    beats.delete(owner)
+    beats.set(owner, now())
+    for (const longestSilent of beats.keys()) {
+      if (beats.size <= beatsKept) break
+      beats.delete(longestSilent)
     }
   }
 
   const journal: Journal = {
     isDurable: false,
-    claim: (record, owner) => claim(record.id, owner, isSettled(record.state), textOf(record)),
-    write: (record, fence) => write(record.id, fence, isSettled(record.state), textOf(record)),
+    claim(record, owner) {
+      beat(owner)
+      return claim(record.id, owner, isSettled(record.state), textOf(record))
+    },
+
+    write(record, fence) {
+      const isWritten = write(record.id, fence, isSettled(record.state), textOf(record))
+      if (isWritten) beat(fence.owner)
+      return isWritten
+    },
 
     read(invocationId) {
       requireId(invocationId)
@@ -105,28 +117,21 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
       entry.owner = owner
       entry.version++
       entry.heldSince = entry.version
-      entry.seenAt = now()
+      beat(owner)
       return fenceOf(entry)
     },
 
     async *unfinished() {
       for (const entry of entries.values()) {
         if (entry.isSettled) continue
-        const seenAt = Math.max(entry.seenAt, beats.get(entry.owner) ?? 0)
-        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - seenAt }
+        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - (beats.get(entry.owner) ?? 0) }
       }
     },
 
-    beat(owner) {
-      beats.delete(owner)
-      beats.set(owner, now())
-      for (const longestSilent of beats.keys()) {
-        if (beats.size <= beatsKept) break
-        beats.delete(longestSilent)
-      }
-    },
+    beat,
   }
   return {
+    // An executor beats by itself, and an id that a host gave it was read here before: neither is done again for each call.
     journal: keeping(journal, {
       claim: (record, owner) => claim(record.id, owner, record.isSettled, record),
       write: (record, fence) => write(record.id, fence, record.isSettled, record),

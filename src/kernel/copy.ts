@@ -142,10 +142,14 @@ function copiedContainer(value: object, budget: Budget): unknown {
   return copy
 }
 
-/** The elements as they are read by index, once: an array's own iterator may never end. */
+/** The elements as they are read by index, once: an array's own iterator may never end, and neither may its length. */
 function elementsOf(array: readonly unknown[], budget: Budget): unknown[] {
-  if ((budget.left -= array.length) < 0) throw many
-  return Array.prototype.toSpliced.call(array, 0, 0)
+  const length = Number(array.length)
+  if ((budget.left -= length) < 0) throw many
+  // oxlint-disable-next-line unicorn/no-new-array -- as long as it has to be, since each copy is held as long as its call
+  const items: unknown[] = new Array(length)
+  for (let index = 0; index < length; index++) items[index] = array[index]
+  return items
 }
 
 /** Sets a member, also one whose name would change the prototype if it were assigned. */

@@ -38,10 +38,17 @@ function describe(
     return
   }
   const { handle, error, skipped } = result
-  if (artifact !== undefined) journal.artifact = own(artifact)
+  if (artifact !== undefined) journal.artifact = ownDescription(artifact)
   if (handle !== undefined) journal.handle = handle
   if (error !== undefined) journal.failure = own(error.toJSON())
   if (skipped !== undefined) journal.skipped = skipped
+}
+
+/** What a replay needs of what an artifact said of itself, in a copy: who watches is given the same. */
+function ownDescription(artifact: NonNullable<Settlement['artifact']>): NonNullable<Journaled['artifact']> {
+  const { kind, mediaType, byteLength } = artifact
+  const isPlain = typeof kind === 'string' && typeof mediaType === 'string' && typeof byteLength === 'number'
+  return isPlain ? { kind, mediaType, byteLength } : ownJson(artifact) // one of the handler's own making may say anything
 }
 
 function asItIs<Value>(value: Value): Value {

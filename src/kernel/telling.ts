@@ -1,6 +1,6 @@
 import type { SpooledArtifact } from './artifact.ts'
 import type { ToolResult } from './call.ts'
-import { isToolError, JournalError } from './errors.ts'
+import { InvalidToolResultError, isToolError, JournalError } from './errors.ts'
 import { announce, happen, publish, type EventEnvelope, type ToolEvent, type ToolEventOf } from './events.ts'
 import { readText } from './json-text.ts'
 import { failure, type Outcome } from './outcome.ts'
@@ -54,7 +54,9 @@ function summaryOf(
 /** What may be told of an artifact; one of the handler's own making may break when it is asked. */
 function describe(artifact: SpooledArtifact, kernel: Kernel): ReturnType<SpooledArtifact['toJSON']> | undefined {
   try {
-    return artifact.toJSON()
+    const said: unknown = artifact.toJSON()
+    if (typeof said === 'object' && said !== null) return said as ReturnType<SpooledArtifact['toJSON']>
+    throw new InvalidToolResultError('`toJSON` of the artifact gives no object that says what it is.')
   } catch (error) {
     kernel.report(error)
     return undefined

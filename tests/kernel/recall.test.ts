@@ -91,6 +91,45 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     expect([first.artifact?.byteLength(), again.artifact]).toEqual([3, undefined])
   })
 
+  test('says of its artifact what the artifact said, whatever those who watch make of it', async () => {
+    const vandal: Extension = {
+      observers: [(event) => void (event.event === 'call:settled' && Object.assign(event.result ?? {}, { kind: 'x' }))],
+    }
+    const its = place()
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => [1])], use: [its.open(), vandal] })
+    const options = { session: 's', invocationId: 'mine' }
+    await open().execute({ name: 't' }, options)
+    expect((await open().execute({ name: 't' }, options)).artifact).toBeInstanceOf(JsonArtifact)
+    const found = await its.open().journal.read('mine')
+    expect(found?.record.journal?.artifact).toEqual({ kind: 'json', mediaType: 'application/json', byteLength: 3 })
+  })
+
+  test.each<[string, () => unknown, string]>([
+    ['nothing', () => undefined, 'ok'],
+    ['`null`', () => null, 'ok'],
+    ['a text', () => 'mine', 'ok'],
+    ['a half', () => ({ kind: 'mine' }), 'ok'],
+    ['what JSON cannot hold', () => ({ kind: 'mine', mediaType: 'text/x', byteLength: 5n }), 'error'],
+  ])('is written down where its artifact says %s of itself, or is said to be lost', async (_, said, status) => {
+    class Odd extends TextArtifact {
+      override toJSON(): never {
+        return said() as never
+      }
+    }
+    const its = place()
+    const executor = createExecutor({
+      tools: [work('t', () => new Odd({ reader: readerOf('text') }))],
+      use: [its.open()],
+      report: () => {},
+    })
+    const options = { session: 's', invocationId: 'mine' }
+    const result = await executor.execute({ name: 't' }, options)
+    expect([result.status, result.error?.code]).toEqual([status, status === 'ok' ? undefined : 'E_JOURNAL'])
+    expect(await result.artifact?.asString()).toBe('text')
+    const found = await its.open().journal.read('mine')
+    expect(found?.record.state).toBe(status === 'ok' ? 'COMPLETED' : 'EXECUTING')
+  })
+
   test('gives a refusal again, without asking anybody', async () => {
     let asked = 0
     const policy: Extension = {

@@ -111,6 +111,7 @@ describe('args that somebody decides about', () => {
     ['with symbols', () => ({ [Symbol('s')]: { hidden: true }, a: [1] }), { a: [1] }],
     ['with an iterator of its own', () => ({ a: 1, [Symbol.iterator]: () => [][Symbol.iterator]() }), { a: 1 }],
     ['an array whose iterator never ends', () => ({ a: endless([1, 2]) }), { a: [1, 2] }],
+    ['an array that is longer each time it is asked', () => ({ a: growing([1, 2]) }), { a: [1, 2] }],
     ['minus zero', () => ({ a: -0 }), { a: 0 }],
     ['`__proto__`', () => JSON.parse('{"__proto__":{"a":1},"b":{}}'), JSON.parse('{"__proto__":{"a":1},"b":{}}')],
   ])('are a copy that the callId speaks of: %s', async (_, make, expected) => {
@@ -181,4 +182,11 @@ function endless(items: unknown[]): unknown[] {
     },
   })
   return items
+}
+
+function growing(items: unknown[]): unknown[] {
+  let { length } = items
+  return new Proxy(items, {
+    get: (target, key) => (key === 'length' ? length++ : (Reflect.get(target, key) as unknown)),
+  })
 }

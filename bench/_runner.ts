@@ -112,6 +112,15 @@ export function freshly<Name extends string>(
   return printed
 }
 
+/** The rows that a program prints as JSON, run in a process of its own: what one question makes the engine learn ends there. */
+export function measuredBy(program: string, ...args: readonly string[]): Row[] {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...process.execArgv, program, ...args], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${program} failed:\n${stderr}`)
+  return JSON.parse(stdout) as Row[]
+}
+
 function measureSync(run: () => unknown, times: number, now: () => number): number {
   const start = now()
   for (let index = 0; index < times; index++) sink = run()

@@ -1,65 +1,10 @@
 // What the passage adds to a call. The floor does by hand what every kernel that checks and identifies has to do at least:
-// validation, canonical JSON, a hash, the handler, and two events.
-import { createExecutor, tool } from 'toolwright'
-import { memoryJournal } from 'toolwright/journals/memory'
-import { openTelemetry } from 'toolwright/observers/open-telemetry'
-import * as zod from 'zod'
-import { floorOf } from './_floor.ts'
-import { compare, printTable } from './_runner.ts'
-import { args, searchSchema } from './_search.ts'
+// validation, canonical JSON, a hash, the handler, and two events. Each handler has a process of its own.
+import { join } from 'node:path'
+import { measuredBy, printTable } from './_runner.ts'
 
-const inputSchema = searchSchema(zod)
-const definition = { name: 'search', description: 'Searches', inputSchema }
-const handlers: Record<string, () => unknown> = {
-  'a handler that returns at once': () => 'done',
-  'an async handler': async () => 'done',
-  'a handler that returns an object': () => ({ rows: 3, cursor: null, took: 12.5 }),
-}
+const program = join(import.meta.dirname, '_overhead.ts')
 
-// Long enough for a measurement to hold what collecting the garbage costs.
-const options = { duration: 20 }
-
-for (const [title, handler] of Object.entries(handlers)) {
-  const floor = floorOf('search', inputSchema, handler)
-  const validated = async (): Promise<unknown> => {
-    const result = await inputSchema['~standard'].validate(args)
-    if (result.issues) throw new Error('invalid')
-    return handler()
-  }
-  const search = tool({ ...definition, handler })
-  const bare = createExecutor({ tools: [search] })
-  const compiled = createExecutor({ tools: [tool({ ...definition, inputSchema: zod.compile(inputSchema), handler })] })
-  const wrapped = createExecutor({ tools: [search], use: [{ middleware: [(_call, _context, next) => next()] }] })
-  const traced = createExecutor({ tools: [search], use: [openTelemetry()] })
-  const watched = createExecutor({ tools: [search], use: [{ observers: [() => {}] }] })
-  const decided = createExecutor({
-    tools: [search],
-    use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }],
-  })
-  const everything = createExecutor({
-    tools: [search],
-    use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }, memoryJournal()],
-  })
-  const call = { id: 'call_1', name: 'search', args }
-  const text = { id: 'call_1', name: 'search', args: JSON.stringify(args) }
-  printTable(
-    await compare(
-      title,
-      {
-        floor: () => floor(args),
-        'bare handler': async () => handler(),
-        'validated handler': validated,
-        'direct call': () => search(args),
-        'whole passage': () => bare.execute(call),
-        '… z.compile': () => compiled.execute(call),
-        '… args as text': () => bare.execute(text),
-        '… one middleware': () => wrapped.execute(call),
-        '… openTelemetry, no SDK': () => traced.execute(call),
-        '… one observer': () => watched.execute(call),
-        '… one policy, one observer': () => decided.execute(call),
-        '… and a journal in memory': () => everything.execute(call),
-      },
-      options,
-    ),
-  )
+for (const title of ['a handler that returns at once', 'an async handler', 'a handler that returns an object']) {
+  printTable(measuredBy(program, title))
 }

@@ -1,0 +1,64 @@
+// Measures the calls of one handler, by its name, and prints the rows as JSON: a program of its own, see `overhead.ts`.
+import { createExecutor, tool } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { openTelemetry } from 'toolwright/observers/open-telemetry'
+import * as zod from 'zod'
+import { floorOf } from './_floor.ts'
+import { compare } from './_runner.ts'
+import { args, searchSchema } from './_search.ts'
+
+const inputSchema = searchSchema(zod)
+const definition = { name: 'search', description: 'Searches', inputSchema }
+const handlers: Record<string, () => unknown> = {
+  'a handler that returns at once': () => 'done',
+  'an async handler': async () => 'done',
+  'a handler that returns an object': () => ({ rows: 3, cursor: null, took: 12.5 }),
+}
+
+const title = process.argv[2] ?? ''
+const handler = handlers[title]
+if (handler === undefined)
+  throw new Error(`No handler is named ${title}. There are: ${Object.keys(handlers).join(', ')}.`)
+
+const floor = floorOf('search', inputSchema, handler)
+const validated = async (): Promise<unknown> => {
+  const result = await inputSchema['~standard'].validate(args)
+  if (result.issues) throw new Error('invalid')
+  return handler()
+}
+const search = tool({ ...definition, handler })
+const bare = createExecutor({ tools: [search] })
+const compiled = createExecutor({ tools: [tool({ ...definition, inputSchema: zod.compile(inputSchema), handler })] })
+const wrapped = createExecutor({ tools: [search], use: [{ middleware: [(_call, _context, next) => next()] }] })
+const traced = createExecutor({ tools: [search], use: [openTelemetry()] })
+const watched = createExecutor({ tools: [search], use: [{ observers: [() => {}] }] })
+const decided = createExecutor({
+  tools: [search],
+  use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }],
+})
+const everything = createExecutor({
+  tools: [search],
+  use: [{ observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] }, memoryJournal()],
+})
+const call = { id: 'call_1', name: 'search', args }
+const text = { id: 'call_1', name: 'search', args: JSON.stringify(args) }
+const rows = await compare(
+  title,
+  {
+    floor: () => floor(args),
+    'bare handler': async () => handler(),
+    'validated handler': validated,
+    'direct call': () => search(args),
+    'whole passage': () => bare.execute(call),
+    '… z.compile': () => compiled.execute(call),
+    '… args as text': () => bare.execute(text),
+    '… one middleware': () => wrapped.execute(call),
+    '… openTelemetry, no SDK': () => traced.execute(call),
+    '… one observer': () => watched.execute(call),
+    '… one policy, one observer': () => decided.execute(call),
+    '… and a journal in memory': () => everything.execute(call),
+  },
+  // Long enough for a measurement to hold what collecting the garbage costs.
+  { duration: 20 },
+)
+process.stdout.write(JSON.stringify(rows))

@@ -48,16 +48,25 @@ export function returnedFailure(value: unknown): ToolFailure | undefined {
   return new ToolFailure(error, { recommendations: advice.map(String) })
 }
 
-const networkCodes = new Set(['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EPIPE'])
+const resolverCodes = ['ENOTFOUND', 'EAI_AGAIN']
+const socketCodes = ['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH']
+const fetchCodes = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET']
+const networkCodes = new Set([...resolverCodes, ...socketCodes, ...fetchCodes])
+
+/** Whether the code is one of a broken or missing connection; `fetch` has it in the cause of what it throws. */
+function isOfNetwork({ code, cause }: { readonly code?: unknown; readonly cause?: unknown }): boolean {
+  const behind = typeof cause === 'object' && cause !== null ? (cause as { readonly code?: unknown }).code : undefined
+  return [code, behind].some((one) => typeof one === 'string' && networkCodes.has(one))
+}
 
 /** What kind of trouble was thrown, read from types and codes alone. */
 export function categoryOf(thrown: unknown): ErrorCategory {
   try {
     if (isToolError(thrown)) return thrown.category
     if (typeof thrown !== 'object' || thrown === null) return 'unknown'
-    const { code, status, statusCode, name } = thrown as Record<string, unknown>
+    const { status, statusCode, name } = thrown as Record<string, unknown>
     const http = status ?? statusCode
-    if (typeof code === 'string' && networkCodes.has(code)) return 'network'
+    if (isOfNetwork(thrown)) return 'network'
     if (http === 429) return 'rate_limit'
     if (http === 401 || http === 403) return 'auth'
     if (name === 'ZodError' || name === 'ValidationError') return 'validation'

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from '../../src/kernel/failure.ts'
@@ -101,6 +103,8 @@ describe('whatever a handler throws', () => {
 describe('the category', () => {
   test.each<[string, unknown, string]>([
     ['a code of the network', Object.assign(new Error('x'), { code: 'ECONNRESET' }), 'network'],
+    ['such a code in the cause', new TypeError('x', { cause: { code: 'UND_ERR_SOCKET' } }), 'network'],
+    ['a cause without a code', new TypeError('x', { cause: 'ECONNRESET' }), 'application'],
     ['a status of too many requests', Object.assign(new Error('x'), { status: 429 }), 'rate_limit'],
     ['the same under another name', { statusCode: 429 }, 'rate_limit'],
     ['a status of no access', { status: 403 }, 'auth'],
@@ -124,6 +128,19 @@ describe('the category', () => {
       expect(categoryOf({ message: words })).toBe('unknown')
     },
   )
+
+  test('of a fetch that reaches nobody, or is cut off, is the network', async () => {
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const thrownBy = (): Promise<unknown> => fetch(url).then(String, (error: unknown) => error)
+    expect(categoryOf(await thrownBy())).toBe('network')
+    server.close()
+    await once(server, 'close')
+    const refused = await thrownBy()
+    expect(categoryOf(refused)).toBe('network')
+    expect(downstream('t', refused).retryable).toBe(true)
+  })
 
   test('of the network or of a rate limit means that the call may succeed later', () => {
     expect(downstream('t', { code: 'ETIMEDOUT' }).retryable).toBe(true)

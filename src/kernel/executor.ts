@@ -162,9 +162,13 @@ export class ToolExecutor {
     return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
-  /** Hears that tools were added to the executor's registry, or removed; gives the undo. */
+  /** Hears that tools were added to the executor's registry, or removed, or that extensions give others; gives the undo. */
   onToolsChange(listener: () => void): () => void {
-    return this.#kernel.registryFor(this.session).onChange(listener)
+    const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
+    const undos = [this.#kernel.registryFor(this.session).onChange(listener), ...ofExtensions]
+    return () => {
+      for (const undo of undos) undo?.()
+    }
   }
 
   /** The artifacts in the store: what they are, and a way to open each in its own session. */

@@ -210,6 +210,8 @@ export interface Extension {
    * before the executor's own of the same name, which `isTaken` tells of.
    */
   tools?(session: string, shelf: Shelf, isTaken: (name: string) => boolean): readonly ToolLike[]
+  /** Hears that the extension gives other tools than before by itself, and not because of a call; gives the undo. */
+  onToolsChange?(listener: () => void): () => void
   /** How a model goes on with an artifact of which it was shown the beginning, in a sentence. */
   guide?(artifact: SpooledArtifact): string
   /** Lets go of what the extension holds, when the executor closes. */

@@ -34,6 +34,8 @@ export interface McpTools extends Extension {
    * @param isTaken Says which names are taken already: tools that have them are called `<server>_<name>`.
    */
   tools(session?: string, shelf?: Shelf, isTaken?: (name: string) => boolean): readonly Tool[]
+  /** Hears that `tools` gives others than before; gives the undo. */
+  onToolsChange(listener: () => void): () => void
   /** Asks the server for its tools anew, as its notification does. */
   refresh(): Promise<void>
   /** Closes the connection, ends the server's session, and the program where there is one. */
@@ -75,6 +77,7 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
       return connection.name
     },
     tools: (_session, _shelf, isTaken) => namespace.tools(isTaken),
+    onToolsChange: (listener) => connection.onChange(listener),
     refresh: () => connection.refresh(),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

@@ -84,6 +84,26 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('over %s', (protocol) => {
     await until(() => !names().includes('late'))
   })
 
+  test('a change is passed on to who is served in turn, until they are gone', async () => {
+    const { registry, server, executor } = await ends()
+    let changes = 0
+    const undo = executor.onToolsChange(() => changes++)
+    const gateway = await mcpServer({ executor }).listen({ port: 0 })
+    onTestFinished(() => gateway.close())
+    const far = await mcpTools({ name: 'far', url: gateway.url, protocol, report: () => {} })
+    onTestFinished(() => far.close())
+    const names = (): string[] => far.tools().map(({ name }) => name)
+    expect(names()).toEqual(['forecast'])
+    registry.add(tool('late', () => 'here'))
+    await until(() => names().includes('late'))
+    expect(changes).toBeGreaterThan(0)
+    undo()
+    changes = 0
+    await server.close()
+    await until(() => names().length === 0)
+    expect(changes).toBe(0)
+  })
+
   test('a question of the server is answered by the host', async () => {
     const careful = tool({
       name: 'careful',

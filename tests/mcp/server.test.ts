@@ -9,6 +9,7 @@ import {
   type Extension,
   type Tool,
 } from 'toolwright'
+import { artifactTools } from 'toolwright/artifacts/tools'
 import { mcpServer } from 'toolwright/mcp/server'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -268,6 +269,24 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
     await vi.waitFor(() => expect(changes.at(-1)).toEqual(['get_forecast', 'added']))
     undo()
     await vi.waitFor(() => expect(changes.at(-1)).toEqual(['get_forecast']))
+  })
+
+  test('of one connection is told of tools that an extension gives its session after a call', async () => {
+    const log = tool('read_log', () => 'line\n'.repeat(20_000))
+    const { url } = await start({ tools: [log], use: [artifactTools({ enumerate: true, only: ['artifact_head'] })] })
+    const changes: (string[] | undefined)[] = []
+    const onChanged = (__: unknown, list: readonly { readonly name: string }[] | null): void => {
+      changes.push(list?.map(({ name }) => name))
+    }
+    const client = await connect(url, mode, { listChanged: { tools: { debounceMs: 0, onChanged } } })
+    const namesNow = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name)
+    expect(await namesNow()).toEqual(['read_log'])
+    await vi.waitFor(async () => {
+      await client.callTool({ name: 'read_log', arguments: {} })
+      if (mode === 'legacy') expect(changes.at(-1)).toEqual(['read_log', 'artifact_head'])
+    })
+    // Without connections each request has a session of its own, and nothing of the one before.
+    expect(await namesNow()).toEqual(mode === 'legacy' ? ['read_log', 'artifact_head'] : ['read_log'])
   })
 
   test('finds the data of the host in its calls, and the host what came with them', async () => {

@@ -18,6 +18,7 @@ export class Connection {
   #name: string | undefined
   #taken: TakenIn = { tools: new Map(), aside: new Set() }
   #list: readonly Taken[] = []
+  readonly #listeners = new Set<() => void>()
   #live: Live | undefined
   #opening: Promise<Live> | undefined
   #renewal: Promise<void> = Promise.resolve()
@@ -45,6 +46,12 @@ export class Connection {
     return this.#isClosed ? [] : this.#list
   }
 
+  /** Hears that the list is another one; gives the undo. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   /** The connection, made where there is none; all who ask while it is made wait for the same one. */
   async live(): Promise<Live> {
     if (this.#isClosed) throw new ToolDownstreamError(`The MCP server ${quoted(this.name)} was let go of.`)
@@ -67,6 +74,7 @@ export class Connection {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
+    this.#tell()
     if (this.#live !== undefined) await end(this.#live)
     else this.#opening?.then(end).catch(() => {}) // nobody waits for what is not there yet
   }
@@ -179,7 +187,19 @@ export class Connection {
     }
     this.#taken = taken
     const list = [...taken.tools.values()]
-    if (list.length !== this.#list.length || list.some((each, index) => each !== this.#list[index])) this.#list = list
+    if (list.length === this.#list.length && list.every((each, index) => each === this.#list[index])) return
+    this.#list = list
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener()
+      } catch (error) {
+        this.#target.report(error)
+      }
+    }
   }
 
   async #listed({ client, transport, watching }: Live): Promise<unknown[]> {

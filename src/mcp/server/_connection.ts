@@ -4,6 +4,7 @@ import {
   ProtocolErrorCode,
   type Implementation,
   type ServerContext,
+  type Tool,
 } from '@modelcontextprotocol/server'
 import { callTool, capabilitiesOf } from './_call.ts'
 import { page } from './_pages.ts'
@@ -53,17 +54,30 @@ export function serve(peer: Peer, settings: Settings): McpServer {
     }
   }
   server.registerCapabilities({ tools: { listChanged: true }, resources: {} })
+  const toolsNow = (context: ServerContext): readonly Tool[] => {
+    return toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
+  }
+  let known: readonly Tool[] | undefined // as the client saw them last
   server.setRequestHandler(
     'tools/list',
     safely(({ params }, context: ServerContext) => {
-      const tools = toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
-      const { items, ...rest } = page(tools, params?.cursor, pageSize, (tool) => tool.name)
+      known = toolsNow(context)
+      const { items, ...rest } = page(known, params?.cursor, pageSize, (tool) => tool.name)
       return { tools: items, ...rest }
     }),
   )
   server.setRequestHandler(
     'tools/call',
-    safely((request, context) => callTool(request, context, peer, served, settings)),
+    safely(async (request, context) => {
+      const result = await callTool(request, context, peer, served, settings)
+      const before = known
+      // Extensions may give a session other tools after each of its calls, such as questions to its artifacts.
+      if (before !== undefined) {
+        known = toolsNow(context)
+        if (!isSame(before, known)) tellOfTools(served)
+      }
+      return result
+    }),
   )
   server.setRequestHandler(
     'resources/list',
@@ -89,11 +103,17 @@ export function serve(peer: Peer, settings: Settings): McpServer {
   return served
 }
 
+function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
+  return one.length === other.length && one.every((tool, index) => tool === other[index])
+}
+
+function tellOfTools({ server }: McpServer): void {
+  server.sendToolListChanged().catch(() => {}) // not connected yet, or not any more
+}
+
 /** Tells a client of changes, until it is gone; then what it was asked is given up. */
 export function attend(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
-  const silence = settings.executor.onToolsChange(() => {
-    served.server.sendToolListChanged().catch(() => {}) // not connected yet, or not any more
-  })
+  const silence = settings.executor.onToolsChange(() => tellOfTools(served))
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {
     silence()

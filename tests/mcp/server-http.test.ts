@@ -129,6 +129,60 @@ describe('a request is refused', () => {
   })
 })
 
+describe('a page of another origin', () => {
+  const page = { origin: 'http://app.example:5173' }
+  const asking = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization,content-type,mcp-session-id',
+  }
+  const options = { origins: ['app.example'], token: 'secret' }
+
+  test('that is named may ask without the token, send with it, and read its session', async () => {
+    const { url } = await start({ tools: [now] }, {}, options)
+    const asked = await send(url, { ...page, ...asking }, undefined, 'OPTIONS')
+    expect([asked.status, asked.text]).toEqual([204, ''])
+    expect(asked.headers).toMatchObject({
+      'access-control-allow-origin': page.origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': asking['access-control-request-headers'],
+      vary: 'Origin',
+    })
+    for (const [headers, body] of [
+      [json, initialize],
+      [modern, list],
+    ] as const) {
+      const sent = await send(url, { ...headers, ...page, authorization: 'Bearer secret' }, body)
+      expect(sent.status).toBe(200)
+      expect(sent.headers['access-control-allow-origin']).toBe(page.origin)
+      expect(sent.headers['access-control-expose-headers']).toContain('Mcp-Session-Id')
+      expect(sent.headers['access-control-allow-credentials']).toBe(undefined)
+    }
+  })
+
+  test('that is named reads why it was refused', async () => {
+    const { url } = await start({ tools: [now] }, {}, options)
+    const { status, headers } = await send(url, { ...json, ...page }, initialize)
+    expect([status, headers['access-control-allow-origin']]).toEqual([401, page.origin])
+    expect((await send(url, { ...page }, undefined, 'OPTIONS')).status).toBe(401)
+  })
+
+  test.each([
+    ['is not named', 'http://evil.example', options, 403],
+    ['of this machine', 'http://localhost:5173', {}, 405],
+  ])('that %s is told nothing', async (_, origin, given, status) => {
+    const { url } = await start({ tools: [now] }, {}, given)
+    const asked = await send(url, { origin, ...asking }, undefined, 'OPTIONS')
+    expect(asked.status).toBe(status)
+    expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  test('is of no concern to clients that are no pages', async () => {
+    const { url } = await start({ tools: [now] }, {}, options)
+    const { status, headers } = await send(url, { ...json, authorization: 'Bearer secret' }, initialize)
+    expect([status, headers['access-control-allow-origin']]).toEqual([200, undefined])
+  })
+})
+
 describe('a session', () => {
   test('that never was, is over, or is not named is none', async () => {
     const { url } = await start({ tools: [now] })

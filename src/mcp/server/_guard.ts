@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { sha256 } from '#sha256'
 import { InvalidConfigurationError } from '../../index.ts'
+import { isPreflight, preflight } from './_cross-origin.ts'
 
 /** Who may send requests. */
 export interface GuardOptions {
@@ -15,12 +16,17 @@ export interface GuardOptions {
   readonly token?: string | ((token: string) => string | undefined | Promise<string | undefined>)
   /** The names under which this server is reached, without ports. Default: those of this machine alone. */
   readonly hosts?: readonly string[]
-  /** The names of the web sites whose pages may send requests, without ports. Default: those of this machine alone. */
+  /**
+   * The names of the web sites whose pages may send requests, without ports. Browsers are told so (CORS) where they are named
+   * here. Default: those of this machine alone, as far as browsers let their pages by themselves.
+   */
   readonly origins?: readonly string[]
 }
 
-/** Whose a request is, or the answer of one that is refused. */
-export type Admission = { readonly principal: string | undefined } | { readonly refusal: Response }
+/** Whose a request is, and the origin of the page that may read the answer; or the answer of one that is not let in. */
+export type Admission =
+  | { readonly principal: string | undefined; readonly answer?: undefined; readonly page: string | undefined }
+  | { readonly answer: Response; readonly page: string | undefined }
 
 /**
  * Looks at where a request comes from before anything else of it is read.
@@ -43,13 +49,16 @@ export function guard(options: GuardOptions): (request: Request) => Promise<Admi
 
   return async (request) => {
     const refusal = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins)
-    if (refusal !== undefined) return { refusal }
-    if (token === undefined) return { principal: undefined }
+    if (refusal !== undefined) return { answer: refusal, page: undefined }
+    const page = options.origins === undefined ? undefined : (request.headers.get('origin') ?? undefined)
+    // Browsers ask without the token.
+    if (page !== undefined && isPreflight(request)) return { answer: preflight(request), page }
+    if (token === undefined) return { principal: undefined, page }
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     // A look-up that finds nobody gives null, or false, as often as undefined: only a name is somebody.
     const principal: unknown = given === undefined ? undefined : await principalOf(given)
     const isSomebody = typeof principal === 'string' && principal !== ''
-    return isSomebody ? { principal } : { refusal: unauthorized(given !== undefined) }
+    return isSomebody ? { principal, page } : { answer: unauthorized(given !== undefined), page }
   }
 }
 

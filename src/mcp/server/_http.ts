@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { parseJson } from '../../index.ts'
 import { attend, serve } from './_connection.ts'
+import { readableBy } from './_cross-origin.ts'
 import { guard, refuse, type GuardOptions } from './_guard.ts'
 import { Rounds } from './_rounds.ts'
 import type { Peer, Settings } from './_settings.ts'
@@ -115,33 +116,39 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     return handle(session, request, body)
   }
 
+  async function answer(request: Request, principal: string | undefined): Promise<Response> {
+    if (isClosed) return refuse(503, -32_000, 'The server is closed')
+    const isPost = request.method === 'POST'
+    if (!isPost && request.method !== 'GET' && request.method !== 'DELETE') {
+      return refuse(405, -32_000, 'Method not allowed', { Allow: 'GET, POST, DELETE' })
+    }
+    const body = isPost ? await bodyOf(request, messageLimit) : undefined
+    if (body instanceof Response) return body
+    const stripped = new Request(request.url, {
+      method: request.method,
+      headers: request.headers,
+      signal: request.signal,
+    })
+    if (await isLegacyRequest(stripped, body)) return legacy(stripped, body, principal)
+    return modern.fetch(stripped, {
+      parsedBody: body,
+      ...(principal === undefined ? undefined : { authInfo: { clientId: principal, token: '', scopes: [] } }),
+    })
+  }
+
   return {
     async fetch(request) {
+      let page: string | undefined
+      let response: Response
       try {
         const admission = await admit(request)
-        if ('refusal' in admission) return admission.refusal
-        if (isClosed) return refuse(503, -32_000, 'The server is closed')
-        const { principal } = admission
-        const isPost = request.method === 'POST'
-        if (!isPost && request.method !== 'GET' && request.method !== 'DELETE') {
-          return refuse(405, -32_000, 'Method not allowed', { Allow: 'GET, POST, DELETE' })
-        }
-        const body = isPost ? await bodyOf(request, messageLimit) : undefined
-        if (body instanceof Response) return body
-        const stripped = new Request(request.url, {
-          method: request.method,
-          headers: request.headers,
-          signal: request.signal,
-        })
-        if (await isLegacyRequest(stripped, body)) return await legacy(stripped, body, principal)
-        return await modern.fetch(stripped, {
-          parsedBody: body,
-          ...(principal === undefined ? undefined : { authInfo: { clientId: principal, token: '', scopes: [] } }),
-        })
+        page = admission.page
+        response = admission.answer ?? (await answer(request, admission.principal))
       } catch (error) {
         settings.report(error)
-        return refuse(500, -32_603, 'Internal server error')
+        response = refuse(500, -32_603, 'Internal server error')
       }
+      return page === undefined ? response : readableBy(page, response)
     },
     async close() {
       isClosed = true

@@ -1,0 +1,26 @@
+/** Whether a browser asks if a page may send a request, before it sends it. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === 'OPTIONS' && headers.has('access-control-request-method')
+}
+
+/** Says that the page may: who sends the request, and what, is looked at when it comes. */
+export function preflight(request: Request): Response {
+  const names = request.headers.get('access-control-request-headers')
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+      ...(names === null ? undefined : { 'Access-Control-Allow-Headers': names }),
+      'Access-Control-Max-Age': '7200',
+    },
+  })
+}
+
+/** The same answer, which a browser lets pages of the origin read. */
+export function readableBy(origin: string, { body, status, statusText, headers: given }: Response): Response {
+  const headers = new Headers(given)
+  headers.set('Access-Control-Allow-Origin', origin)
+  headers.set('Access-Control-Expose-Headers', 'Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After')
+  headers.append('Vary', 'Origin')
+  return new Response(body, { status, statusText, headers })
+}

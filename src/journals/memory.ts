@@ -27,6 +27,8 @@ interface Entry {
   /** How often it has been written since its claim. */
   version: number
   isSettled: boolean
+  /** When it was claimed, or written without being settled, in whole milliseconds. */
+  seenAt: number
 }
 
 /**
@@ -56,7 +58,7 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
 
   function claim(id: string, owner: string, isOver: boolean, kept: Kept): Fence | null {
     if (entries.has(id)) return null
-    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false }
+    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false, seenAt: 0 }
     entries.set(id, entry)
     put(id, entry, isOver, kept)
     return { owner, number: 0 }
@@ -74,34 +76,19 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     const wasOver = entry.isSettled
     entry.kept = kept
     entry.isSettled = isOver
-    if (isOver && !wasOver) {
+    if (!isOver) {
+      entry.seenAt = now()
+      if (wasOver) order.remove(id)
+    } else if (!wasOver) {
       order.add(id)
       while (order.length > room) entries.delete(order.next())
-    } else if (wasOver && !isOver) order.remove(id)
-  }
-
-  /** Who claims, writes or takes over lives. */
-  function beat(owner: string): void {
-    beats.delete(owner)
-    beats.set(owner, now())
-    for (const longestSilent of beats.keys()) {
-      if (beats.size <= beatsKept) break
-      beats.delete(longestSilent)
     }
   }
 
   const journal: Journal = {
     isDurable: false,
-    claim(record, owner) {
-      beat(owner)
-      return claim(record.id, owner, isSettled(record.state), textOf(record))
-    },
-
-    write(record, fence) {
-      const isWritten = write(record.id, fence, isSettled(record.state), textOf(record))
-      if (isWritten) beat(fence.owner)
-      return isWritten
-    },
+    claim: (record, owner) => claim(record.id, owner, isSettled(record.state), textOf(record)),
+    write: (record, fence) => write(record.id, fence, isSettled(record.state), textOf(record)),
 
     read(invocationId) {
       requireId(invocationId)
@@ -117,21 +104,29 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
       entry.owner = owner
       entry.version++
       entry.heldSince = entry.version
-      beat(owner)
+      entry.seenAt = now()
       return fenceOf(entry)
     },
 
     async *unfinished() {
       for (const entry of entries.values()) {
         if (entry.isSettled) continue
-        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - (beats.get(entry.owner) ?? 0) }
+        const seenAt = Math.max(entry.seenAt, beats.get(entry.owner) ?? 0)
+        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - seenAt }
       }
     },
 
-    beat,
+    beat(owner) {
+      beats.delete(owner)
+      beats.set(owner, now())
+      for (const longestSilent of beats.keys()) {
+        if (beats.size <= beatsKept) break
+        beats.delete(longestSilent)
+      }
+    },
   }
   return {
-    // An executor beats by itself, and an id that a host gave it was read here before: neither is done again for each call.
+    // Ids that a host gave were read here before, and those of the executor's own making are in order.
     journal: keeping(journal, {
       claim: (record, owner) => claim(record.id, owner, record.isSettled, record),
       write: (record, fence) => write(record.id, fence, record.isSettled, record),

@@ -21,12 +21,14 @@ export async function wantsConfirmation({ tool, input, context, deadline }: Auth
   }
 }
 
-/** The question, in words; a message that breaks gives way to the plain one. */
+/** The question, in words; a message that breaks, or is no text, gives way to the plain one. */
 export function promptFor({ tool, input }: Authorized): string {
   const { confirmationMessage: message, name, secrets } = tool
   const otherwise = `Allow ${name} to execute?`
   try {
-    return (typeof message === 'function' ? message(masked(input, secrets)) : message) ?? otherwise
+    const said: unknown = typeof message === 'function' ? message(masked(input, secrets)) : message
+    if (isThenable(said)) said.then(undefined, () => {}) // what it comes to is of no use, and harms nobody
+    return typeof said === 'string' ? said : otherwise
   } catch {
     return otherwise
   }

@@ -16,6 +16,19 @@ export function copyOf(value: unknown, known?: unknown): unknown {
   }
 }
 
+/** A copy of arrays and plain objects, in which everything else stays what it is; the value itself where it is too large. */
+export function copyOfPlain(value: unknown): unknown {
+  try {
+    return copied(
+      value,
+      new Map(),
+      budgetOf(mostObjects, (other) => other),
+    )
+  } catch {
+    return value
+  }
+}
+
 /** Whether plain data is what a copy of args holds, which is a tree of JSON. */
 function isSame(value: unknown, copy: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, copy)
@@ -55,12 +68,14 @@ interface Budget {
   left: number
   /** Whether somebody has added to what all objects inherit from: asked once, since asking for each member takes too long. */
   readonly isPolluted: boolean
+  /** What becomes of objects that are not plain. */
+  readonly clone: (value: object) => unknown
 }
 
-function budgetOf(left: number): Budget {
+function budgetOf(left: number, clone: (value: object) => unknown = cloneOf): Budget {
   let isPolluted = false
   for (const _key in Object.prototype) isPolluted = true
-  return { left, isPolluted }
+  return { left, isPolluted, clone }
 }
 
 function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: Budget): unknown {
@@ -77,7 +92,7 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
     }
     return items
   }
-  if (!isPlainObject(value)) return cloneOf(value)
+  if (!isPlainObject(value)) return budget.clone(value)
   const copy: Record<string, unknown> = {}
   seen?.set(value, copy)
   for (const key in value) {

@@ -234,6 +234,7 @@ export class ToolExecutor {
       fence: resumed?.fence,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
+    if (resumed?.resumption.reason === 'client') received.effect = 'unknown' // it may have done what it was asked for
     const isClosed = this.#closing !== undefined
     if (isClosed) received.deadline.cancel('The executor is closed.')
     const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined

@@ -1,5 +1,6 @@
 import { sha256 } from '#sha256'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
+import { ApprovalInvalidError } from './errors.ts'
 
 /** The hash of what a tool promises now: an approval that was given to another definition is void. */
 export function fingerprint(definition: ToolDefinition): string {
@@ -13,6 +14,16 @@ export function fingerprint(definition: ToolDefinition): string {
   }
   const promise = { name, description, type, audience, traits, version: String(metadata.version), ...schemas }
   return sha256(JSON.stringify(promise, inOrder))
+}
+
+/**
+ * Asks that a tool is still what somebody was asked about.
+ *
+ * @throws `E_APPROVAL_INVALID` where it is gone, or promises something else now.
+ */
+export function requireUnchanged(definition: ToolDefinition | undefined, name: string, asked: string): void {
+  if (definition !== undefined && fingerprint(definition) === asked) return
+  throw new ApprovalInvalidError(`Tool ${JSON.stringify(name)} has changed since approval was asked for. Ask anew.`)
 }
 
 /** Writes the members of every object in the order of their names: two ways to write a definition down are one. */

@@ -1,5 +1,5 @@
 import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
-import { isPlainObject } from './copy.ts'
+import { jsonText, readText } from './json-text.ts'
 import type { Issue } from './standard.ts'
 import { pointerSteps } from './text.ts'
 
@@ -25,17 +25,27 @@ export function masked(value: unknown, secrets: readonly string[]): unknown {
   return copy
 }
 
-/** A result in which secrets are masked, however its maker marked it. */
+/**
+ * A result that is all there, in which secrets are masked, however its maker marked it.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` where JSON cannot hold it.
+ */
 export function maskedResult(result: unknown, secrets: readonly string[]): unknown {
   if (typeof result !== 'object' || result === null) return result
-  if (isMarkedJson(result)) return json(masked(markedValue(result), secrets))
+  if (result instanceof ArrayBuffer || ArrayBuffer.isView(result)) return result
+  if (isMarkedJson(result)) return json(maskedJson(markedValue(result), secrets))
   const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)
-  if (blocks === undefined) return Array.isArray(result) || isPlainObject(result) ? masked(result, secrets) : result
+  if (blocks === undefined) return json(maskedJson(result, secrets))
   // The same value as text would show what its data hides.
   const shown = blocks.map((block) =>
-    block.type === 'json' ? { type: block.type, data: masked(block.data, secrets) } : block,
+    block.type === 'json' ? { type: block.type, data: maskedJson(block.data, secrets) } : block,
   )
   return content(shown)
+}
+
+/** The value as JSON has it, masked: what instances and `toJSON` make of themselves is nowhere else to be seen. */
+function maskedJson(value: unknown, secrets: readonly string[]): unknown {
+  return masked(readText(jsonText(value)), secrets)
 }
 
 function maskedAt(value: unknown, steps: readonly string[], depth: number): unknown {

@@ -60,6 +60,10 @@ export interface Approval {
 
 /** The answer for which a call was paused. */
 export interface Resumption {
+  /** Whom it was paused for. */
+  readonly reason: 'approval' | 'client'
+  /** The hash of the tool's definition when it was paused. */
+  readonly fingerprint: string
   readonly approval: Approval
   /** The client's own value, where the call waited for a client. */
   readonly reply?: { readonly value: unknown }

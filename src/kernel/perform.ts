@@ -1,5 +1,6 @@
 import { compose, layersOf } from './compose.ts'
 import { content } from './content.ts'
+import { copyOfPlain } from './copy.ts'
 import { partsOf } from './definition.ts'
 import { drain, isGenerator } from './drain.ts'
 import {
@@ -16,20 +17,21 @@ import { Pause } from './pause.ts'
 import type { Kernel, Ledger } from './ports.ts'
 import { after, isThenable } from './thenable.ts'
 
-const clientPatience = 30_000
+/** How long a client may take to answer, where its tool says nothing, in milliseconds. */
+export const clientPatience = 30_000
 
 /** The result of a call that nobody here runs: a policy gave it, or the provider ran the tool itself. */
 export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readonly value: unknown } | null {
-  const { tool, verdict, call } = confirmed
+  const { tool, verdict, call, resumption } = confirmed
   if (verdict !== null && verdict.result !== null) return verdict.result
+  if (resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
   if (kernel.runners.has(tool.type)) return null
   if (tool.type === 'provider' && call.result !== undefined) {
     confirmed.effect = 'completed'
     return { value: call.result }
   }
-  if (tool.type === 'client' && tool.requiresResponse && confirmed.resumption?.reply === undefined) {
+  if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
     confirmed.effect = 'unknown'
-    if (confirmed.resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
     throw new Pause('client', `Answer ${tool.name}`, tool.timeout ?? clientPatience)
   }
   return null
@@ -40,7 +42,9 @@ export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): unk
   const { tool, context, deadline } = confirmed
   const layers = layersOf(tool, kernel)
   if (layers.length === 0) return perform(confirmed, input, kernel)
-  const work = async (): Promise<unknown> => perform(confirmed, input, kernel)
+  // What somebody approved is beyond the reach of what wraps the run.
+  const own = confirmed.approval === null ? input : copyOfPlain(input)
+  const work = async (): Promise<unknown> => perform(confirmed, own, kernel)
   return deadline.within(compose(layers, confirmed, context, work)).catch((thrown: unknown) => {
     deadline.check()
     throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)

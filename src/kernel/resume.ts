@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { Caller, ToolCall, ToolValues } from './call.ts'
 import { ApprovalExpiredError, ApprovalInvalidError } from './errors.ts'
-import { fingerprint } from './fingerprint.ts'
+import { fingerprint, requireUnchanged } from './fingerprint.ts'
 import type { JournalLedger } from './ledger.ts'
 import { progressOf, type Approval, type Received, type Resumption } from './parcel.ts'
 import type { Pause } from './pause.ts'
@@ -81,25 +81,23 @@ export class Holding {
 
   /** The call that waits for a person's word. */
   async decided(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Redeemed> {
-    const { awaits: _awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
+    const { awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
+    const { reason, fingerprint } = awaits
     const { note, always, decidedBy = 'user', editedArgs } = options
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
-    if (editedArgs === undefined || decision !== 'allow') return { ...held, resumption: { approval } }
-    const resumption: Resumption = callId === null ? { approval } : { approval, editedFrom: callId }
-    return { ...held, resumption, call: { ...held.call, args: editedArgs } }
+    const resumption: Resumption = { reason, fingerprint, approval }
+    if (editedArgs === undefined || decision !== 'allow') return { ...held, resumption }
+    const call = { ...held.call, args: editedArgs }
+    return { ...held, resumption: callId === null ? resumption : { ...resumption, editedFrom: callId }, call }
   }
 
   /** The call that waits for a client's answer. */
   async answered(token: string, value: unknown, options: Pick<DecideOptions, 'session' | 'values'>): Promise<Redeemed> {
     const { awaits, callId: _callId, ...held } = await this.#redeem(token, 'client', options)
-    const approval: Approval = { decision: 'allow', decidedBy: 'client' }
-    const isExpired = Date.now() > awaits.expiresAt
-    return {
-      ...held,
-      resumption: isExpired
-        ? { approval, isExpired }
-        : { approval, reply: { value }, ...(awaits.isApproved && { isApproved: true as const }) },
-    }
+    const { reason, fingerprint, expiresAt, isApproved } = awaits
+    const resumption: Resumption = { reason, fingerprint, approval: { decision: 'allow', decidedBy: 'client' } }
+    if (Date.now() > expiresAt) return { ...held, resumption: { ...resumption, isExpired: true } }
+    return { ...held, resumption: { ...resumption, reply: { value }, ...(isApproved && { isApproved }) } }
   }
 
   #keep(received: Received, awaits: Awaited): void {
@@ -137,10 +135,8 @@ export class Holding {
       this.#held.delete(digest)
       throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
     }
-    const tool = this.#registryFor(held.session).get(held.call.name)
-    if (tool === undefined || fingerprint(tool) !== held.awaits.fingerprint) {
-      throw new ApprovalInvalidError(`Tool "${held.call.name}" has changed since approval was asked for. Ask anew.`)
-    }
+    const { name } = held.call
+    requireUnchanged(this.#registryFor(held.session).get(name), name, held.awaits.fingerprint)
     const used = await this.#use(digest, held)
     if (used === undefined) throw new ApprovalInvalidError('This token is used already.')
     return values === undefined ? used : { ...used, values }

@@ -16,8 +16,8 @@ export function tell(
 ): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // It failed before it had an identity: what came in is told of all the same, but for what may be secret.
-    const secrets = progressOf(received).tool?.secrets ?? []
-    announce(received, kernel, 'call:received', { args: secrets.length > 0 ? undefined : plain(received.call.args) })
+    const args = maySayArgs(received, kernel) ? plain(received.call.args) : undefined
+    announce(received, kernel, 'call:received', { args })
   }
   const artifact = result.artifact === undefined ? undefined : describe(result.artifact, kernel)
   const settled = happen(received, kernel, 'call:settled', summaryOf(result, artifact))
@@ -60,6 +60,16 @@ function describe(artifact: SpooledArtifact, kernel: Kernel): ReturnType<Spooled
   } catch (error) {
     kernel.report(error)
     return undefined
+  }
+}
+
+/** Whether there are no secrets in the args, also where the call ended before its tool was looked up, or may not be seen. */
+function maySayArgs(received: Received, kernel: Kernel): boolean {
+  try {
+    const { tool = kernel.registryFor(received.session).resolve(received.call.name) } = progressOf(received)
+    return tool === undefined || tool.secrets.length === 0
+  } catch {
+    return false
   }
 }
 

@@ -63,7 +63,7 @@ test('memoryJournal says that it does not outlive the process', () => {
   expect(memoryJournal().journal.isDurable).toBe(false)
 })
 
-test('memoryJournal forgets the oldest signs of life, and takes their owners for silent', async () => {
+test('memoryJournal forgets the oldest signs of life, and takes their owners for silent since their last record', async () => {
   const { journal } = memoryJournal()
   await journal.claim(recordOf('a'), 'old')
   await new Promise((resolve) => setTimeout(resolve, 30))

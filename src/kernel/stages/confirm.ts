@@ -1,4 +1,5 @@
 import { askApprover, promptFor, refused, wantsConfirmation } from '../approval.ts'
+import { ToolDeniedError } from '../errors.ts'
 import { stamp, type Authorized, type Confirmed, type Verdict } from '../parcel.ts'
 import { Pause } from '../pause.ts'
 import type { Kernel } from '../ports.ts'
@@ -22,6 +23,9 @@ async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['as
   // A client's answer is no person's word: it stands for one only where a person had given it before.
   const isGranted = resumption !== undefined && (resumption.reply === undefined || resumption.isApproved === true)
   if (isGranted) return stamp(authorized, 'approval', resumption.approval)
+  if (resumption !== undefined) {
+    throw new ToolDeniedError('Approval was asked for only after the client had answered: what it gave is not taken')
+  }
   if (kernel.approver === undefined) throw new Pause('approval', promptFor(authorized), tokenLife, ask?.meta)
   const approval = await askApprover(authorized, kernel, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)

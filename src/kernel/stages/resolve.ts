@@ -1,6 +1,8 @@
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../failure.ts'
+import { requireUnchanged } from '../fingerprint.ts'
 import { stamp, type Received, type Resolved } from '../parcel.ts'
+import { clientPatience } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
 import { isVisible, type ToolRegistry } from '../registry.ts'
 
@@ -12,8 +14,12 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
   if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry)
-  // A client's time is its own: it begins when the client is asked.
-  if (tool.timeout !== undefined && tool.type !== 'client') received.deadline.limit(tool.timeout)
+  const { resumption } = received
+  if (resumption !== undefined) requireUnchanged(tool, tool.name, resumption.fingerprint)
+  // The time of a client that answers elsewhere is its own: it begins when the client is asked.
+  const isClients = tool.type === 'client' && tool.requiresResponse
+  if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)
+  if (isClients && kernel.runners.has('client')) received.deadline.limit(tool.timeout ?? clientPatience)
   return stamp(received, 'tool', tool)
 }
 

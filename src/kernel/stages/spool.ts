@@ -9,9 +9,9 @@ import { keep, type Kept } from '../spooling.ts'
 /** Keeps all of the result, and makes what the model is shown of it. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
   const { secrets, inlineLimit = kernel.inlineLimit } = checked.tool
-  const output = secrets.length === 0 ? checked.output : maskedResult(checked.output, secrets)
+  const { output } = checked
   if (isArtifact(output) || isStream(output)) return keepLarge(output, checked, kernel)
-  const product = productOf(output)
+  const product = productOf(secrets.length === 0 ? output : maskedResult(output, secrets))
   if (isSmall(product, inlineLimit)) return stamp(checked, 'receipt', keepSmall(product, checked))
   return keepLarge(product, checked, kernel)
 }

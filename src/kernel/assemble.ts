@@ -24,7 +24,7 @@ export interface ExecutorOptions {
   readonly inlineLimit?: number
   /** Bytes of UTF-8 that the args of a call may have. Default: 262,144. */
   readonly argsLimit?: number
-  /** Whether models may read the words of errors. Default: `true`. */
+  /** Whether models may read the words of what handlers throw; those of wrong args and denials they always may. Default: `true`. */
   readonly exposeErrors?: boolean
   /** Where faults go that belong to no call's result. Default: `console.error`. */
   readonly report?: (error: unknown) => void

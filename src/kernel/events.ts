@@ -115,6 +115,7 @@ export function happen<Name extends ToolEventName>(
     fold(record, event)
     if (field === 'args') record.input = argsFor(record.input, parcel, ledger)
   }
+  parcel.seq++ // what could not be folded has not happened
   // What the handler or the caller holds too is copied for those who watch.
   if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel)
   return event
@@ -132,7 +133,7 @@ function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
 /** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */
 function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEvent {
   const { id, callId, invocationId, name: toolName, session } = parcel
-  const seq = parcel.seq++
+  const { seq } = parcel
   const timestamp = Date.now()
   const made: unknown =
     id === undefined

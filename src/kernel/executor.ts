@@ -16,7 +16,7 @@ import { pump } from './pump.ts'
 import { recall } from './recall.ts'
 import { snapshotOf, type ToolCallSnapshot } from './record.ts'
 import { recover, type RecoverOptions, type Recovery } from './recover.ts'
-import { type Holding, type DecideOptions, type Redeemed } from './resume.ts'
+import { invocationOf, type Holding, type DecideOptions, type Redeemed } from './resume.ts'
 
 /** What the host says of a whole turn. */
 export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
@@ -115,8 +115,7 @@ export class ToolExecutor {
    * @throws `E_APPROVAL_INVALID` where the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
    */
   async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
-    this.#requireOpen()
-    return this.#resume(await this.#holding.decided(token, decision, options), options.signal)
+    return this.#resume(token, () => this.#holding.decided(token, decision, options), options.signal)
   }
 
   /**
@@ -131,8 +130,7 @@ export class ToolExecutor {
     value: unknown,
     options: Pick<DecideOptions, 'session' | 'values' | 'signal'> = {},
   ): Promise<ToolResult> {
-    this.#requireOpen()
-    return this.#resume(await this.#holding.answered(token, value, options), options.signal)
+    return this.#resume(token, () => this.#holding.answered(token, value, options), options.signal)
   }
 
   /**
@@ -153,7 +151,7 @@ export class ToolExecutor {
    * @throws `E_INVALID_CONFIGURATION` without a journal; `E_JOURNAL`.
    */
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
-    return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.get(id) !== undefined)
+    return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.has(id))
   }
 
   /** The tools that a caller may be shown; one whose schema cannot be said is set aside and reported. */
@@ -208,10 +206,18 @@ export class ToolExecutor {
     return this.close()
   }
 
-  async #resume(resumed: Redeemed, signal: AbortSignal | undefined): Promise<ToolResult> {
-    const { call, invocationId, session, caller, values } = resumed
-    await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
-    return this.#walk(call, { session, caller, invocationId, values, signal }, { resumed })
+  /** Redeems a token, and goes on with its call; meanwhile the call counts as one that is under way. */
+  async #resume(token: string, redeem: () => Promise<Redeemed>, signal: AbortSignal | undefined): Promise<ToolResult> {
+    this.#requireOpen()
+    const arrived = this.#inFlight.expect(invocationOf(token))
+    try {
+      const resumed = await redeem()
+      const { call, invocationId, session, caller, values } = resumed
+      await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
+      return this.#walk(call, { session, caller, invocationId, values, signal }, { resumed })
+    } finally {
+      arrived()
+    }
   }
 
   #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
@@ -235,10 +241,10 @@ export class ToolExecutor {
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
     if (resumed?.resumption.reason === 'client') received.effect = 'unknown' // it may have done what it was asked for
-    const isClosed = this.#closing !== undefined
+    const isClosed = this.#closing !== undefined && resumed === undefined // a token is redeemed only while it is open
     if (isClosed) received.deadline.cancel('The executor is closed.')
     const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
-    if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(invocationId)))
+    if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(received)))
     this.#inFlight.enter(received, named !== undefined)
     const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && this.#ledger !== undefined
     return mayBeKnown ? this.#once(received, this.#ledger) : execute(received, kernel)

@@ -9,6 +9,10 @@ export class InFlight implements Iterable<Received> {
   readonly #isOurs: (invocationId: string) => boolean
   /** Those that the host identified. */
   readonly #named = new Map<string, Received>()
+  /** Calls that are about to enter, by what has to be done before. */
+  readonly #arriving = new Map<Promise<void>, string>()
+  /** Why no call may go on, once those that were left have been cancelled. */
+  #reason: string | undefined
   /** Who waits for a call to leave; made when somebody does. */
   #waiting: Map<Received, (() => void)[]> | undefined
 
@@ -16,7 +20,19 @@ export class InFlight implements Iterable<Received> {
     this.#isOurs = isOurs
   }
 
+  /** Says that a call is about to enter; gives what says that it has, or never will. */
+  expect(invocationId: string): () => void {
+    let arrived = (): void => {}
+    const arrival = new Promise<void>((resolve) => (arrived = resolve))
+    this.#arriving.set(arrival, invocationId)
+    return () => {
+      this.#arriving.delete(arrival)
+      arrived()
+    }
+  }
+
   enter(call: Received, isNamed: boolean): void {
+    if (this.#reason !== undefined) call.deadline.cancel(this.#reason)
     call.place = this.#calls.push(call) - 1
     if (isNamed) this.#named.set(call.invocationId, call)
   }
@@ -42,6 +58,11 @@ export class InFlight implements Iterable<Received> {
     return this.#calls.find((call) => call.invocationId === invocationId)
   }
 
+  /** Whether the call of an invocation is under way, or about to be. */
+  has(invocationId: string): boolean {
+    return this.get(invocationId) !== undefined || [...this.#arriving.values()].includes(invocationId)
+  }
+
   [Symbol.iterator](): Iterator<Received> {
     return this.#calls.values()
   }
@@ -54,10 +75,12 @@ export class InFlight implements Iterable<Received> {
 
   /** Waits until all have left; those that have not after some milliseconds are cancelled. */
   async drain(milliseconds: number, reason: string): Promise<void> {
-    if (this.#calls.length === 0) return
+    if (this.#calls.length === 0 && this.#arriving.size === 0) return
     const timer = setTimeout(() => {
+      this.#reason = reason
       for (const { deadline } of this.#calls) deadline.cancel(reason)
     }, timerLength(milliseconds))
+    await Promise.all(this.#arriving.keys())
     await Promise.all(this.#calls.map((call) => this.#gone(call)))
     clearTimeout(timer)
   }

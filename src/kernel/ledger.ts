@@ -203,12 +203,11 @@ function nothing(): undefined {
 
 /** Takes a journal's answer to a claim, or to a write by the fence that was had before. */
 function accept(answer: unknown, received: Received, fence: Fence | undefined): void {
-  const { invocationId } = received
   if (fence !== undefined) {
-    if (!answer) throw lost(invocationId)
+    if (!answer) throw lost(received.invocationId)
     return
   }
-  if (answer === null) throw duplicate(invocationId)
+  if (answer === null) throw duplicate(received)
   if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
   received.fence = answer as Fence
 }
@@ -238,9 +237,10 @@ function lost(invocationId: string): SealedError {
   )
 }
 
-/** The refusal of an invocation that is known already. */
-export function duplicate(invocationId: string): DuplicateInvocationError {
+/** The refusal of an invocation that is known already; whoever has it may have done something. */
+export function duplicate(received: Received, effect: Received['effect'] = 'unknown'): DuplicateInvocationError {
+  received.effect = effect
   return new DuplicateInvocationError(
-    `Invocation ${JSON.stringify(invocationId)} is known already, and is not settled or was another call. Wait for it, or give another id.`,
+    `Invocation ${JSON.stringify(received.invocationId)} is known already: it has not settled yet, or was another call, in another session or of another caller. Ask again later; under another id the same may be done twice.`,
   )
 }

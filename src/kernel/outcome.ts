@@ -68,14 +68,17 @@ export function failed(received: Received, kernel: Kernel, thrown: unknown): Too
 
 /** The result of a call that waits for somebody. */
 export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
-  const words =
-    pause.reason === 'approval'
-      ? `${received.name} has not run yet: it waits for approval by a person.`
-      : `${received.name} waits for the answer of the client.`
-  const result = outcome(received, 'pending', received.effect, [{ type: 'text', text: words }])
+  const text = waitingWords(received.name, pause.reason)
+  const result = outcome(received, 'pending', received.effect, [{ type: 'text', text }])
   result.token = token
   result.expiresAt = expiresAt
   return result
+}
+
+/** What the model is told of a call that waits. */
+export function waitingWords(toolName: string, reason: Pause['reason']): string {
+  if (reason === 'client') return `${toolName} waits for the answer of the client.`
+  return `${toolName} has not run yet: it waits for approval by a person.`
 }
 
 function outcome(
@@ -100,6 +103,8 @@ function wordsFor(received: Received, kernel: Kernel, error: ToolError): readonl
       // what the policy gave cannot be shown: its words can
     }
   }
-  const isExposed = progressOf(received).tool?.exposeErrors ?? kernel.exposeErrors
+  // What we say ourselves is for the model, such as who denied it and why, and what is wrong with its args.
+  const isTheirs = error.code === 'E_TOOL_DOWNSTREAM_ERROR' || error.code === 'E_INVALID_TOOL_RESULT'
+  const isExposed = !isTheirs || (progressOf(received).tool?.exposeErrors ?? kernel.exposeErrors)
   return [{ type: 'text', text: modelLine(error, isExposed) }]
 }

@@ -59,7 +59,10 @@ export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): u
   if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
   if (confirmed.attempts === 1) return attempt(confirmed, work, kernel)
-  return after(kernel.ledger?.commit(confirmed), () => attempt(confirmed, work, kernel))
+  return after(kernel.ledger?.commit(confirmed), () => {
+    confirmed.deadline.check() // it may have passed while the attempt was written down
+    return attempt(confirmed, work, kernel)
+  })
 }
 
 /** What only looks changes nothing, as far as it runs here. */

@@ -6,17 +6,18 @@ import { content, type ContentBlock } from './content.ts'
 import { ToolError } from './errors.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { MemoryReader } from './memory-reader.ts'
+import { waitingWords } from './outcome.ts'
 import type { Received } from './parcel.ts'
 import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
-import { isSettled, type Journaled, type ToolCallRecord } from './record.ts'
+import { isSettled, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
 
 /**
  * What an invocation that the host identified has come to, where it is known already.
  *
- * @returns Its result, where it is settled; nothing where it is new.
- * @throws `E_DUPLICATE_INVOCATION` where it is not settled, or was another call.
+ * @returns Its result, where it is settled or waits for somebody; nothing where it is new.
+ * @throws `E_DUPLICATE_INVOCATION` where it is under way, or was another call.
  */
 export async function recall(
   received: Received,
@@ -29,10 +30,32 @@ export async function recall(
   const { record } = found
   const isSameCaller = JSON.stringify(record.journal?.caller) === JSON.stringify(caller)
   const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
-  if (!isSettled(record.state) || !isOurs) {
-    throw duplicate(invocationId)
+  if (isOurs && isSettled(record.state)) return answering(call, await replay(record, kernel))
+  const awaits = record.journal?.awaits
+  if (isOurs && awaits !== undefined && awaits.expiresAt > Date.now()) return answering(call, waiting(record, awaits))
+  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown')
+}
+
+/** The reply to this call, whatever the provider called it before. */
+function answering({ id }: ToolCall, result: ToolResult): ToolResult {
+  return id === undefined ? result : { ...result, id }
+}
+
+/** The result of a call that still waits; its token is told once. */
+function waiting(record: ToolCallRecord, { reason, expiresAt }: Awaited): ToolResult {
+  const { id: invocationId, callId, name: toolName } = record
+  const text = waitingWords(toolName, reason)
+  return {
+    invocationId,
+    callId,
+    toolName,
+    status: 'pending',
+    effect: reason === 'client' ? 'unknown' : 'none',
+    isError: false,
+    content: [{ type: 'text', text }],
+    expiresAt,
+    durationMs: 0,
   }
-  return replay(record, kernel)
 }
 
 function isSameCall(record: ToolCallRecord, call: ToolCall, { registryFor, argsLimit }: Kernel): boolean {

@@ -37,6 +37,8 @@ export interface Awaited {
   readonly expiresAt: number
   /** The canonical text of the args: unmasked, since the call goes on from it. */
   readonly text: string
+  /** What the provider gave, where it ran the tool itself. */
+  readonly result?: unknown
   /** Whether a person had approved of the call before. */
   readonly isApproved?: true
 }

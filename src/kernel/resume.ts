@@ -9,6 +9,7 @@ import type { Fence } from './ports.ts'
 import { isSettled, type Awaited, type ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
 import { randomDigits } from './text.ts'
+import { ownJson } from './written.ts'
 
 const mostHeld = 10_000
 /** The last millisecond that a `Date` can hold. */
@@ -72,6 +73,9 @@ export class Holding {
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
       text: identity.text,
+      ...(this.#ledger !== undefined &&
+        received.call.result !== undefined &&
+        ownJson({ result: received.call.result })),
       ...(progressOf(received).approval && { isApproved: true as const }),
     }
     if (this.#ledger === undefined) this.#keep(received, awaits)
@@ -82,10 +86,9 @@ export class Holding {
   /** The call that waits for a person's word. */
   async decided(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Redeemed> {
     const { awaits, callId, ...held } = await this.#redeem(token, 'approval', options)
-    const { reason, fingerprint } = awaits
     const { note, always, decidedBy = 'user', editedArgs } = options
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
-    const resumption: Resumption = { reason, fingerprint, approval }
+    const resumption = resumptionOf(awaits, approval)
     if (editedArgs === undefined || decision !== 'allow') return { ...held, resumption }
     const call = { ...held.call, args: editedArgs }
     return { ...held, resumption: callId === null ? resumption : { ...resumption, editedFrom: callId }, call }
@@ -94,8 +97,8 @@ export class Holding {
   /** The call that waits for a client's answer. */
   async answered(token: string, value: unknown, options: Pick<DecideOptions, 'session' | 'values'>): Promise<Redeemed> {
     const { awaits, callId: _callId, ...held } = await this.#redeem(token, 'client', options)
-    const { reason, fingerprint, expiresAt, isApproved } = awaits
-    const resumption: Resumption = { reason, fingerprint, approval: { decision: 'allow', decidedBy: 'client' } }
+    const { expiresAt, isApproved } = awaits
+    const resumption = resumptionOf(awaits, { decision: 'allow', decidedBy: 'client' })
     if (Date.now() > expiresAt) return { ...held, resumption: { ...resumption, isExpired: true } }
     return { ...held, resumption: { ...resumption, reply: { value }, ...(isApproved && { isApproved }) } }
   }
@@ -159,14 +162,14 @@ export class Holding {
   /** The call that a journal keeps for a token. */
   async #read(token: string, digest: string, ledger: JournalLedger): Promise<Held | undefined> {
     if (digest === '') return undefined
-    const invocationId = token.slice(0, Math.max(0, token.lastIndexOf('.')))
+    const invocationId = invocationOf(token)
     const found = await ledger.read(invocationId)
     const awaits = found?.record.journal?.awaits
     if (found === null || awaits?.digest !== digest || isSettled(found.record.state)) return undefined
     const { record, fence } = found
     const { name, session, toolCallId: id, callId, seq } = record
     return {
-      call: { id, name, args: awaits.text },
+      call: { id, name, args: awaits.text, ...('result' in awaits && { result: awaits.result }) },
       invocationId,
       session,
       caller: record.journal?.caller ?? 'model',
@@ -178,6 +181,15 @@ export class Holding {
       awaits,
     }
   }
+}
+
+function resumptionOf({ reason, fingerprint: asked }: Awaited, approval: Approval): Resumption {
+  return { reason, fingerprint: asked, approval }
+}
+
+/** The invocation that a token speaks of, whether there is one or not. */
+export function invocationOf(token: unknown): string {
+  return typeof token === 'string' ? token.slice(0, Math.max(0, token.lastIndexOf('.'))) : ''
 }
 
 /** Keeps one more, and lets the oldest go where there are too many. */

@@ -124,7 +124,7 @@ export interface ToolOptions<Input = never> {
   readonly examples?: readonly unknown[]
   /** JSON Pointers into args and result whose values are masked wherever they would be written down. */
   readonly secrets?: readonly string[]
-  /** Whether the model may read the words of an error. Default: the executor's. */
+  /** Whether the model may read the words of what the handler throws. Default: the executor's. */
   readonly exposeErrors?: boolean
   /** Bytes of text and JSON up to which its results stay in the result object. Default: the executor's. */
   readonly inlineLimit?: number

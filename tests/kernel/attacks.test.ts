@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
+  content as contentOf,
   createExecutor,
+  json,
   memoryStore,
   ToolRegistry,
   type Caller,
@@ -460,6 +462,28 @@ describe.each(places)('a secret (%s)', (_, place) => {
       { a: 1 },
     )
     vi.unstubAllEnvs()
+    expect(everything).not.toContain(canary)
+  })
+
+  class User {
+    password = canary
+    deep = { toJSON: () => ({ token: canary, other: 'kept' }) }
+  }
+  test.each<[string, () => unknown]>([
+    ['a plain object', () => ({ password: canary, deep: { token: canary, other: 'kept' } })],
+    ['an instance', () => new User()],
+    ['what makes JSON of itself', () => ({ toJSON: () => Object.assign({}, new User()) })],
+    ['marked JSON', () => json(new User())],
+    ['content', () => contentOf([{ type: 'json', data: new User() }])],
+    ['an object that is too large to be shown', () => Object.assign(new User(), { more: 'x'.repeat(50_000) })],
+  ])('in a result is in no event, record, file, log and content: %s', async (__, handler) => {
+    const { everything, results } = await everythingOf(handler, {}, { a: 1 })
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'pending', 'ok', 'ok', 'ok'])
+    for (const { artifact } of results) {
+      const all = (await artifact?.asString()) ?? 'kept'
+      expect(all).toContain('kept')
+      expect(all).not.toContain(canary)
+    }
     expect(everything).not.toContain(canary)
   })
 })

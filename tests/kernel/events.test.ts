@@ -98,7 +98,7 @@ describe('the events of a call', () => {
       executor.execute({ name: 't' }, { invocationId: 'i' }),
       executor.execute({ name: 't' }, { invocationId: 'i' }),
     ])
-    expect([outcome(first), outcome(second)]).toEqual(['ok completed', 'error none E_DUPLICATE_INVOCATION'])
+    expect([outcome(first), outcome(second)]).toEqual(['ok completed', 'error unknown E_DUPLICATE_INVOCATION'])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
     expect(events.filter(({ event }) => event === 'call:settled')).toHaveLength(1)
   })

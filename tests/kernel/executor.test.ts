@@ -138,7 +138,7 @@ describe('an invocation', () => {
     const executor = createExecutor({ tools: [t] })
     const first = executor.execute({ name: 't' }, { invocationId: 'i' })
     const second = await executor.execute({ name: 't' }, { invocationId: 'i' })
-    expect(outcome(second)).toBe('error none E_DUPLICATE_INVOCATION')
+    expect(outcome(second)).toBe('error unknown E_DUPLICATE_INVOCATION')
     gate.resolve()
     expect((await first).status).toBe('ok')
     expect(runs).toBe(1)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from '../../src/kernel/failure.ts'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
 
@@ -237,5 +238,19 @@ describe('the line for the model', () => {
     expect(text(await open.execute({ name: 'hidden' }))).toBe(generic)
     expect(text(await open.execute({ name: 'as-executor' }))).toBe('Error: canary')
     expect((await closed.execute({ name: 'as-executor' })).error?.message).toContain('canary')
+  })
+
+  test('hides what a handler gave against its promise with it, and never why a call was refused', async () => {
+    const tools = [
+      work('lies', () => 'canary', { outputSchema: z.literal('other', 'not canary') }),
+      work('strict', () => 1, { inputSchema: z.object({ a: z.number() }) }),
+      work('asks', () => 1, { requiresConfirmation: true }),
+    ]
+    const executor = createExecutor({ tools, exposeErrors: false })
+    expect(text(await executor.execute({ name: 'lies' }))).toBe('The tool failed; the reason is not shown.')
+    expect(text(await executor.execute({ name: 'strict', args: {} }))).toContain('args.a: Invalid input')
+    expect(text(await executor.execute({ name: 'missing' }))).toContain('Available: lies, strict, asks')
+    const { token = '' } = await executor.execute({ name: 'asks' })
+    expect(text(await executor.decide(token, 'deny', { note: 'use the other' }))).toContain('use the other')
   })
 })

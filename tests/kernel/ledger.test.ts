@@ -153,10 +153,37 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     expect(handler).not.toHaveBeenCalled()
   })
 
+  test('an attempt whose time passes while it is written down does not run', async () => {
+    let writes = 0
+    let runs = 0
+    const mounted = changed(place().open(), {
+      write: (journal) => async (record, fence) => {
+        if (writes++ === 0) await pause(120)
+        return journal.write(record, fence)
+      },
+    })
+    const executor = createExecutor({
+      tools: [
+        work('t', () => {
+          runs++
+          throw new Error('no')
+        }),
+      ],
+      use: [mounted, { middleware: [(_call, _context, next) => next().catch(() => next())] }],
+      timeout: 40,
+    })
+    const result = await executor.execute({ name: 't' })
+    expect(outcome(result)).toBe('timed_out unknown E_TOOL_TIMEOUT')
+    await executor.close({ drain: 1_000 })
+    await pause(100)
+    expect(runs).toBe(1)
+  })
+
   test('secrets in args are in no record, snapshot or event, also of calls that fail early', async () => {
     const mounted = place().open()
     const t = work('t', () => 1, { secrets: ['/password'], requiresConfirmation: true })
-    const executor = createExecutor({ tools: [t], use: [mounted] })
+    const people = work('for-people', () => 1, { secrets: ['/password'], audience: 'user' })
+    const executor = createExecutor({ tools: [t, people], use: [mounted] })
     const events = heard(executor)
     const args = { user: 'ada', password: 'canary-7' }
     const first = await executor.execute({ name: 't', args })
@@ -164,7 +191,9 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     const broken = await executor.execute({ name: 't', args: `${JSON.stringify(args)}}` })
     const edited = await executor.execute({ name: 't', args })
     await executor.decide(edited.token ?? '', 'allow', { editedArgs: { password: 'canary-8' } })
-    for (const { invocationId } of [first, broken, edited]) {
+    const aborted = await executor.execute({ name: 't', args }, { signal: AbortSignal.abort() })
+    const unseen = await executor.execute({ name: 'for-people', args })
+    for (const { invocationId } of [first, broken, edited, aborted, unseen]) {
       const seen = [await recordIn(mounted, invocationId), await executor.snapshot(invocationId)]
       expect(JSON.stringify(seen)).not.toMatch(/canary/)
     }

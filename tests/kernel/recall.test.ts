@@ -21,6 +21,7 @@ afterEach(() => {
 })
 
 const duplicate = 'error none E_DUPLICATE_INVOCATION'
+const underWay = 'error unknown E_DUPLICATE_INVOCATION'
 
 /** Everything of a result that a reader can see. */
 async function shown({ artifact, error, durationMs, ...rest }: ToolResult): Promise<unknown> {
@@ -151,23 +152,49 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     const options = { session: 's', invocationId: 'mine' }
     const running = executor.execute({ name: 't' }, options)
     await vi.waitFor(() => expect(runs).toBe(1))
-    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(duplicate)
-    expect(outcome(await open().execute({ name: 't' }, options))).toBe(duplicate)
+    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(underWay)
+    expect(outcome(await open().execute({ name: 't' }, options))).toBe(underWay)
     resolve()
     expect((await running).status).toBe('ok')
     expect((await executor.execute({ name: 't' }, options)).status).toBe('ok')
     expect(runs).toBe(1)
   })
 
-  test('is refused while it waits for a person', async () => {
+  test.each([
+    ['a person', { requiresConfirmation: true }, 'pending none'],
+    ['a client', { type: 'client', requiresResponse: true }, 'pending unknown'],
+  ])('is as it was while it waits for %s, but for the token, which is told once', async (_, options, pending) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const executor = createExecutor({ tools: [work('t', () => 1, options)], use: [place().open()] })
+    const asked = { session: 's', invocationId: 'mine' }
+    const { token = '', durationMs: _first, ...first } = await executor.execute({ id: 'one', name: 't' }, asked)
+    const { durationMs: _second, ...again } = await executor.execute({ id: 'two', name: 't' }, asked)
+    expect([outcome(again as ToolResult), again]).toEqual([pending, { ...first, id: 'two' }])
+    const { answer } = {
+      answer: 'requiresConfirmation' in options ? executor.decide(token, 'allow') : executor.respond(token, 1),
+    }
+    expect((await answer).status).toBe('ok')
+    expect((await executor.execute({ name: 't' }, asked)).status).toBe('ok')
+  })
+
+  test('is refused once nobody can answer any more', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     const executor = createExecutor({
       tools: [work('t', () => 1, { requiresConfirmation: true })],
       use: [place().open()],
     })
     const options = { session: 's', invocationId: 'mine' }
-    const { token = '' } = await executor.execute({ name: 't' }, options)
-    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(duplicate)
-    expect((await executor.decide(token, 'allow')).status).toBe('ok')
+    await executor.execute({ name: 't' }, options)
+    vi.setSystemTime(Date.now() + 86_400_001)
+    expect(outcome(await executor.execute({ name: 't' }, options))).toBe(underWay)
+  })
+
+  test('answers to the id by which it is asked for', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [place().open()] })
+    const options = { session: 's', invocationId: 'mine' }
+    const results = []
+    for (const id of ['toolu_1', 'toolu_2']) results.push(await executor.execute({ id, name: 't' }, options))
+    expect(results.map(({ id }) => id)).toEqual(['toolu_1', 'toolu_2'])
   })
 
   test('runs once of twenty that come at the same time', async () => {
@@ -182,7 +209,7 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     )
     expect(runs).toBe(1)
     const statuses = all.map(outcome)
-    expect(new Set(statuses)).toEqual(new Set(['ok completed', duplicate]))
+    expect(new Set(statuses)).toEqual(new Set(['ok completed', underWay]))
   })
 
   test.each<[string, ToolCall, { session?: string }]>([

@@ -7,7 +7,8 @@ import {
   type ToolResult,
 } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { data, heard, names, outcome, soon, text, work } from './_calls.ts'
+import { data, heard, names, outcome, pause, soon, text, turn, work } from './_calls.ts'
+import { changed, places, recordIn } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -346,4 +347,132 @@ describe("a client's answer", () => {
     expect([outcome(answered), text(answered)]).toEqual(['ok completed', 'here'])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
   })
+
+  test('that is refused leaves what the client did unknown', async () => {
+    let asked = 0
+    const policy: Extension = {
+      policies: [{ name: 'no', decide: () => (asked++ > 0 ? { decision: 'deny' } : undefined) }],
+    }
+    const executor = createExecutor({
+      tools: [work('ask', () => 'ours', { type: 'client', requiresResponse: true })],
+      use: [policy],
+    })
+    const [one, other] = [await executor.execute({ name: 'ask' }), await executor.execute({ name: 'ask' })]
+    expect(outcome(other)).toBe('denied none E_TOOL_DENIED')
+    expect(outcome(await executor.respond(one.token ?? '', 'here'))).toBe('denied unknown E_TOOL_DENIED')
+    asked = 0
+    const { token = '' } = await executor.execute({ name: 'ask' })
+    const left = await executor.respond(token, 'here', { signal: AbortSignal.abort() })
+    expect(outcome(left)).toBe('cancelled unknown E_TOOL_CANCELLED')
+  })
+
+  test.each(places)('is no way to be asked for approval afterwards (%s)', async (_, place) => {
+    let asked = 0
+    const policy: Extension = {
+      policies: [{ name: 'late', decide: () => (asked++ > 0 ? { decision: 'ask' } : undefined) }],
+    }
+    const approver = { ask: async () => ({ decision: 'allow' as const }) }
+    for (const use of [
+      [policy],
+      [policy, { approver }],
+      [policy, place().open()],
+      [policy, { approver }, place().open()],
+    ]) {
+      asked = 0
+      const executor = createExecutor({
+        tools: [work('ask', () => 'ours', { type: 'client', requiresResponse: true })],
+        use,
+      })
+      const events = heard(executor)
+      const { token = '' } = await executor.execute({ name: 'ask' })
+      const answered = await executor.respond(token, 'here')
+      expect(outcome(answered)).toBe('denied unknown E_TOOL_DENIED')
+      expect(text(answered)).toContain('only after the client had answered')
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index))
+    }
+  })
+
+  test('that comes too late runs nothing, also where there is a runner for clients by now', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const mounted = places[0]![1]().open()
+    const tools = [work('ask', () => 'ours', { type: 'client', requiresResponse: true })]
+    const { token = '' } = await createExecutor({ tools, use: [mounted] }).execute({ name: 'ask' })
+    vi.setSystemTime(Date.now() + 30_001)
+    const runs: unknown[] = []
+    const runner = { type: 'client', run: (call: unknown) => void runs.push(call) }
+    const late = await createExecutor({ tools, use: [mounted, { runners: [runner] }] }).respond(token, 'late')
+    expect([outcome(late), runs]).toEqual(['timed_out unknown E_CLIENT_TOOL', []])
+  })
+
+  test('is awaited by a runner for as long as the tool says', async () => {
+    const runner = { type: 'client', run: () => new Promise(() => {}) }
+    const tools = [work('ask', () => 'ours', { type: 'client', requiresResponse: true, timeout: 20 })]
+    const executor = createExecutor({ tools, use: [{ runners: [runner] }], timeout: 60_000 })
+    expect((await soon(executor.execute({ name: 'ask' }))).status).toBe('timed_out')
+  })
+})
+
+describe.each(places)('while a token is redeemed (%s)', (_, place) => {
+  /** An executor with a call that waits, and a journal that takes its time to give it over. */
+  async function slow(): Promise<Waiting & { readonly taken: () => number }> {
+    let taken = 0
+    const use = [
+      changed(place().open(), {
+        takeOver:
+          (journal) =>
+          async (...args) => {
+            const fence = await journal.takeOver(...args)
+            await pause(20)
+            taken++
+            return fence
+          },
+      }),
+    ]
+    return { ...(await waiting({ a: 1 }, {}, use)), taken: () => taken }
+  }
+
+  test('the tool may be replaced by another, which does not run', async () => {
+    const { executor, registry, token } = await slow()
+    const deciding = executor.decide(token, 'allow')
+    await pause(5)
+    registry.remove('t')
+    let runs = 0
+    registry.add(work('t', () => runs++, { description: 'Deletes everything', requiresConfirmation: true }))
+    expect([outcome(await deciding), runs]).toEqual(['error none E_APPROVAL_INVALID', 0])
+  })
+
+  test('its call is none that recovery may seal', async () => {
+    const { executor, token, inputs } = await slow()
+    const deciding = executor.decide(token, 'allow')
+    for (let round = 0; round < 6; round++) {
+      expect((await executor.recover({ staleAfter: 0 })).sealed).toEqual([])
+      await pause(5)
+    }
+    expect([outcome(await deciding), inputs]).toEqual(['ok completed', [{ a: 1 }]])
+  })
+
+  test('the executor may be closed: the call is waited for, or cancelled when the time is over', async () => {
+    for (const [drain, expected, runs] of [
+      [5_000, 'ok completed', 1],
+      [0, 'cancelled none E_TOOL_CANCELLED', 0],
+    ] as const) {
+      const { executor, token, inputs, taken } = await slow()
+      const deciding = executor.decide(token, 'allow')
+      await turn()
+      const closing = executor.close({ drain })
+      expect([outcome(await deciding), inputs.length]).toEqual([expected, runs])
+      await closing
+      expect(taken()).toBe(1)
+    }
+  })
+})
+
+test.each(places)('a result of the provider is still there when its call was approved (%s)', async (_, place) => {
+  const mounted = place().open()
+  const tools = [work('search', () => 'ours', { type: 'provider', requiresConfirmation: true })]
+  const found = { pages: ['a', 'b'] }
+  const first = await createExecutor({ tools, use: [mounted] }).execute({ name: 'search', result: found })
+  const decided = await createExecutor({ tools, use: [mounted] }).decide(first.token ?? '', 'allow')
+  expect([outcome(decided), data(decided)]).toEqual(['ok completed', found])
+  expect((await recordIn(mounted, decided.invocationId)).journal).not.toHaveProperty('awaits')
 })

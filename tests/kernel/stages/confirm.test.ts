@@ -1,5 +1,6 @@
-import { createExecutor, type ApprovalRequest, type Approver, type ToolExecutor } from 'toolwright'
+import { createExecutor, TextArtifact, type ApprovalRequest, type Approver, type ToolExecutor } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import {
   data,
   deferred,
@@ -186,6 +187,32 @@ describe('a tool that wants to be confirmed', () => {
     expect(inputs).toEqual([{ to: 'ada' }])
   })
 
+  test('runs with what was approved, though middleware changes it on the way', async () => {
+    const { inputs, approver } = {
+      inputs: [] as unknown[],
+      approver: { ask: async () => ({ decision: 'allow' as const }) },
+    }
+    const artifact = new TextArtifact({ reader: { byteLength: 0, read: () => new Uint8Array() } })
+    const inputSchema = z.object({ to: z.array(z.string()) }).transform((input) => ({ ...input, artifact }))
+    const executor = createExecutor({
+      tools: [work('t', (input) => void inputs.push(input), { inputSchema, requiresConfirmation: true })],
+      use: [
+        { approver },
+        {
+          middleware: [
+            (call, _context, next) => {
+              ;(call.input as { to: string[] }).to.push('eve')
+              return next()
+            },
+          ],
+        },
+      ],
+    })
+    await executor.execute({ name: 't', args: { to: ['ada'] } })
+    expect(inputs).toEqual([{ to: ['ada'], artifact }])
+    expect((inputs[0] as { artifact: unknown }).artifact).toBe(artifact)
+  })
+
   test('shows no secret to whoever is asked', async () => {
     const { executor, requests, inputs } = asking(async () => ({ decision: 'allow' }), {
       tool: { secrets: ['/password'], confirmationMessage: (input: object) => `Log in with ${JSON.stringify(input)}?` },
@@ -259,6 +286,12 @@ describe('the question', () => {
       },
       'Allow t to execute?',
     ],
+    [
+      'is the plain one where its maker takes time, and breaks',
+      () => Promise.reject(new Error('no')),
+      'Allow t to execute?',
+    ],
+    ['is the plain one where its maker gives no text', () => 5, 'Allow t to execute?'],
   ])('%s', async (_, confirmationMessage, prompt) => {
     const { executor, requests } = asking(async () => ({ decision: 'allow' }), { tool: { confirmationMessage } })
     await executor.execute({ name: 't', args: { a: 1 } })

@@ -123,7 +123,7 @@ export class ToolExecutor {
    *
    * @param token The `token` of the `pending` result; of use once.
    * @param value What the client answers; checked against the tool's `outputSchema`.
-   * @throws `E_APPROVAL_INVALID`, `E_APPROVAL_EXPIRED` as `decide` does.
+   * @throws `E_APPROVAL_INVALID` as `decide` does. An answer that comes too late gives a result that is `timed_out`, `E_CLIENT_TOOL`.
    */
   async respond(
     token: string,
@@ -134,9 +134,9 @@ export class ToolExecutor {
   }
 
   /**
-   * How a call stands: of one in flight, or of one in the journal.
+   * How a call stands, be it in flight or over: what the journal's record says of it.
    *
-   * @throws `E_JOURNAL` where there is no record of it.
+   * @throws `E_JOURNAL` where there is no record of it, or no journal.
    */
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
     const record = this.#inFlight.get(invocationId)?.record ?? (await this.#ledger?.read(invocationId))?.record

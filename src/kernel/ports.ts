@@ -60,7 +60,7 @@ export interface ApprovalRequest {
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
   readonly decidedBy?: string | undefined
-  /** A word to the model. */
+  /** A word to the model where the decision is `deny`; for the record where it is `allow`. */
   readonly note?: string | undefined
   /** The person does not want to be asked again; remembering it is the host's policy. */
   readonly always?: boolean | undefined

@@ -17,7 +17,7 @@ const endOfTime = 8.64e15
 
 /** What may be said with an answer, beside yes and no. */
 export interface DecideOptions {
-  /** A word to the model. */
+  /** A word to the model where the answer is `deny`; for the record where it is `allow`. */
   readonly note?: string
   /** The person does not want to be asked again; remembering it is the host's policy. */
   readonly always?: boolean

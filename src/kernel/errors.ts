@@ -242,7 +242,12 @@ export class InternalError extends ToolError<'E_INTERNAL'> {
   static override readonly code = 'E_INTERNAL'
 }
 
-/** Thrown by a handler to say that it failed, and what the model could do about it. */
+/**
+ * Thrown by a handler to say that it failed, and what the model could do about it.
+ *
+ * A handler that returns `{ ok: false, error }`, with `recommendations` and `note` or without and with nothing else, says the
+ * same; an object with any other member is a result.
+ */
 export class ToolFailure extends Error {
   readonly recommendations: readonly string[]
   readonly retryable: boolean

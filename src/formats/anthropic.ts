@@ -23,7 +23,8 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * assistant message that is nothing but text blocks counts as Anthropic's. Calls that the provider runs itself
  * (`server_tool_use`, `mcp_tool_use`) are passed over. `providerOptions.anthropic` joins the definition (`strict`,
  * `cache_control`, …); with a `type` of Anthropic's own (`bash_20250124`), it takes the place of description and schema.
- * A failed result is text only, as the API demands; so are pictures of other types than JPEG, PNG, GIF and WebP.
+ * A failed result is text only, as the API demands; so are pictures of other types than JPEG, PNG, GIF and WebP. `results`
+ * gives one message of the user with all of them.
  *
  * @param options `pending` and `envelope`.
  * @example

@@ -24,7 +24,8 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * conversation, of which the last content counts; field names in camel case or snake case. Calls may have no id: results
  * are then matched by order and name, so give `results` the message. The schema goes out as it is, as
  * `parametersJsonSchema`. `providerOptions.google` (or `gemini`) joins the declaration; of a tool of type `provider` it is
- * the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a failed one `{ error }`.
+ * the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a failed one `{ error }`; `results` gives one content
+ * of the user with all of them.
  *
  * @param options `pending`, `envelope` and `media`.
  * @example

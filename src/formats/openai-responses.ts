@@ -22,7 +22,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * and custom tools are ours: calls of OpenAI's own tools are passed over, also of those that a host answers itself
  * (`shell_call`, `computer_call`, …). `providerOptions.openai` joins the definition. `strict` is `false` unless the options
  * say otherwise, for the API would else rewrite the schema and require every property. Give `results` the message: then
- * custom calls are answered in their own way, and those that a program made reach it.
+ * custom calls are answered in their own way, and those that a program made reach it. `results` gives an array of items.
  *
  * @param options `pending` and `envelope`.
  * @example

@@ -19,6 +19,7 @@ export type { FormatOptions } from './_render.ts'
  * of a `custom` call becomes `{ input: text }`. The former `function_call` is read and answered too, where `results` gets
  * the message. `providerOptions.openai` joins the function (`strict`, …); the schema is never rewritten for it. With
  * `type: 'custom'` the tool is offered as one that takes free text. Results are text; what is not is named in words.
+ * `results` gives an array with a message for each: `messages.push(...results)`.
  *
  * @param options `pending` and `envelope`.
  * @example

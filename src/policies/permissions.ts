@@ -20,7 +20,10 @@ export type PermissionFunction = (
 interface PermissionLists {
   /** Tools whose calls somebody has to approve, unless they stand in one of the other lists. */
   readonly requireApprovalTools?: readonly string[]
-  /** Tools whose calls run at once, unless they are denied. */
+  /**
+   * Tools about whose calls this policy asks nobody, unless they are denied. They run at once only where nothing else asks:
+   * a tool's own `requiresConfirmation` and other policies still do.
+   */
   readonly autoAllowTools?: readonly string[]
   /** Tools whose calls are refused, whatever else is said of them. */
   readonly autoDenyTools?: readonly string[]

@@ -1,7 +1,8 @@
-import type { Extension, Observer, Policy, ToolContext, Validated } from '../index.ts'
+import type { Decision, Extension, Observer, Policy, ToolContext, Validated } from '../index.ts'
 import { namesOf, wordOf } from './_options.ts'
 
 const mostTallies = 10_000
+const mostAsked = 10_000
 
 /** Whose calls share a limit: those of a session, of a tool, or of a tool within a session. */
 export type LimitedBy = 'session' | 'tool' | 'session-and-tool'
@@ -30,7 +31,8 @@ export type Limiting = Extension & { readonly policies: readonly [Policy]; reado
 
 /**
  * Limits how many calls begin. A call takes its place when it is decided on, so that calls side by side cannot slip past;
- * the place becomes a start with `tool:start`, and is given back where the call settles without one.
+ * the place becomes a start with `tool:start`, or when a client is asked, and is given back where the call settles without
+ * one. What the client answers is neither judged again nor another start.
  */
 export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limiting {
   const per = wordOf(limit.name, 'per', limit.per, ['session', 'tool', 'session-and-tool'], 'session-and-tool')
@@ -39,7 +41,10 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const tallies = new Map<string, Counted>()
   // How many places a call holds; more than one where executors share the limit, and a host gave two calls one id.
   const places = new Map<string, number>()
-  const decided = new WeakSet<ToolContext>()
+  // Calls that began when their client was asked, and wait for its answer; the oldest first.
+  const asked = new Map<string, number>()
+  // An extension may be mounted twice, or on trial too: what it said of a call it says again.
+  const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
   // A tool's name has no line break, so that no session can pass for another pair.
   function keyOf(session: string, toolName: string): string {
@@ -57,9 +62,17 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     return tally
   }
 
-  function decide({ tool, session, invocationId }: Validated, context: ToolContext): ReturnType<Policy['decide']> {
-    if ((tools !== undefined && !tools.has(tool.name)) || decided.has(context)) return undefined
-    decided.add(context)
+  function decide(call: Validated, context: ToolContext): Decision {
+    if (tools !== undefined && !tools.has(call.tool.name)) return undefined
+    const known = decided.get(context)
+    if (known !== undefined) return known.decision
+    // Where a client has answered, its call began when it was asked.
+    const decision = call.resumption?.reason === 'client' ? undefined : judge(call)
+    decided.set(context, { decision })
+    return decision
+  }
+
+  function judge({ tool, session, invocationId }: Validated): Decision {
     const key = keyOf(session, tool.name)
     const tally = tallyOf(key)
     const of = per === 'session' ? '' : ` of ${JSON.stringify(tool.name)}`
@@ -67,22 +80,50 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const allowance = `${many}${of}${per === 'tool' ? '' : ' in a session'} ${limit.calls === 1 ? 'is' : 'are'} allowed`
     const reason = limit.refusal(tally, allowance)
     if (reason !== undefined) return { decision: 'deny', reason }
-    const place = JSON.stringify([invocationId, key])
     tally.waiting++
-    places.set(place, (places.get(place) ?? 0) + 1)
+    add(places, placeOf(invocationId, key))
     return undefined
   }
 
-  const observe: Observer = ({ event, invocationId, session, toolName }) => {
-    if (event !== 'tool:start' && event !== 'call:settled') return
+  const observe: Observer = (event) => {
+    const { invocationId, session, toolName } = event
+    const isAsked = event.event === 'call:paused' && event.reason === 'client'
+    if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
     const key = keyOf(session, toolName)
-    const place = JSON.stringify([invocationId, key])
-    const held = places.get(place) ?? 0
-    if (held > 1) places.set(place, held - 1)
-    else places.delete(place)
-    if (held > 0) tallyOf(key).waiting--
-    if (event === 'tool:start' && (tools === undefined || tools.has(toolName))) limit.begun(tallyOf(key))
+    const place = placeOf(invocationId, key)
+    if (take(places, place)) tallyOf(key).waiting--
+    if (event.event === 'call:settled') {
+      if (event.status !== 'pending') take(asked, place)
+    } else if ((tools === undefined || tools.has(toolName)) && !(event.event === 'tool:start' && asked.has(place))) {
+      limit.begun(tallyOf(key))
+      if (isAsked) remember(place)
+    }
+  }
+
+  function remember(place: string): void {
+    add(asked, place)
+    for (const oldest of asked.keys()) {
+      if (asked.size <= mostAsked) break
+      asked.delete(oldest)
+    }
   }
 
   return { policies: [{ name: limit.name, decide }], observers: [observe] }
+}
+
+/** A call, among those that share a limit. */
+function placeOf(invocationId: string, key: string): string {
+  return JSON.stringify([invocationId, key])
+}
+
+function add(counts: Map<string, number>, place: string): void {
+  counts.set(place, (counts.get(place) ?? 0) + 1)
+}
+
+/** Takes one away; tells whether there was one. */
+function take(counts: Map<string, number>, place: string): boolean {
+  const count = counts.get(place) ?? 0
+  if (count > 1) counts.set(place, count - 1)
+  else counts.delete(place)
+  return count > 0
 }

@@ -1,6 +1,6 @@
 /**
  * A number of calls, and no more. This leaf counts the calls of one process in memory: it keeps nothing over a restart,
- * never gives a call back that has begun, and counts neither questions nor refusals.
+ * never gives a call back that has begun, and counts neither requests for approval nor refusals.
  *
  * @module
  */
@@ -25,9 +25,10 @@ interface Spent extends Tally {
 /**
  * Lets so many calls begin, and refuses the rest.
  *
- * A call counts when it begins: one that is refused, or that waits for approval and is never approved, costs nothing, and
- * one that is resumed costs no more than another. While it waits it holds its place, so that calls side by side cannot
- * slip past. The counts of the 10,000 sessions and tools that were used last are kept.
+ * A call counts when it begins, and where a client has to answer it, when the client is asked: one that is refused, or that
+ * waits for approval and is never approved, costs nothing, and one that is resumed costs no more than another. While it
+ * waits it holds its place, so that calls side by side cannot slip past. The counts of the 10,000 sessions and tools that
+ * were used last are kept.
  *
  * @param options `calls`: how many; `per` and `tools`: of which.
  * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.

@@ -1,5 +1,7 @@
-import { createExecutor, tool, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
-import { expect, test } from 'vitest'
+import { clientTool, createExecutor, tool, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { shadow } from 'toolwright/policies/shadow'
+import { describe, expect, test } from 'vitest'
 import { work } from '../conformance/policies.ts'
 
 type Create = (calls: number, options?: object) => Extension
@@ -105,6 +107,75 @@ export function limitTests(create: Create): void {
     const limit = create(2)
     const executor = executorOf(limit, limit)
     expect(await statuses(await executor.executeToolCalls(repeat(3, () => ({ name: 'work' }))))).toBe('ok ok denied')
+  })
+
+  test('says of a call what it said of it on trial', async () => {
+    const reports: string[] = []
+    const limit = create(1)
+    const executor = executorOf(
+      shadow(limit, ({ said }) => void reports.push(said)),
+      limit,
+    )
+    const call = (): Promise<ToolResult> => executor.execute({ name: 'work' }, one)
+    expect(await statuses([await call(), await call(), await call()])).toBe('ok denied denied')
+    expect(reports).toEqual(['none', 'deny', 'deny'])
+  })
+
+  describe('of a tool that a client answers', () => {
+    const form = clientTool({ name: 'form', description: 'Asks the client', requiresResponse: true })
+    const formOf = (...use: Extension[]): ToolExecutor => createExecutor({ tools: [form], use })
+    const ask = (executor: ToolExecutor): Promise<ToolResult> => executor.execute({ name: 'form' }, one)
+
+    test('counts a call when the client is asked, whether it answers or not', async () => {
+      const executor = formOf(create(2))
+      expect(await statuses([await ask(executor), await ask(executor), await ask(executor)])).toBe(
+        'pending pending denied',
+      )
+    })
+
+    test('lets every client answer that was asked, also where no further call may begin', async () => {
+      const executor = formOf(create(2))
+      const asked = [await ask(executor), await ask(executor), await ask(executor)]
+      const tokens = asked.flatMap(({ token }) => token ?? [])
+      expect(await statuses(tokens.map((token) => executor.respond(token, 'here')))).toBe('ok ok')
+      expect(await statuses([ask(executor)])).toBe('denied')
+    })
+
+    test('does not count the answer again', async () => {
+      const executor = formOf(create(2))
+      const { token = '' } = await ask(executor)
+      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([await ask(executor), await ask(executor)])).toBe('pending denied')
+    })
+
+    test('counts once where a person has to approve first', async () => {
+      const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+      const limit = create(2)
+      const executor = formOf(limit, asks)
+      const waiting = await ask(executor)
+      const asked = await executor.decide(waiting.token ?? '', 'allow')
+      expect(await statuses([asked])).toBe('pending')
+      expect(await statuses([executor.respond(asked.token ?? '', 'here')])).toBe('ok')
+      const free = formOf(limit)
+      expect(await statuses([await ask(free), await ask(free)])).toBe('pending denied')
+    })
+
+    test('counts the answer in a process that did not ask', async () => {
+      const journal = memoryJournal()
+      const { token = '' } = await ask(formOf(journal))
+      const executor = formOf(journal, create(1))
+      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([ask(executor)])).toBe('denied')
+    })
+
+    test('forgets that it asked once the call has settled', async () => {
+      const executor = createExecutor({ tools: [form, work()], use: [create(2, { per: 'session' })] })
+      const same = { ...one, invocationId: 'same' }
+      const { token = '' } = await executor.execute({ name: 'form' }, same)
+      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([await executor.execute({ name: 'work' }, same)])).toBe('ok')
+      expect(await statuses([executor.execute({ name: 'work' }, one)])).toBe('denied')
+    })
   })
 
   test('does not confuse calls of two executors that a host gave one id', async () => {

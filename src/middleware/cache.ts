@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Caller, Extension, Middleware, ToolDefinition } from '../index.ts'
+import type { Caller, Extension, Middleware, Observer, ToolDefinition } from '../index.ts'
 import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
@@ -27,6 +27,12 @@ interface Entry {
   readonly expiresAt: number
 }
 
+/** A middleware with an observer of its own. */
+export type Caching = Extension & {
+  readonly middleware: readonly [Middleware]
+  readonly observers: readonly [Observer]
+}
+
 /** About 64 MiB, where every character takes two bytes. */
 const mostWeight = 33_554_432
 const deepest = 256
@@ -36,8 +42,9 @@ const deepest = 256
  * whose `traits` say `readonly`.
  *
  * Two calls are the same where session, caller, definition and `callId` are; what a handler reads from `values` is no part of
- * it. A result is copied when it is kept and each time it is given, so that nobody changes that of another. A hit is told of
- * as `tool:progress` of type `cache`. All results together take about 64 MiB at most.
+ * it. A result is kept once its call has settled `ok`, which the extension's own observer hears: mount it whole, in `use`. It
+ * is copied before and each time it is given, so that nobody changes that of another. A hit is told of as `tool:progress` of
+ * type `cache`. All results together take about 64 MiB at most.
  *
  * @param options How many, for how long, and for whom.
  * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
@@ -50,7 +57,7 @@ const deepest = 256
  * ```
  * @experimental
  */
-export function cache(options: CacheOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
+export function cache(options: CacheOptions = {}): Caching {
   requireOptions('cache', options, ['maximumEntries', 'ttl', 'scope'])
   const maximumEntries = wholeNumber('cache', 'maximumEntries', options.maximumEntries ?? 500, 1)
   const ttl = numberOf('cache', 'ttl', options.ttl ?? 300_000, 0)
@@ -58,6 +65,8 @@ export function cache(options: CacheOptions = {}): Extension & { readonly middle
   if (scope !== 'session' && scope !== 'shared') throw wrong('cache', 'takes "session" or "shared" as `scope`')
   // The least recently used first.
   const entries = new Map<string, Entry>()
+  // The invocations that run, and what they gave: until they settle, it may still turn out to be no result.
+  const fresh = new Map<string, (Entry & { readonly key: string }) | undefined>()
   const numbers = new WeakMap<ToolDefinition, number>()
   let weight = 0
   let count = 0
@@ -74,21 +83,28 @@ export function cache(options: CacheOptions = {}): Extension & { readonly middle
     entries.delete(key)
   }
 
-  function keep(key: string, value: unknown): void {
-    const copy = snapshot(value)
+  function keep(key: string, entry: Entry): void {
     forget(key)
-    if (copy === undefined || copy.weight > mostWeight) return
-    entries.set(key, { ...copy, expiresAt: performance.now() + ttl })
-    weight += copy.weight
+    entries.set(key, entry)
+    weight += entry.weight
     for (const oldest of entries.keys()) {
       if (entries.size <= maximumEntries && weight <= mostWeight) break
       forget(oldest)
     }
   }
 
+  const observe: Observer = (event) => {
+    const { invocationId } = event
+    if (event.event === 'tool:start') fresh.set(invocationId, undefined)
+    if (event.event !== 'call:settled') return
+    const given = fresh.get(invocationId)
+    fresh.delete(invocationId)
+    if (given !== undefined && event.status === 'ok') keep(given.key, given)
+  }
+
   return {
     middleware: [
-      async ({ tool, session, caller, callId }, context, next) => {
+      async ({ tool, session, caller, callId, invocationId }, context, next) => {
         if (!tool.traits.readonly || tool.type !== 'server') return next()
         const key = JSON.stringify([scope === 'shared' ? null : session, whose(caller), numberOfTool(tool), callId])
         const entry = entries.get(key)
@@ -98,13 +114,20 @@ export function cache(options: CacheOptions = {}): Extension & { readonly middle
           context.emit('cache', { hit: true })
           return snapshot(entry.value)?.value
         }
+        forget(key)
         const value = await next()
-        keep(key, value)
+        // What comes after the settlement is late, and without the observer nothing would tell of one.
+        const copy = fresh.has(invocationId) ? snapshot(value) : undefined
+        if (copy !== undefined && copy.weight <= mostWeight) {
+          fresh.set(invocationId, { ...copy, key, expiresAt: performance.now() + ttl })
+        }
         return value
       },
     ],
+    observers: [observe],
     close() {
       entries.clear()
+      fresh.clear()
       weight = 0
     },
   }

@@ -118,6 +118,51 @@ describe('cache', () => {
     expect(runs()).toBe(3)
   })
 
+  test.each<[string, object, (run: number) => unknown]>([
+    [
+      'what does not fit the outputSchema',
+      { outputSchema: { type: 'object', required: ['right'] } },
+      (run) => (run < 3 ? { wrong: run } : { right: run }),
+    ],
+    ['what is no result', {}, (run) => (run < 3 ? { big: BigInt(run) } : { right: run })],
+  ])('does not keep %s', async (_, options, make) => {
+    const { call, runs } = counted({}, { ...readonly, ...options }, make)
+    for (const status of ['error', 'error', 'ok', 'ok']) expect(await call()).toMatchObject({ status })
+    expect(runs()).toBe(3)
+  })
+
+  test('does not keep what comes after its call has settled', async () => {
+    const controller = new AbortController()
+    let isLate: () => void = () => {}
+    const late = new Promise<void>((resolve) => (isLate = resolve))
+    let runs = 0
+    const standing = {
+      middleware: [
+        async () => {
+          if (++runs > 1) return 'at once'
+          controller.abort()
+          await late
+          return 'late'
+        },
+      ],
+    }
+    const tools = [toolOf(() => 'never asked', readonly)]
+    const executor = createExecutor({ tools, use: [cache(), standing] })
+    const call = (signal?: AbortSignal): Promise<ToolResult> => executor.execute({ name: 'work' }, { signal })
+    expect(await call(controller.signal)).toMatchObject({ status: 'cancelled' })
+    isLate()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(await call()).toMatchObject({ content: [{ text: 'at once' }] })
+  })
+
+  test('keeps nothing where its observer is left out', async () => {
+    let runs = 0
+    const own = { ...readonly, middleware: cache().middleware }
+    const executor = createExecutor({ tools: [toolOf(() => ++runs, own)] })
+    for (const run of ['1', '2'])
+      expect(await executor.execute({ name: 'work' })).toMatchObject({ content: [{ text: run }] })
+  })
+
   test.each<[string, () => unknown]>([
     ['text', () => 'text'],
     ['nothing', () => undefined],

@@ -38,7 +38,7 @@ export const secretPatterns: readonly RegExp[] = [
   /(?<![\w-])(?:sk|xox[abprs])-[\w-]{20,}/g,
   /(?<![\w-])AIza[\w-]{35}/g,
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?/g,
 ]
 
 /** The names of members whose text `redact` masks whole. */
@@ -48,7 +48,8 @@ export const secretNames: readonly RegExp[] = [new RegExp(`^(?:${name}|secret|au
  * Masks secrets in results: in text, and in every string of a JSON value or of content blocks.
  *
  * Where something is masked the result is a copy; otherwise it is the handler's own object. What is not plain is looked at as
- * the JSON that would be written of it. Mount it before other middleware, and it sees what they give.
+ * the JSON that would be written of it. It sees what the middleware gives that `use` names after it: mount it before the rest,
+ * but after `truncate`, which may cut a secret so that no pattern knows what is left of it.
  *
  * @param options Own patterns stand in for the default ones: `patterns: [...secretPatterns, /mine/]` adds to them. A pattern
  * is looked for everywhere, whatever its `lastIndex` and its flags `g` and `y` say.
@@ -82,7 +83,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   /** The value itself where nothing in it is masked. `done` holds what was looked at, so that each object is walked once. */
   function masked(value: unknown, done: Map<object, unknown>): unknown {
     if (typeof value === 'string') return maskedText(value)
-    if (typeof value !== 'object' || value === null || isOpaque(value)) return value
+    if (!isObject(value) || isOpaque(value)) return value
     if (done.has(value)) return done.get(value)
     done.set(value, value)
     const its = maskedObject(value, done)
@@ -91,19 +92,24 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   }
 
   function maskedObject(value: object, done: Map<object, unknown>): unknown {
-    const { toJSON } = value as { readonly toJSON?: unknown }
-    if (typeof toJSON === 'function') {
-      const written: unknown = toJSON.call(value, '')
-      const its = masked(written, done)
-      return Object.is(its, written) ? value : its
-    }
+    if (!hasToJSON(value)) return maskedMembers(value, done)
+    const written = value.toJSON('')
+    // JSON asks once: of what was given, also where that is the object itself, it writes the members.
+    const its = isObject(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
+    return Object.is(its, written) ? value : its
+  }
+
+  function maskedMembers(value: object, done: Map<object, unknown>): unknown {
     let isChanged = false
     const members = membersOf(value).map(([key, member]) => {
       const its = maskedMember(key, member, done)
       isChanged ||= !Object.is(its, member)
       return [key, its] as const
     })
-    return isChanged ? plainLike(isPlain(value) ? value : {}, members) : value
+    if (!isChanged) return value
+    // The copy is what is written: a `toJSON` would give the original again.
+    const own = members.filter(([key, member]) => key !== 'toJSON' || typeof member !== 'function')
+    return plainLike(isPlain(value) ? value : {}, own)
   }
 
   return {
@@ -112,7 +118,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
         const value = await next()
         const its = masked(value, new Map())
         // What stands in for an instance is JSON as the instance was, also where it is a string or looks like content.
-        const isInstance = !Object.is(its, value) && typeof value === 'object' && value !== null && !isPlain(value)
+        const isInstance = !Object.is(its, value) && isObject(value) && !isPlain(value)
         return isInstance ? json(its) : its
       },
     ],
@@ -126,8 +132,16 @@ function isOpaque(value: object): boolean {
     value instanceof ArrayBuffer ||
     value instanceof SpooledArtifact ||
     Symbol.asyncIterator in value ||
-    'getReader' in value
+    typeof (value as { readonly getReader?: unknown }).getReader === 'function'
   )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function hasToJSON(value: object): value is { toJSON(key: string): unknown } {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
 /** Copies that look everywhere, and share no `lastIndex` with the host's. */

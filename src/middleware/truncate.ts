@@ -18,6 +18,7 @@ export interface TruncateOptions {
  * Cuts results that are text and longer than `limit`, and says at their end how many bytes of UTF-8 the whole text had.
  *
  * A large result need not be cut to spare the model: the executor shows a preview of it, and keeps the whole as an artifact.
+ * Mount it before `redact`, so that secrets are masked before anything is cut.
  *
  * @param options From which length on, and what is kept.
  * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.

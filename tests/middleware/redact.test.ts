@@ -1,5 +1,6 @@
 import { content, createExecutor, InvalidConfigurationError, json, TextArtifact } from 'toolwright'
 import { redact, secretPatterns, type RedactOptions } from 'toolwright/middleware/redact'
+import { truncate } from 'toolwright/middleware/truncate'
 import { describe, expect, test } from 'vitest'
 import { middlewareConformance, run, toolOf } from '../conformance/middleware.ts'
 
@@ -35,6 +36,16 @@ describe('redact', () => {
     [`OPENAI ${key}`, 'OPENAI ***'],
     [`a ${token} b`, 'a *** b'],
     ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nrest', '***\nrest'],
+    [
+      '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,A1\n\nMIIE\n-----END RSA PRIVATE KEY-----\nrest',
+      '***\nrest',
+    ],
+    [
+      '-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: a-b\n\nlQdG\n=a1B2\n-----END PGP PRIVATE KEY BLOCK-----\nrest',
+      '***\nrest',
+    ],
+    ['-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQdG', '***'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE\n-----BEGIN CERTIFICATE-----', '***-----BEGIN CERTIFICATE-----'],
   ])('masks %j', async (text, expected) => {
     expect(await masked(text)).toBe(expected)
   })
@@ -47,6 +58,7 @@ describe('redact', () => {
     'task-force-of-the-twenty-first-century',
     'nextPageToken: abc',
     'a passage = b',
+    '-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQGN\n-----END PGP PUBLIC KEY BLOCK-----',
   ])('leaves %j alone', async (text) => {
     expect(await masked(text)).toBe(text)
   })
@@ -96,6 +108,33 @@ describe('redact', () => {
     )
     expect(await masked(new Secret())).toBe('{"note":"password=***"}')
     expect(await masked(new URL('https://me:pass@host/'))).toBe('"https://me:***@host/"')
+  })
+
+  test('looks at an object that gives itself as its JSON', async () => {
+    class Account {
+      readonly password = 'x'
+      toJSON(): unknown {
+        return this
+      }
+    }
+    const own = { password: 'x', toJSON: (): unknown => own }
+    const other = { password: 'x', toJSON: () => 'not asked' }
+    for (const value of [new Account(), own, { toJSON: () => other }]) {
+      expect(await masked(value)).toBe('{"password":"***"}')
+      expect(await masked([value])).toBe('[{"password":"***"}]')
+    }
+    expect(await masked({ toJSON: 1, password: 'x' })).toBe('{"toJSON":1,"password":"***"}')
+  })
+
+  test('takes nothing for a stream that only has a member of the name', async () => {
+    expect(await masked({ getReader: 1, password: 'x' })).toBe('{"getReader":1,"password":"***"}')
+  })
+
+  test('sees all of a text where it is mounted after truncate', async () => {
+    const text = `${'x'.repeat(10)} ${github} ${'x'.repeat(100)}`
+    const cut = truncate({ limit: 100, keep: 40 })
+    const { artifact } = await run([cut, redact()], () => text)
+    expect(await artifact?.asString()).toMatch(/^x{10} \*\*\* x/)
   })
 
   test('changes nothing that the handler holds', async () => {
@@ -170,6 +209,11 @@ describe('redact', () => {
     'eyJ-',
     'eyJabcdefgh.',
     '-----BEGIN PRIVATE KEY-----a',
+    '-----BEGIN PRIVATE KEY-----a-',
+    '-----BEGIN PGP PRIVATE KEY BLOCK-----\n-',
+    '-----BEGIN PRIVATE KEY-----' + 'a-'.repeat(10_000),
+    '-',
+    '----',
     '://a:',
     '://a:b',
     'bearer ',

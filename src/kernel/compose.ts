@@ -53,10 +53,20 @@ export function compose(
 function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
   return async (call, context, next) => {
     const result = await next()
-    const said = await hook(call, result, context)
-    if (said === undefined) return result
-    if ('replace' in said) return said.replace.content
-    const { result: update } = said.update
-    return isPlainObject(result) && isPlainObject(update) ? { ...result, ...update } : update
+    const said: unknown = await hook(call, result, context)
+    if (said === undefined || said === null) return result
+    const { replace, update } = said as { readonly replace?: unknown; readonly update?: unknown }
+    if (has(replace, 'content')) return replace.content
+    if (replace !== undefined || !has(update, 'result')) {
+      throw new InvalidConfigurationError(
+        `\`postToolUse\` of tool "${call.name}" gave what it cannot say. Return nothing to keep the result, { update: { result } } to merge into it, or { replace: { content } } to put something in its place.`,
+      )
+    }
+    const its = update.result
+    return isPlainObject(result) && isPlainObject(its) ? { ...result, ...its } : its
   }
+}
+
+function has<Name extends string>(said: unknown, name: Name): said is Record<Name, unknown> {
+  return typeof said === 'object' && said !== null && name in said
 }

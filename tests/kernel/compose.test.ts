@@ -222,8 +222,8 @@ describe('postToolUse', () => {
     return data(result) ?? text(result)
   }
 
-  test('keeps the result where it says nothing', async () => {
-    expect(await after(undefined, { a: 1 })).toEqual({ a: 1 })
+  test.each([undefined, null])('keeps the result where it says nothing: %j', async (nothing) => {
+    expect(await after(nothing, { a: 1 })).toEqual({ a: 1 })
   })
 
   test('merges plain objects, and replaces anything else', async () => {
@@ -253,13 +253,34 @@ describe('postToolUse', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('hook'))],
-    ['says what is nothing', () => 5],
-    ['says null', () => null],
   ])('that %s fails a call that has taken effect', async (_, postToolUse) => {
     const result = await createExecutor({ tools: [work('t', () => 1, { hooks: { postToolUse } })] }).execute({
       name: 't',
     })
     expect(outcome(result)).toBe('error completed E_TOOL_DOWNSTREAM_ERROR')
+  })
+
+  test.each([
+    [5],
+    [true],
+    ['x'],
+    [{}],
+    [[]],
+    [{ result: 'x' }],
+    [{ update: {} }],
+    [{ update: null }],
+    [{ update: 'x' }],
+    [{ update: { content: 'x' } }],
+    [{ replace: 'x' }],
+    [{ replace: null }],
+    [{ replace: { result: 'x' } }],
+  ])('that says %j is told what it may say, and nothing is lost without a word', async (said) => {
+    const hooks = { postToolUse: () => said }
+    const result = await createExecutor({ tools: [work('t', () => ({ a: 1 }), { hooks })] }).execute({ name: 't' })
+    expect(outcome(result)).toBe('error completed E_INVALID_CONFIGURATION')
+    expect(result.error?.message).toMatch(
+      /`postToolUse` of tool "t" .*\{ update: \{ result \} \}.*\{ replace: \{ content \} \}/,
+    )
   })
 
   test("is within the check: what leaves is what the tool's outputSchema takes", async () => {

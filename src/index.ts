@@ -2,11 +2,11 @@
 export { clientTool, Tool, tool } from './kernel/tool.ts'
 export type {
   BoundOptions,
+  CheckedHandlerField,
   CheckedResult,
   ClientToolDescription,
   EmptyInput,
   HandlerField,
-  HandlerResult,
   ToolConfig,
   ToolHandler,
 } from './kernel/tool.ts'

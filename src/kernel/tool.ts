@@ -20,9 +20,6 @@ export type ToolHandler<Input, Result, Progress = unknown> = (
   // oxlint-disable-next-line typescript/no-explicit-any -- what a consumer sends into the generator is not ours to type
 ) => AsyncGenerator<Progress, Result, any> | Promise<Result> | Result
 
-/** What the handler may return: what `outputSchema` takes in, else whatever it returns. */
-export type HandlerResult<Output, Result> = Output extends undefined ? Result : InputOf<Output>
-
 /** What a direct call gives: what `outputSchema` gives out, else what the handler returned. */
 export type CheckedResult<Output, Result> = Output extends undefined ? Result : OutputOf<Output>
 
@@ -30,6 +27,14 @@ export type CheckedResult<Output, Result> = Output extends undefined ? Result : 
 export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' | 'mcp'
   ? { readonly handler: ToolHandler<Input, Result, Progress> }
   : { readonly handler?: ToolHandler<Input, Result, Progress> }
+
+/**
+ * The handler of a tool: it returns what `outputSchema` takes in, else whatever it returns. The choice is around the whole
+ * handler, since within a choice the members of a union that it returns would be inferred apart, and only the first be taken.
+ */
+export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
+  ? HandlerField<Type, Input, Result, Progress>
+  : HandlerField<Type, Input, InputOf<Output>, Progress>
 
 /** A tool, as its author writes it. */
 export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
@@ -225,7 +230,7 @@ export function tool<
   const Type extends ToolType | (string & {}) = 'server',
 >(
   config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
-    HandlerField<Type, OutputOf<Input>, HandlerResult<Output, Result>, Progress>,
+    CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
 ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact>
 export function tool<
   Result,
@@ -235,7 +240,7 @@ export function tool<
   const Type extends ToolType | (string & {}) = 'server',
 >(
   config: Omit<ToolConfig<undefined, EmptyInput, Output, Artifact, Type>, 'inputSchema'> &
-    HandlerField<Type, EmptyInput, HandlerResult<Output, Result>, Progress>,
+    CheckedHandlerField<Type, EmptyInput, Output, Result, Progress>,
 ): Tool<void, CheckedResult<Output, Result>, Progress, Artifact>
 /**
  * Makes a tool in one line: it takes any object, and is described as `Execute <name>`.

@@ -234,6 +234,20 @@ interface Place {
   days?: number | undefined
 }
 
+interface Found {
+  kind: 'found'
+  temperature: number
+}
+interface Missing {
+  kind: 'missing'
+  reason: string
+}
+declare function lookUp(city: string): Found | Missing
+declare function nowOrLater(days: number): Promise<string> | number
+declare class Query<Row> extends Promise<Row> {
+  constructor(row: Row)
+}
+
 describe('the result is what the handler returns', () => {
   test('a value, a promise of it, nothing', () => {
     expectTypeOf(tool({ name, description, inputSchema: place, handler: ({ city }) => city })).toEqualTypeOf<
@@ -248,6 +262,75 @@ describe('the result is what the handler returns', () => {
     expectTypeOf(
       tool({ name, description, inputSchema: place, handler: ({ city, days }) => [city, days] as const }),
     ).toEqualTypeOf<Tool<Place, readonly [string, number], never>>()
+  })
+
+  test('a union, at once or later', () => {
+    const names = new Map<number, string>()
+    const config = { name, description, inputSchema: place } as const
+    const found = tool({ ...config, handler: ({ days }) => names.get(days) ?? 'not found' })
+    expectTypeOf(found).toEqualTypeOf<Tool<Place, string, never>>()
+    const literals = tool({ ...config, handler: ({ days }) => (days > 1 ? 1 : 'x') })
+    expectTypeOf(literals).toEqualTypeOf<Tool<Place, 1 | 'x', never>>()
+    const later = tool({ ...config, handler: async ({ days }) => (days > 1 ? 1 : 'x') })
+    expectTypeOf(later).toEqualTypeOf<Tool<Place, 1 | 'x', never>>()
+    const annotated = tool({ ...config, handler: ({ days }): string | number => (days > 1 ? 1 : 'x') })
+    expectTypeOf(annotated).toEqualTypeOf<Tool<Place, string | number, never>>()
+    const declared = tool({ ...config, handler: ({ city }) => lookUp(city) })
+    expectTypeOf(declared).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    const mixed = tool({ ...config, handler: ({ days }) => (days > 1 ? [days] : { days }) })
+    expectTypeOf(mixed).toEqualTypeOf<Tool<Place, number[] | { days: number }, never>>()
+    const branches = tool({
+      ...config,
+      handler({ days }) {
+        if (days > 1) return { ok: true, days } as const
+        return { ok: false, reason: 'too few' } as const
+      },
+    })
+    expectTypeOf(branches).returns.resolves.toHaveProperty('ok').toEqualTypeOf<boolean>()
+    const nullable = tool({ ...config, handler: ({ city, days }) => (days > 1 ? city : null) })
+    expectTypeOf(nullable).toEqualTypeOf<Tool<Place, string | null, never>>()
+    const optional = tool({ ...config, handler: ({ days }) => names.get(days) })
+    expectTypeOf(optional).toEqualTypeOf<Tool<Place, string | undefined, never>>()
+    const boolean = tool({ ...config, handler: ({ days }) => days > 1 })
+    expectTypeOf(boolean).toEqualTypeOf<Tool<Place, boolean, never>>()
+  })
+
+  test('a union, of a tool that takes nothing, of one of another type, of a quick one', () => {
+    const nothing = tool({ name, description, handler: () => (Math.random() > 0.5 ? 1 : 'x') })
+    expectTypeOf(nothing).toEqualTypeOf<Tool<void, 1 | 'x', never>>()
+    const declared = tool({ name, description, handler: () => lookUp('Oslo') })
+    expectTypeOf(declared).toEqualTypeOf<Tool<void, Found | Missing, never>>()
+    const config = { name, description, inputSchema: place } as const
+    const theirs = tool({ ...config, type: 'mcp', handler: ({ city }) => lookUp(city) })
+    expectTypeOf(theirs).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    const custom = tool({ ...config, type: 'robot', handler: ({ city }) => lookUp(city) })
+    expectTypeOf(custom).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    const quick = tool('quick', ({ city }: { city: string }) => lookUp(city))
+    expectTypeOf(quick).toEqualTypeOf<Tool<{ city: string }, Found | Missing, never>>()
+  })
+
+  test('a promise or the same at once; one of another type is said with `async`', () => {
+    const config = { name, description, inputSchema: place } as const
+    const same = tool({ ...config, handler: ({ days }) => (days > 1 ? Promise.resolve(days) : days) })
+    expectTypeOf(same).toEqualTypeOf<Tool<Place, number, never>>()
+    const nothing = tool({ ...config, handler: ({ days }) => (days > 1 ? Promise.resolve(days) : undefined) })
+    expectTypeOf(nothing).toEqualTypeOf<Tool<Place, number | undefined, never>>()
+    // @ts-expect-error what is promised and what is there at once are inferred apart
+    tool({ ...config, handler: ({ days }) => nowOrLater(days) })
+    const other = tool({ ...config, handler: async ({ days }) => nowOrLater(days) })
+    expectTypeOf(other).toEqualTypeOf<Tool<Place, string | number, never>>()
+  })
+
+  test('what a promise of a class of its own resolves to', () => {
+    const asking = tool({ name, description, inputSchema: place, handler: ({ city }) => new Query({ city }) })
+    expectTypeOf(asking).toEqualTypeOf<Tool<Place, { city: string }, never>>()
+  })
+
+  test('a type that only a caller knows', () => {
+    const once = <Value>(value: Value) => tool({ name, description, handler: () => value })
+    expectTypeOf(once<'a' | 1>).returns.toEqualTypeOf<Tool<void, 'a' | 1, never>>()
+    const later = <Value>(value: Promise<Value>) => tool({ name, description, handler: () => value })
+    expectTypeOf(later<'a' | 1>).returns.toEqualTypeOf<Tool<void, 'a' | 1, never>>()
   })
 
   test('a generator’s progress is apart from its result', () => {
@@ -265,6 +348,16 @@ describe('the result is what the handler returns', () => {
     expectTypeOf(counting.stream({ city: 'Oslo' })).toEqualTypeOf<
       AsyncGenerator<{ percent: number }, string, undefined>
     >()
+    const either = tool({
+      name,
+      description,
+      inputSchema: place,
+      async *handler({ days }) {
+        yield days > 1 ? 1 : 'x'
+        return days > 1 ? { days } : null
+      },
+    })
+    expectTypeOf(either).toEqualTypeOf<Tool<Place, { days: number } | null, 1 | 'x'>>()
   })
 })
 
@@ -284,6 +377,17 @@ describe('outputSchema', () => {
     const outputSchema = z.object({ at: z.string().transform((text) => new Date(text)), n: z.number().default(1) })
     const clock = tool({ name, description, inputSchema: place, outputSchema, handler: () => ({ at: 'now' }) })
     expectTypeOf(clock).returns.toEqualTypeOf<Promise<{ at: Date; n: number }>>()
+  })
+
+  test('that is a union takes a union in', () => {
+    const outputSchema = z.union([z.string(), z.number()])
+    const options = { name, description, inputSchema: place, outputSchema } as const
+    const literals = tool({ ...options, handler: ({ days }) => (days > 1 ? 1 : 'x') })
+    expectTypeOf(literals).toEqualTypeOf<Tool<Place, string | number, never>>()
+    const mixed = tool({ ...options, handler: ({ days }) => nowOrLater(days) })
+    expectTypeOf(mixed).toEqualTypeOf<Tool<Place, string | number, never>>()
+    // @ts-expect-error a boolean is not in the union
+    tool({ ...options, handler: ({ days }) => (days > 1 ? days : false) })
   })
 
   test('holds the returned value to it, where it stands', () => {

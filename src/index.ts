@@ -5,7 +5,6 @@ export type {
   CheckedHandlerField,
   CheckedResult,
   ClientToolDescription,
-  EmptyInput,
   HandlerField,
   ToolConfig,
   ToolHandler,
@@ -27,7 +26,7 @@ export type {
   ToolUi,
 } from './kernel/tool-options.ts'
 export type { ToolDefinition, ToolDescription, ToolLike } from './kernel/definition.ts'
-export type { FromJson, InputOf, OutputOf, Schema } from './kernel/infer.ts'
+export type { EmptyInput, FromJson, InputOf, OutputOf, Schema } from './kernel/infer.ts'
 export type {
   Issue,
   JsonSchema,

@@ -11,6 +11,9 @@ interface Typed {
 /** Any Standard Schema, or a raw JSON Schema. */
 export type Schema = Typed | JsonSchema
 
+/** The input of a tool that takes no arguments. */
+export type EmptyInput = Readonly<Record<never, never>>
+
 /** What a caller may send. */
 export type InputOf<S> = Sides<S>['input']
 
@@ -18,10 +21,14 @@ export type InputOf<S> = Sides<S>['input']
 export type OutputOf<S> = Sides<S>['output']
 
 // Interfaces, since of their members the checker makes only what is asked for, and of a conditional type both branches.
-type Sides<S> = S extends Typed ? TypedSides<S> : JsonSides<S>
+type Sides<S> = S extends Typed ? TypedSides<S> : S extends undefined ? NoSides : JsonSides<S>
 interface TypedSides<S extends Typed> {
   readonly input: NonNullable<S['~standard']['types']>['input']
   readonly output: NonNullable<S['~standard']['types']>['output']
+}
+interface NoSides {
+  readonly input: void
+  readonly output: EmptyInput
 }
 interface JsonSides<S> {
   readonly input: FromJson<S>

@@ -39,12 +39,14 @@ export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output 
 /** A tool, as its author writes it. */
 export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
   readonly type?: Type
-  /** Any Standard Schema, or a raw JSON Schema. */
-  readonly inputSchema: Input
+  /** Any Standard Schema, or a raw JSON Schema. Default: it takes no arguments. */
+  readonly inputSchema?: Input
   /** Checks what the handler returns. */
   readonly outputSchema?: Output
   /** How the result is read. Default: by what it is. */
   readonly artifact?: ArtifactOption<Artifact>
+  /** `HandlerField` types it; named here, since from a config that lacks a field and has another too many nothing is inferred. */
+  readonly handler?: unknown
 }
 
 /** What binds a tool to the passage. */
@@ -222,8 +224,8 @@ export class Tool<
  * ```
  */
 export function tool<
-  const Input extends Schema,
-  Result,
+  const Input extends Schema | undefined = undefined,
+  Result = unknown,
   Progress = never,
   const Output extends Schema | undefined = undefined,
   Artifact extends SpooledArtifact = SpooledArtifact,
@@ -232,16 +234,6 @@ export function tool<
   config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
     CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
 ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact>
-export function tool<
-  Result,
-  Progress = never,
-  const Output extends Schema | undefined = undefined,
-  Artifact extends SpooledArtifact = SpooledArtifact,
-  const Type extends ToolType | (string & {}) = 'server',
->(
-  config: Omit<ToolConfig<undefined, EmptyInput, Output, Artifact, Type>, 'inputSchema'> &
-    CheckedHandlerField<Type, EmptyInput, Output, Result, Progress>,
-): Tool<void, CheckedResult<Output, Result>, Progress, Artifact>
 /**
  * Makes a tool in one line: it takes any object, and is described as `Execute <name>`.
  *
@@ -256,9 +248,6 @@ export function tool(config: string | object, handler?: unknown): Tool {
   if (typeof config !== 'string') return new Tool(config as ErasedConfig)
   return new Tool({ name: config, description: `Execute ${config}`, handler } as ErasedConfig, true)
 }
-
-/** The input of a tool that takes no arguments. */
-export type EmptyInput = Readonly<Record<never, never>>
 
 /** A tool of type `client` as a client describes it, in plain JSON. */
 export interface ClientToolDescription extends Pick<

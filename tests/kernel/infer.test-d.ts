@@ -1,6 +1,14 @@
 import { Type as OldType } from '@sinclair/typebox'
 import { type } from 'arktype'
-import { tool, type InputOf, type JsonSchema, type OutputOf, type Tool, type ToolContext } from 'toolwright'
+import {
+  tool,
+  type EmptyInput,
+  type InputOf,
+  type JsonSchema,
+  type OutputOf,
+  type Tool,
+  type ToolContext,
+} from 'toolwright'
 import { arktype } from 'toolwright/validators/arktype'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'
@@ -420,6 +428,18 @@ describe('tools without a schema', () => {
     const now = tool({ name: 'now', description, handler: () => 1 })
     expectTypeOf(now).toEqualTypeOf<Tool<void, number, never>>()
     expectTypeOf(now()).toEqualTypeOf<Promise<number>>()
+    const said = tool({ name, description, inputSchema: undefined, handler: () => 1 })
+    expectTypeOf(said).toEqualTypeOf<Tool<void, number, never>>()
+    tool({
+      name,
+      description,
+      requiresConfirmation: (input) => expectTypeOf(input).toEqualTypeOf<EmptyInput>(),
+      handler: (input) => expectTypeOf(input).toEqualTypeOf<EmptyInput>(),
+    })
+    // @ts-expect-error there is no city
+    tool({ name, description, handler: ({ city }) => String(city) })
+    // @ts-expect-error there are no args
+    void now({ city: 'Oslo' })
   })
 
   test('tool(name, handler) takes what the handler says', () => {
@@ -466,10 +486,43 @@ describe('other fields', () => {
       // @ts-expect-error there is no town
       handler: ({ town }) => String(town),
     })
-    // @ts-expect-error the field is called requiresConfirmation
-    tool({ name, description, inputSchema: place, requireConfirmation: true, handler: ({ city }) => city })
-    // @ts-expect-error a description is required
-    tool({ name, inputSchema: place, handler: ({ city }: { city: string }) => city })
+    tool({
+      name,
+      description,
+      inputSchema: place,
+      // @ts-expect-error the field is called requiresConfirmation
+      requireConfirmation: true,
+      handler: ({ city }) => city,
+    })
+    tool({
+      name,
+      description,
+      inputSchema: place,
+      // @ts-expect-error the field is called handler
+      execute: ({ city }: { city: string }) => city,
+    })
+    tool({
+      name,
+      description,
+      // @ts-expect-error the field is called inputSchema
+      parameters: place,
+      handler: () => 1,
+    })
+    tool({
+      name,
+      description,
+      inputSchema: place,
+      // @ts-expect-error a timeout is a number of milliseconds
+      timeout: '5s',
+      handler: ({ city }) => city,
+    })
+    tool({
+      name,
+      description,
+      outputSchema: weather,
+      // @ts-expect-error the temperature is a number
+      handler: () => ({ temperature: 'hot', unit: 'c' as const }),
+    })
     // @ts-expect-error a schema is an object or a boolean
     tool({ name, description, inputSchema: 'string', handler: () => 1 })
     const forecast = tool({ name, description, inputSchema: place, handler: ({ city }) => city })
@@ -479,6 +532,18 @@ describe('other fields', () => {
     void forecast({})
     // @ts-expect-error there are args to give
     void forecast()
+  })
+
+  test('what is missing is told of the config, and leaves the input of the handler as it is', () => {
+    const config = { name, inputSchema: place } as const
+    // @ts-expect-error a description is required
+    tool({ ...config, handler: (input) => expectTypeOf(input).toEqualTypeOf<{ city: string; days: number }>() })
+    // @ts-expect-error a name is required
+    tool({ description, inputSchema: place, handler: ({ city, days }) => [city.length, days] })
+    // @ts-expect-error so is a description of a tool that takes nothing
+    tool({ name, handler: () => 1 })
+    // @ts-expect-error a handler is required
+    tool({ name, description })
   })
 
   test('tools of every kind fit a list', () => {

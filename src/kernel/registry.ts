@@ -1,5 +1,5 @@
 import type { Caller } from './call.ts'
-import { definitionOf, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
+import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from './errors.ts'
 import { isRaw, loadEngine } from './schema.ts'
 
@@ -19,11 +19,15 @@ export class ToolRegistry {
   /**
    * @param tools What it holds from the start.
    * @param options `parent`: asked for what is not here.
-   * @throws `E_TOOL_ALREADY_REGISTERED`, `E_SCHEMA_CONVERSION` as `add` does.
+   * @throws `E_TOOL_ALREADY_REGISTERED`, `E_SCHEMA_CONVERSION`, `E_INVALID_CONFIGURATION` as `add` does.
    */
   constructor(tools: Iterable<ToolLike> = [], options: { readonly parent?: ToolRegistry } = {}) {
     this.parent = options.parent
-    for (const tool of tools) this.add(tool)
+    let index = 0
+    for (const tool of tools) {
+      requireTool(tool, `\`tools[${index++}]\``)
+      this.add(tool)
+    }
   }
 
   /**
@@ -32,9 +36,10 @@ export class ToolRegistry {
    * @param options `onCollision`: what to do where the name is taken. Default: `'throw'`.
    * @returns The undo: takes the tool out again, and puts back what it replaced.
    * @throws `E_TOOL_ALREADY_REGISTERED` where the name, an alias or a spelling is taken; `E_SCHEMA_CONVERSION` where a model
-   * could not be shown the tool.
+   * could not be shown the tool; `E_INVALID_CONFIGURATION` where it is none.
    */
   add(tool: ToolLike, options: { readonly onCollision?: OnCollision } = {}): () => void {
+    requireTool(tool, 'What `add` was given')
     const definition = definitionOf(tool)
     const { name } = definition
     const former = this.#tools.get(name)
@@ -168,6 +173,14 @@ export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
 /** The one spelling of names that models would take for the same. */
 export function spelling(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
+}
+
+function requireTool(tool: unknown, which: string): void {
+  if (isToolLike(tool)) return
+  const what = tool === null ? 'null' : Array.isArray(tool) ? 'array' : typeof tool
+  throw new InvalidConfigurationError(
+    `${which} is not a tool but ${what}. Give what \`tool()\` made, as in \`tools: [tool({ name, description, handler })]\`.`,
+  )
 }
 
 function taken(name: string, by: string): ToolAlreadyRegisteredError {

@@ -276,3 +276,37 @@ describe('a tool that a model cannot be shown', () => {
 test.each([['text'], [5], [{}]])('an executor whose tools are %j is refused', (tools) => {
   expect(() => createExecutor({ tools: tools as never })).toThrow(InvalidConfigurationError)
 })
+
+describe('what is not a tool', () => {
+  const kinds: [unknown, string][] = [
+    [{ name: 'read', description: 'Reads', handler: () => 'read' }, 'object'],
+    ['read', 'string'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [() => 'read', 'function'],
+    [[named('read')], 'array'],
+  ]
+
+  test.each(kinds)('is refused among the tools of an executor, by its place: %j', (entry, what) => {
+    const tools = [named('write'), entry] as never
+    expect(() => createExecutor({ tools })).toThrow(InvalidConfigurationError)
+    const message = `\`tools[1]\` is not a tool but ${what}. Give what \`tool()\` made, as in \`tools: [tool({ name, description, handler })]\`.`
+    expect(() => createExecutor({ tools })).toThrow(message)
+    expect(() => new ToolRegistry(tools)).toThrow(message)
+  })
+
+  test('is not added to a registry', () => {
+    const registry = new ToolRegistry()
+    expect(() => registry.add({ name: 'read' } as never)).toThrow(InvalidConfigurationError)
+    expect(() => registry.add({ name: 'read' } as never)).toThrow(/^What `add` was given is not a tool but object\./)
+    expect(registry.list()).toEqual([])
+  })
+
+  test('is reported where an extension gives it, and its other tools stand', () => {
+    const reported: unknown[] = []
+    const giving = { tools: () => [{ name: 'read' } as never, named('write')] }
+    const executor = createExecutor({ use: [giving], report: (error) => void reported.push(error) })
+    expect(executor.list().map(({ name }) => name)).toEqual(['write'])
+    expect(reported).toEqual([expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' })])
+  })
+})

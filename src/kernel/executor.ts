@@ -82,16 +82,16 @@ export class ToolExecutor {
 
   /**
    * Runs the calls of one model turn, some at a time, and gives their results in the order of the calls. One bad call never
-   * touches the others.
+   * touches the others. Rejects, before any of them runs, with what the host's `invocationId` throws.
    */
-  executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
+  async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
     const slots = new TurnSlots(this.#concurrency)
     const { invocationId, ...rest } = options
-    const walks = calls.map((call, index) => {
+    const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
-      return this.#walk(callOf(call), id === undefined ? rest : { ...rest, invocationId: id }, { slots })
+      return { call: callOf(call), options: id === undefined ? rest : { ...rest, invocationId: id } }
     })
-    return Promise.all(walks)
+    return Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
   }
 
   /** Runs one call, yields its events as they happen, and returns its result; leaving early gives the call up. */

@@ -98,6 +98,20 @@ describe('the calls of a turn', () => {
     expect(await createExecutor().executeToolCalls([])).toEqual([])
   })
 
+  test('are all identified before any runs: where the host cannot name one, the turn is rejected', async () => {
+    let runs = 0
+    const executor = createExecutor({ tools: [work('t', () => ++runs)] })
+    const turned = executor.executeToolCalls(calls(3), {
+      invocationId: (_, index) => {
+        if (index === 2) throw new RangeError('no more names')
+        return String(index)
+      },
+    })
+    await expect(turned).rejects.toThrow(new RangeError('no more names'))
+    await turn()
+    expect(runs).toBe(0)
+  })
+
   test('share what is said of the turn, and have an identity each', async () => {
     const seen: unknown[] = []
     const t = work(

@@ -30,6 +30,9 @@ export interface ExecutorOptions {
   readonly report?: (error: unknown) => void
 }
 
+const optionNames = 'tools use concurrency timeout inlineLimit argsLimit exposeErrors report'.split(' ')
+const doors = 'policies approver middleware runners store journal observers tools onToolsChange guide close'.split(' ')
+
 /** A kernel, and what only the executor needs of it. */
 export interface Assembled {
   readonly kernel: Kernel
@@ -42,9 +45,11 @@ export interface Assembled {
  * Puts the doors of all extensions together.
  *
  * @param owner Names the executor in the records of its calls; asked for when the first is written.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong, or two extensions bring what there can be only one of.
+ * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown, an extension has no door, or two bring what there can
+ * be only one of.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
+  requireKnown(options)
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
   const report = guarded(options.report)
@@ -210,9 +215,25 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
   return runners
 }
 
-function requireExtension(extension: unknown, index: number): void {
-  if (typeof extension === 'object' && extension !== null && !Array.isArray(extension)) return
+/** Refuses options that nobody reads: a policy that is misspelt would guard nothing. */
+function requireKnown(options: object): void {
+  const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
+  if (stranger === undefined) return
+  const next = doors.includes(stranger) ? ` Bring it with an extension, as in \`use: [{ ${stranger}: … }]\`.` : ''
   throw new InvalidConfigurationError(
-    `\`use[${index}]\` is not an extension but ${typeof extension}. Call the leaf's factory, as in \`use: [fileStore(directory)]\`.`,
+    `createExecutor has no option ${JSON.stringify(stranger)}; its options are ${optionNames.join(', ')}.${next}`,
+  )
+}
+
+function requireExtension(extension: unknown, index: number): void {
+  if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
+    throw new InvalidConfigurationError(
+      `\`use[${index}]\` is not an extension but ${typeof extension}. Call the leaf's factory, as in \`use: [fileStore(directory)]\`.`,
+    )
+  }
+  const [member] = Object.keys(extension)
+  if (member === undefined || doors.some((door) => door in extension)) return
+  throw new InvalidConfigurationError(
+    `\`use[${index}]\` extends nothing: nobody reads its ${JSON.stringify(member)}. The doors of an extension are ${doors.join(', ')}.`,
   )
 }

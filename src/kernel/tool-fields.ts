@@ -2,7 +2,7 @@ import { isArtifactClass } from './artifact.ts'
 import { InvalidInitialToolValueError } from './errors.ts'
 import { isJsonSchema, isStandardSchema } from './schema.ts'
 import type { Issue } from './standard.ts'
-import type { ErasedConfig } from './tool-options.ts'
+import type { ErasedConfig, ToolHooks } from './tool-options.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
@@ -23,6 +23,8 @@ const oneOf = (...words: string[]): Check => [
   words.map((word) => `'${word}'`).join(' or '),
   (value) => words.includes(value as string),
 ]
+
+const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse: true }
 
 const fields: Record<keyof ErasedConfig, Check> = {
   name: ['1 to 64 letters, digits, "_" or "-"', isName],
@@ -53,9 +55,12 @@ const fields: Record<keyof ErasedConfig, Check> = {
   defaultResult: list,
   middleware: ['an array of functions', (value) => Array.isArray(value) && value.every(isFunction)],
   hooks: [
-    'an object of functions',
+    `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
     (value) =>
-      isObject(value) && Object.values(value as object).every((hook) => hook === undefined || isFunction(hook)),
+      isObject(value) &&
+      Object.entries(value as object).every(
+        ([name, hook]) => Object.hasOwn(hookNames, name) && (hook === undefined || isFunction(hook)),
+      ),
   ],
   ephemeral: flag,
   trusted: flag,

@@ -4,12 +4,14 @@ import {
   memoryStore,
   ToolFailure,
   type ArtifactStore,
+  type ExecutorOptions,
   type Extension,
   type Middleware,
   type Policy,
   type Tool,
   type ToolEvent,
 } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   deferred,
@@ -187,8 +189,52 @@ describe('the options', () => {
       { use: [{ runners: [{ type: 'x', run() {} }] }, { runners: [{ type: 'x', run() {} }] }] },
     ],
     ['tools that are none', { tools: 5 }],
+    ['an option that is misspelt', { concurency: 1 }],
+    ['an option that every object has', { toString: () => 'x' }],
+    ['an extension of which nothing is read', { use: [{ policy: [] }] }],
+    ['a store that is no extension', { use: [{ ...memoryStore() }] }],
   ])('that are wrong are refused at once: %s', (_, options) => {
     expect(() => createExecutor(options)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
+  })
+
+  test('that are unknown are refused with the names of those that there are, and with the place of a door', () => {
+    const policies = [{ name: 'no', decide: () => ({ decision: 'deny' }) }]
+    expect(() => createExecutor({ policies } as never)).toThrow(
+      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
+    )
+    expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
+      '`use[1]` extends nothing: nobody reads its "policy". The doors of an extension are policies, approver, middleware, runners, store, journal, observers, tools, onToolsChange, guide, close.',
+    )
+  })
+
+  test('may all be given, and an extension may have no door yet, or members of its own beside one', () => {
+    const options: Required<ExecutorOptions> = {
+      tools: [],
+      use: [{}, { close: () => {}, serverName: 'own' } as Extension],
+      concurrency: 1,
+      timeout: 1,
+      inlineLimit: 1,
+      argsLimit: 1,
+      exposeErrors: false,
+      report: () => {},
+    }
+    const doors: Required<Extension> = {
+      policies: [],
+      approver: { ask: () => never },
+      middleware: [],
+      runners: [],
+      store: memoryStore(),
+      journal: memoryJournal().journal,
+      observers: [],
+      tools: () => [],
+      onToolsChange: () => () => {},
+      guide: () => '',
+      close: () => {},
+    }
+    expect(createExecutor(options).list()).toEqual([])
+    for (const [door, value] of Object.entries(doors)) {
+      expect(createExecutor({ use: [{ [door]: value, own: 1 } as Extension] }).list()).toEqual([])
+    }
   })
 
   test.each([null, 5, 'x'])('are an object, and not %j', (options) => {

@@ -41,7 +41,7 @@ describe('a tool whose config is wrong is refused, and the field is named', () =
     ['requiresResponse', ['yes', 1]],
     ['defaultResult', ['text', {}]],
     ['middleware', [() => {}, ['x'], {}]],
-    ['hooks', [() => {}, [], { preToolUse: 'x' }]],
+    ['hooks', [() => {}, [], { preToolUse: 'x' }, { preTooluse: () => {} }, { toString: () => 'x' }]],
     ['ephemeral', [1]],
     ['trusted', ['yes']],
     ['onCollision', ['ignore']],

@@ -1,4 +1,4 @@
-import { isToolError, JournalError, parseJson, type ToolCallRecord } from '../index.ts'
+import { isToolError, JournalError, parseJson, type ToolCallRecord, type ToolCallState } from '../index.ts'
 
 /** How many records are read at a time when the unfinished ones are listed. */
 export const pageLength = 100
@@ -20,13 +20,75 @@ export function textOf(record: ToolCallRecord): string {
   }
 }
 
-/** The record of a text: a new object each time, so that nobody shares one. */
-export function recordOf(text: unknown): ToolCallRecord {
+/**
+ * The record of an invocation, from its text: a new object each time, so that nobody shares one.
+ *
+ * @throws `E_JOURNAL` where the text is none of such a record.
+ */
+export function recordOf(text: unknown, id: unknown): ToolCallRecord {
+  let cause: unknown
   try {
-    return readText(String(text)) as ToolCallRecord
-  } catch (cause) {
-    throw new JournalError('The record cannot be read: what the journal kept of it is damaged.', { cause })
+    const record = readText(String(text))
+    if (isRecord(record, id)) return record
+  } catch (error) {
+    cause = error
   }
+  throw new JournalError(
+    `The record of invocation ${JSON.stringify(String(id).slice(0, 80))} cannot be read: what the journal kept of it is damaged. Mend its row, or delete it.`,
+    { cause },
+  )
+}
+
+/**
+ * The record of a row in a list; nothing where it is damaged, and whoever lists is told.
+ *
+ * @throws `E_JOURNAL` where nobody wants to be told.
+ */
+export function listedRecord(
+  text: unknown,
+  id: unknown,
+  report: ((error: unknown) => void) | undefined,
+): ToolCallRecord | undefined {
+  try {
+    return recordOf(text, id)
+  } catch (error) {
+    if (report === undefined) throw error
+    report(error)
+    return undefined
+  }
+}
+
+const states = new Set<unknown>([
+  'PENDING',
+  'APPROVAL_REQUIRED',
+  'APPROVED',
+  'EXECUTING',
+  'COMPLETED',
+  'FAILED',
+  'DENIED',
+  'SEALED',
+] satisfies ToolCallState[])
+
+/** Whether a value has what every record has, so that nobody trips over what is missing. */
+function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
+  if (!isObject(value)) return false
+  const { callId, approval, auditTrail, journal, seq } = value
+  return (
+    value['id'] === id &&
+    (callId === null || typeof callId === 'string') &&
+    ['name', 'session', 'effect'].every((field) => typeof value[field] === 'string') &&
+    ['createdAt', 'updatedAt'].every((field) => typeof value[field] === 'number') &&
+    states.has(value['state']) &&
+    Number.isSafeInteger(seq) &&
+    isObject(approval) &&
+    Array.isArray(auditTrail) &&
+    auditTrail.every((line) => isObject(line) && states.has(line['state'])) &&
+    (journal === undefined || isObject(journal))
+  )
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** V8's own reader can give a wrong key where one has an escape in it; what only strictness refuses, it reads all the same. */

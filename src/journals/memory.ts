@@ -93,7 +93,7 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     read(invocationId) {
       requireId(invocationId)
       const entry = entries.get(invocationId)
-      return entry === undefined ? null : { record: copyOf(entry.kept), fence: fenceOf(entry) }
+      return entry === undefined ? null : { record: copyOf(entry.kept, invocationId), fence: fenceOf(entry) }
     },
 
     takeOver(invocationId, fence, owner) {
@@ -109,10 +109,10 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     },
 
     async *unfinished() {
-      for (const entry of entries.values()) {
+      for (const [id, entry] of entries) {
         if (entry.isSettled) continue
         const seenAt = Math.max(entry.seenAt, beats.get(entry.owner) ?? 0)
-        yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: now() - seenAt }
+        yield { record: copyOf(entry.kept, id), fence: fenceOf(entry), idle: now() - seenAt }
       }
     },
 
@@ -175,6 +175,6 @@ class Queue {
 type Kept = KeptRecord | string
 
 /** A new object each time, so that nobody shares one. */
-function copyOf(kept: Kept): ToolCallRecord {
-  return recordOf(typeof kept === 'string' ? kept : JSON.stringify(kept))
+function copyOf(kept: Kept, id: string): ToolCallRecord {
+  return recordOf(typeof kept === 'string' ? kept : JSON.stringify(kept), id)
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
-import { beatsKept, closed, journalError, pageLength, recordOf, requireId, textOf } from './_rows.ts'
+import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
 
 const schemaVersion = 1
 const description = 'Toolwright journal '
@@ -126,7 +126,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     async read(invocationId) {
       requireId(invocationId)
       const [row] = await query(`SELECT record, owner, version FROM ${calls} WHERE id = $1`, [invocationId])
-      return row === undefined ? null : { record: recordOf(row['record']), fence: fenceOf(row) }
+      return row === undefined ? null : { record: recordOf(row['record'], invocationId), fence: fenceOf(row) }
     },
 
     async takeOver(invocationId, fence, owner) {
@@ -139,7 +139,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
       return row === undefined ? null : fenceOf(row)
     },
 
-    async *unfinished() {
+    async *unfinished(report) {
       for (let last: unknown = null; ;) {
         const rows = await query(
           `SELECT id, record, calls.owner, version,
@@ -149,7 +149,9 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
           [last],
         )
         for (const row of rows) {
-          yield { record: recordOf(row['record']), fence: fenceOf(row), idle: Math.max(0, Number(row['idle'])) }
+          const record = listedRecord(row['record'], row['id'], report)
+          const idle = Math.max(0, Number(row['idle']))
+          if (record !== undefined) yield { record, fence: fenceOf(row), idle }
         }
         if (rows.length < pageLength) return
         last = rows.at(-1)?.['id']

@@ -9,7 +9,7 @@ import { resolve as absolute } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
-import { beatsKept, closed, journalError, pageLength, recordOf, requireId, textOf } from './_rows.ts'
+import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
 
 const schemaVersion = 1
 const schema = `
@@ -163,7 +163,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       requireOpen()
       requireId(invocationId)
       const row = await reading(() => statements.read.get(invocationId))
-      return row === undefined ? null : { record: recordOf(row['record']), fence: fenceOf(row) }
+      return row === undefined ? null : { record: recordOf(row['record'], invocationId), fence: fenceOf(row) }
     },
 
     async takeOver(invocationId, fence, owner) {
@@ -175,14 +175,15 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       return changed === 1 ? { owner, number: number + 1 } : null
     },
 
-    async *unfinished() {
+    async *unfinished(report) {
       // In pages, so that no read stays open, and keeps the log from being folded in, while somebody acts on a record.
       for (let last: string | null = null; ;) {
         const after: string | null = last
         const rows: Row[] = await reading(() => statements.unfinished.all(after))
         for (const row of rows) {
+          const record = listedRecord(row['record'], row['id'], report)
           const idle = Math.max(0, Date.now() - Number(row['seen_at']))
-          yield { record: recordOf(row['record']), fence: fenceOf(row), idle }
+          if (record !== undefined) yield { record, fence: fenceOf(row), idle }
         }
         if (rows.length < pageLength) return
         last = String(rows.at(-1)?.['id'])

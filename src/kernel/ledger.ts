@@ -1,17 +1,15 @@
-import { CallDeadline } from './deadline.ts'
-import { DuplicateInvocationError, isToolError, JournalError, SealedError, type ToolError } from './errors.ts'
+import { DuplicateInvocationError, JournalError, SealedError } from './errors.ts'
 import { remark } from './fold.ts'
 import { keeperOf, type Keeper } from './keeping.ts'
 import type { KeptRecord } from './kept-record.ts'
 import type { Received } from './parcel.ts'
+import { awaited, listed, unwritten } from './patience.ts'
 import type { Fence, Journal, Ledger, Settlement, Unfinished } from './ports.ts'
 import { digestOf, isSettled, type OpenRecord, type ToolCallRecord } from './record.ts'
 import { keptRecord, plainRecord, type OpenJournaled } from './settlement.ts'
 import { isThenable } from './thenable.ts'
 
 const beatInterval = 5_000
-/** How long a journal may take to answer, in milliseconds. */
-const patience = 30_000
 
 /** Writes the records of one executor into a journal, and gives signs of life while it does. */
 export class JournalLedger implements Ledger {
@@ -43,7 +41,7 @@ export class JournalLedger implements Ledger {
       return this.#chained(whole as ToolCallRecord, (chained) => this.#put(received, chained))
     }
     const written = this.#put(received, whole)
-    return isThenable(written) ? written.then(nothing) : undefined
+    return isThenable(written) ? written.then(() => undefined) : undefined
   }
 
   remark(received: Received, note: string): void {
@@ -94,10 +92,10 @@ export class JournalLedger implements Ledger {
     return closed
   }
 
-  /** Every record that is not settled. */
+  /** Every record that is not settled, and can be read; of the others the report is told. */
   async *unfinished(): AsyncGenerator<Unfinished, void, undefined> {
     try {
-      yield* this.journal.unfinished()
+      yield* listed(this.journal.unfinished(this.#report))
     } catch (cause) {
       throw unwritten(cause)
     }
@@ -197,10 +195,6 @@ export class JournalLedger implements Ledger {
   }
 }
 
-function nothing(): undefined {
-  return undefined
-}
-
 /** Takes a journal's answer to a claim, or to a write by the fence that was had before. */
 function accept(answer: unknown, received: Received, fence: Fence | undefined): void {
   if (fence !== undefined) {
@@ -210,25 +204,6 @@ function accept(answer: unknown, received: Received, fence: Fence | undefined): 
   if (answer === null) throw duplicate(received)
   if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
   received.fence = answer as Fence
-}
-
-/** Waits for the journal, but not for ever. */
-async function awaited<Value>(answer: PromiseLike<Value>): Promise<Value> {
-  const deadline = new CallDeadline(patience, undefined)
-  try {
-    return await deadline.within(answer)
-  } catch (cause) {
-    throw unwritten(cause)
-  } finally {
-    deadline.end()
-  }
-}
-
-/** Of what is not the journal's own error the words stay here: they may name hosts, files and secrets. */
-function unwritten(cause: unknown): ToolError {
-  if (isToolError(cause) && cause.code === 'E_JOURNAL') return cause
-  const words = isToolError(cause) && cause.code === 'E_TOOL_TIMEOUT' ? 'did not answer in time' : 'failed'
-  return new JournalError(`The journal ${words}.`, { cause, retryable: true })
 }
 
 function lost(invocationId: string): SealedError {

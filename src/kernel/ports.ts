@@ -170,8 +170,12 @@ export interface Journal {
    * was read. Of many who try, one succeeds.
    */
   takeOver(invocationId: string, fence: Fence, owner: string): Fence | null | Promise<Fence | null>
-  /** Every record that is not settled. */
-  unfinished(): AsyncIterable<Unfinished>
+  /**
+   * Every record that is not settled.
+   *
+   * @param report Told of each that is damaged, which is left out then; without it such a record ends the list with an error.
+   */
+  unfinished(report?: (error: unknown) => void): AsyncIterable<Unfinished>
   /** A sign of life of an owner. */
   beat(owner: string): void | Promise<void>
 }

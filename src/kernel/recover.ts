@@ -1,5 +1,5 @@
 import type { ToolResult } from './call.ts'
-import { InvalidConfigurationError, SealedError } from './errors.ts'
+import { InvalidConfigurationError, isToolError, SealedError } from './errors.ts'
 import { publish, type ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
 import { foldEvent } from './fold.ts'
@@ -37,7 +37,12 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
   ],
 }
 
-/** Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. */
+/**
+ * Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. A record that is
+ * damaged is reported, and keeps no other from being closed.
+ *
+ * @throws `E_INVALID_CONFIGURATION` where there is no journal; `E_JOURNAL`.
+ */
 export async function recover(
   options: RecoverOptions,
   ledger: JournalLedger | undefined,
@@ -54,19 +59,28 @@ export async function recover(
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
   for await (const unfinished of ledger.unfinished()) {
+    try {
+      await treat(unfinished, ledger)
+    } catch (error) {
+      if (isToolError(error) && error.retryable) throw error // the journal has failed, and not the record
+      kernel.report(error)
+    }
+  }
+  return { sealed, kept }
+
+  async function treat(unfinished: Unfinished, its: JournalLedger): Promise<void> {
     const { record } = unfinished
     const awaits = record.journal?.awaits
     const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
     if (isValid && approvals === 'keep') kept.push(record)
     // A wait is nobody's work: its owner may live, and has no more to do with it.
-    else if (awaits === undefined && isAlive(unfinished)) continue
+    else if (awaits === undefined && isAlive(unfinished)) return
     else if (strategy === 'manual') kept.push(record)
     else {
-      const closed = await seal(unfinished, ledger, kernel)
+      const closed = await seal(unfinished, its, kernel)
       if (closed !== undefined) sealed.push(await replay(closed, kernel))
     }
   }
-  return { sealed, kept }
 
   /** Of our own, what is not in flight has lost its outcome; of others, who is silent for long is dead. */
   function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {

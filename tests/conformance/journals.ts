@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 /** One place where records lie, which any number of journals may be opened on; on memory, only one. */
 export interface JournalStorage {
   open(): Extension & { readonly journal: Journal }
+  /** Puts another text in the place of a record's, as a fault of a disk or a hand would; where it outlives the process. */
+  damage?(id: string, text: string): unknown
 }
 
 /** A journal all of whose answers are promises. */
@@ -25,7 +27,7 @@ export function promising(journal: Journal): Promising {
     write: async (...given) => journal.write(...given),
     read: async (invocationId) => journal.read(invocationId),
     takeOver: async (...given) => journal.takeOver(...given),
-    unfinished: () => journal.unfinished(),
+    unfinished: (report) => journal.unfinished(report),
     beat: async (owner) => journal.beat(owner),
   }
 }
@@ -128,10 +130,17 @@ export function journalConformance(
   makeStorage: () => JournalStorage | Promise<JournalStorage>,
   isShared: boolean,
 ): void {
-  async function newStorage(): Promise<{ open(): Pick<Extension, 'close'> & { readonly journal: Promising } }> {
+  async function newStorage(): Promise<{
+    open(): Pick<Extension, 'close'> & { readonly journal: Promising }
+    damage(id: string, text: string): Promise<void>
+  }> {
     const storage = await makeStorage()
     return {
       open: () => opened(storage.open()),
+      async damage(id, text) {
+        if (storage.damage === undefined) throw new Error('a storage that is shared has to say how it is damaged')
+        await storage.damage(id, text)
+      },
     }
   }
 
@@ -563,6 +572,52 @@ export function journalConformance(
         Array.from({ length: 25 }, (_, number) => journal.claim(recordOf(`call ${number}`), `owner ${index}`)),
       )
       expect((await Promise.all(claims)).filter((fence) => fence !== null)).toHaveLength(25)
+    })
+  })
+
+  describe(`${title} has a record that is damaged`, () => {
+    const whole = recordOf('b')
+    const damages: readonly (readonly [string, string])[] = [
+      ['cut off', JSON.stringify(whole).slice(0, 120)],
+      ['empty', ''],
+      ['null', 'null'],
+      ['a list', '[]'],
+      ['an id alone', '{"id":"b"}'],
+      ['another record', JSON.stringify(recordOf('a'))],
+      ['in a state that there is not', JSON.stringify({ ...whole, state: 'LOST' })],
+      ['without an audit trail', JSON.stringify({ ...whole, auditTrail: undefined })],
+      ['with a hole in its audit trail', JSON.stringify({ ...whole, auditTrail: [null] })],
+      ['without a number', JSON.stringify({ ...whole, seq: undefined })],
+      ['without what a journal adds', JSON.stringify({ ...whole, journal: null })],
+    ]
+
+    async function withDamage(text: string): Promise<Promising> {
+      const storage = await newStorage()
+      const { journal } = storage.open()
+      for (const id of ['a', 'b', 'c']) await journal.claim(recordOf(id), 'mine')
+      await storage.damage('b', text)
+      return journal
+    }
+
+    test.each(damages)('(%s), and says so to who reads it', async (_, text) => {
+      const journal = await withDamage(text)
+      const refusal = { code: 'E_JOURNAL', retryable: false, message: expect.stringContaining('"b"') as string }
+      await expect(journal.read('b')).rejects.toMatchObject(refusal)
+      expect((await journal.read('a'))?.record).toEqual(recordOf('a'))
+    })
+
+    test.each(damages)('(%s), and lists the others to who wants to be told of it', async (_, text) => {
+      const journal = await withDamage(text)
+      const reports: unknown[] = []
+      const listed: string[] = []
+      for await (const { record } of journal.unfinished((error) => void reports.push(error))) listed.push(record.id)
+      expect(listed).toEqual(['a', 'c'])
+      expect(reports).toMatchObject([{ code: 'E_JOURNAL', message: expect.stringContaining('"b"') as string }])
+    })
+
+    test('and refuses to list past it where nobody is told', async () => {
+      const journal = await withDamage('null')
+      await expect(unfinishedOf(journal)).rejects.toMatchObject({ code: 'E_JOURNAL' })
     })
   })
 

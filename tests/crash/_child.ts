@@ -35,7 +35,7 @@ function watched(journal: Journal): Journal {
     write: (record, fence) => around(() => journal.write(record, fence)),
     read: (invocationId) => journal.read(invocationId),
     takeOver: (invocationId, fence, owner) => around(() => journal.takeOver(invocationId, fence, owner)),
-    unfinished: () => journal.unfinished(),
+    unfinished: (report) => journal.unfinished(report),
     beat: (owner) => journal.beat(owner),
   }
 }

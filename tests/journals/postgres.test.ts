@@ -102,7 +102,11 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     'postgresJournal',
     async () => {
       const schema = await newSchema()
-      return { open: () => open(pool, schema) }
+      return {
+        open: () => open(pool, schema),
+        damage: (id, text) =>
+          pool.query(`UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`, [text, id]),
+      }
     },
     true,
   )

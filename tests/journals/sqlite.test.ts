@@ -41,11 +41,17 @@ function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Open
   return extension
 }
 
+function damage(file: string, id: string, text: string): void {
+  const database = new DatabaseSync(file)
+  database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(text, id)
+  database.close()
+}
+
 journalConformance(
   'sqliteJournal',
   () => {
     const file = newFile()
-    return { open: () => open(file) }
+    return { open: () => open(file), damage: (id, text) => damage(file, id, text) }
   },
   true,
 )

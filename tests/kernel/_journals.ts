@@ -64,7 +64,7 @@ export function changed(extension: Mounted, changes: Changes): Mounted {
     write: (record, fence) => journal.write(record, fence),
     read: (invocationId) => journal.read(invocationId),
     takeOver: (invocationId, fence, owner) => journal.takeOver(invocationId, fence, owner),
-    unfinished: () => journal.unfinished(),
+    unfinished: (report) => journal.unfinished(report),
     beat: (owner) => journal.beat(owner),
     ...own,
   }

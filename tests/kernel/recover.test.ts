@@ -1,7 +1,8 @@
+import { DatabaseSync } from 'node:sqlite'
 import { createExecutor, digestOf, type Extension, type ToolExecutor } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { deferred, never, outcome, pause, soon, text, work } from './_calls.ts'
+import { deferred, never, outcome, pause, sink, soon, text, work } from './_calls.ts'
 import { changed, places, recordIn, unfinishedIn, type Place } from './_journals.ts'
 
 afterEach(() => {
@@ -204,6 +205,88 @@ test('what is sealed hangs on the chain of the executor that sealed it', async (
   const before = (await recordIn(place.open(), first.invocationId)).journal?.digest
   expect(journal?.previous).toBe(before)
   expect(digestOf(before ?? '', journal === undefined ? record : { ...record, journal })).toBe(journal?.digest)
+})
+
+describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a file (%s)', (_, place) => {
+  test.each([
+    ['cut off', (record: string) => record.slice(0, 150)],
+    ['null', () => 'null'],
+    ['an id alone', () => '{"id":"call 2"}'],
+    ['over, and is listed all the same', (record: string) => record.replace('"state":"EXECUTING"', '"state":"FAILED"')],
+  ])('one that is %s is reported, and keeps no other from being closed', async (__, damage) => {
+    const its = place()
+    const executor = createExecutor({ tools: [work('runs', () => never)], use: [its.open()], timeout: 0 })
+    for (let index = 0; index < 5; index++) void executor.execute({ name: 'runs' }, { invocationId: `call ${index}` })
+    await vi.waitFor(async () => expect(await unfinishedIn(its.open())).toHaveLength(5))
+    const database = new DatabaseSync(its.file ?? '')
+    const row = database.prepare('SELECT record FROM calls WHERE id = ?').get('call 2')
+    database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(damage(String(row?.['record'])), 'call 2')
+    database.close()
+    const { reports, report } = sink()
+    const { sealed } = await createExecutor({ use: [its.open()], report }).recover({ staleAfter: 0 })
+    expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['call 0', 'call 1', 'call 3', 'call 4'])
+    expect(reports).toHaveLength(1)
+  })
+
+  test.each(['null', '{"id":"i"}', '{'])('one that is %s is E_JOURNAL to whoever asks for it', async (damage) => {
+    const its = place()
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [its.open()] })
+    await executor.execute({ name: 't' }, { invocationId: 'i' })
+    const database = new DatabaseSync(its.file ?? '')
+    database.prepare('UPDATE calls SET record = ?').run(damage)
+    database.close()
+    await expect(executor.snapshot('i')).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'i' }))).toBe('error none E_JOURNAL')
+  })
+})
+
+test('what a journal lists is taken one by one: nonsense is reported, and the others are closed', async () => {
+  const mounted = memoryJournal()
+  const place: Place = { open: () => mounted }
+  const ran: string[] = []
+  await dying(place, ran)
+  const { reports, report } = sink()
+  const use = [
+    changed(mounted, {
+      unfinished: (journal) =>
+        async function* () {
+          yield null as never
+          yield { record: {} } as never
+          yield* journal.unfinished()
+        },
+    }),
+  ]
+  const { sealed } = await createExecutor({ use, report }).recover({ staleAfter: 0 })
+  expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['running'])
+  expect(reports).toHaveLength(2)
+})
+
+test('a journal that fails in the middle is no damage of a record: recovery says so, and may be tried again', async () => {
+  const mounted = memoryJournal()
+  const place: Place = { open: () => mounted }
+  const ran: string[] = []
+  await dying(place, ran)
+  const { reports, report } = sink()
+  const use = [changed(mounted, { takeOver: () => () => Promise.reject(new Error('ECONNRESET')) })]
+  const recovering = createExecutor({ use, report }).recover({ staleAfter: 0 })
+  await expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })
+  expect(reports).toEqual([])
+  expect((await successor(place, ran).recover({ staleAfter: 0 })).sealed).toHaveLength(1)
+})
+
+test('a journal that never goes on with its list is given up, and asked to close it', async () => {
+  vi.useFakeTimers()
+  const asked: string[] = []
+  const list: AsyncIterator<never> = {
+    next: () => (asked.push('next'), never),
+    return: () => (asked.push('return'), never),
+  }
+  const use = [changed(memoryJournal(), { unfinished: () => () => ({ [Symbol.asyncIterator]: () => list }) })]
+  const recovering = createExecutor({ use }).recover()
+  const refused = expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })
+  await vi.advanceTimersByTimeAsync(40_000)
+  await refused
+  expect(asked).toEqual(['next', 'return'])
 })
 
 test('there is nothing to recover without a journal', async () => {

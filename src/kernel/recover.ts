@@ -14,7 +14,10 @@ export interface RecoverOptions {
   readonly strategy?: 'crash' | 'manual'
   /** Whether approvals and client waits that are still valid stay so. Default: `'keep'`. */
   readonly approvals?: 'keep' | 'seal'
-  /** How long an owner may be silent before it counts as dead, in milliseconds. Default: 30,000. */
+  /**
+   * How long an owner may be silent before it counts as dead, in milliseconds. Owners give a sign of life every 5,000: less than
+   * 10,000 may close what a living one is busy with. Default: 30,000.
+   */
   readonly staleAfter?: number
 }
 
@@ -41,7 +44,7 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
  * Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. A record that is
  * damaged is reported, and keeps no other from being closed.
  *
- * @throws `E_INVALID_CONFIGURATION` where there is no journal; `E_JOURNAL`.
+ * @throws `E_INVALID_CONFIGURATION` where there is no journal, or an option is wrong; `E_JOURNAL`.
  */
 export async function recover(
   options: RecoverOptions,
@@ -55,7 +58,7 @@ export async function recover(
     )
   }
   const { owner } = ledger
-  const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
+  const { strategy, approvals, staleAfter } = checked(options)
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
   for await (const unfinished of ledger.unfinished()) {
@@ -86,6 +89,21 @@ export async function recover(
   function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {
     return fence.owner === owner() ? isInFlight(id) : idle < staleAfter
   }
+}
+
+function checked(options: RecoverOptions): Required<RecoverOptions> {
+  const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
+  requireWord('strategy', strategy, ['crash', 'manual'])
+  requireWord('approvals', approvals, ['keep', 'seal'])
+  if (typeof staleAfter !== 'number' || !(staleAfter >= 0)) {
+    throw new InvalidConfigurationError(`\`staleAfter\` must be a number of at least 0, got ${String(staleAfter)}.`)
+  }
+  return { strategy, approvals, staleAfter }
+}
+
+function requireWord(option: string, word: unknown, known: readonly string[]): void {
+  if (known.includes(word as string)) return
+  throw new InvalidConfigurationError(`\`${option}\` must be one of ${known.join(', ')}, got ${JSON.stringify(word)}.`)
 }
 
 async function seal(

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createExecutor, digestOf, type Extension, type ToolExecutor } from 'toolwright'
+import { createExecutor, digestOf, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, never, outcome, pause, sink, soon, text, work } from './_calls.ts'
@@ -287,6 +287,26 @@ test('a journal that never goes on with its list is given up, and asked to close
   await vi.advanceTimersByTimeAsync(40_000)
   await refused
   expect(asked).toEqual(['next', 'return'])
+})
+
+test.each<[string, RecoverOptions]>([
+  ['a strategy in other letters', { strategy: 'Manual' as never }],
+  ['a strategy that is nothing', { strategy: null as never }],
+  ['approvals in other letters', { approvals: 'Keep' as never }],
+  ['a silence that is no number', { staleAfter: Number.NaN }],
+  ['a silence in words', { staleAfter: '30s' as never }],
+  ['a silence below 0', { staleAfter: -1 }],
+])('%s is E_INVALID_CONFIGURATION, and nothing is closed', async (_, options) => {
+  const mounted = memoryJournal()
+  const place: Place = { open: () => mounted }
+  const ran: string[] = []
+  await dying(place, ran)
+  const [option = ''] = Object.keys(options)
+  await expect(successor(place, ran).recover({ staleAfter: 0, ...options })).rejects.toMatchObject({
+    code: 'E_INVALID_CONFIGURATION',
+    message: expect.stringContaining(option) as string,
+  })
+  expect(await unfinishedIn(mounted)).toHaveLength(3)
 })
 
 test('there is nothing to recover without a journal', async () => {

@@ -68,6 +68,7 @@ export class JournalLedger implements Ledger {
 
   /** Takes a record over, so that nobody else may write to it; nothing where somebody else was faster. */
   takeOver(record: ToolCallRecord, fence: Fence): ReturnType<Journal['takeOver']> {
+    this.#beat() // whoever holds a record gives signs of life, however long it is until the first write
     return this.#answer(() => this.journal.takeOver(record.id, fence, this.owner()))
   }
 

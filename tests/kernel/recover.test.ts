@@ -289,6 +289,23 @@ test('a journal that never goes on with its list is given up, and asked to close
   expect(asked).toEqual(['next', 'return'])
 })
 
+test('a call that goes on after an answer is alive before its first write, however long a policy thinks', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  const mounted = memoryJournal()
+  const { promise, resolve } = deferred()
+  let thinks = false
+  const policy = { name: 'slow', decide: () => (thinks ? promise : undefined) }
+  const tools = [work('asks', () => 'done', { requiresConfirmation: true })]
+  const { token = '' } = await createExecutor({ tools, use: [mounted] }).execute({ name: 'asks' })
+  thinks = true
+  const other = createExecutor({ tools, use: [mounted, { policies: [policy] }], timeout: 0 })
+  const deciding = other.decide(token, 'allow')
+  await vi.advanceTimersByTimeAsync(36_000)
+  expect((await createExecutor({ use: [mounted] }).recover()).sealed).toEqual([])
+  resolve()
+  expect(outcome(await deciding)).toBe('ok completed')
+})
+
 test.each<[string, RecoverOptions]>([
   ['a strategy in other letters', { strategy: 'Manual' as never }],
   ['a strategy that is nothing', { strategy: null as never }],

@@ -148,12 +148,12 @@ export class JournalLedger implements Ledger {
       if (isThenable(written)) received.writing = written
       return written
     }
-    const put = (): void | Promise<void> => this.#putNow(received, record)
+    const put = (): void | Promise<void> => this.#putNow(received, record, true)
     received.writing = writing.then(put, put)
     return received.writing
   }
 
-  #putNow(received: Received, record: ToolCallRecord | KeptRecord): void | Promise<void> {
+  #putNow(received: Received, record: ToolCallRecord | KeptRecord, isAgain = false): void | Promise<void> {
     this.#beat()
     const { fence } = received
     const keeper = (this.#keeper ?? this.journal) as Journal // takes what was made for it
@@ -166,8 +166,19 @@ export class JournalLedger implements Ledger {
     } catch (cause) {
       throw unwritten(cause)
     }
-    if (isThenable(answer)) return awaited(answer).then((later) => accept(later, received, fence))
-    accept(answer, received, fence)
+    if (!isThenable(answer)) return accept(answer, received, fence)
+    return awaited(answer).then((later) =>
+      isAgain && later === null ? this.#adopt(received, record as ToolCallRecord) : accept(later, received, fence),
+    )
+  }
+
+  /** Goes on from a claim that has landed, although its answer was lost. */
+  async #adopt(received: Received, record: ToolCallRecord): Promise<void> {
+    const found = await this.read(received.invocationId)
+    // What was taken over since has another number.
+    if (found?.fence.owner !== this.owner() || found.fence.number !== 0) throw duplicate(received.invocationId)
+    received.fence = found.fence
+    accept(await this.write(record, found.fence), received, found.fence)
   }
 
   /** What the journal answers; where it takes its time, as soon as it is there. Says what it is that failed. */

@@ -3,7 +3,7 @@ import { memoryJournal } from 'toolwright/journals/memory'
 import { retry } from 'toolwright/middleware/retry'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, names, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
-import { changed, foldOf, logged, places, recordIn, told } from './_journals.ts'
+import { changed, foldOf, logged, places, recordIn, told, unfinishedIn } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -177,6 +177,51 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     await executor.close({ drain: 1_000 })
     await pause(100)
     expect(runs).toBe(1)
+  })
+
+  test.each([
+    ['before', false],
+    ['after', true],
+  ])('a claim that fails %s it landed: the record tells of no start, as the events do', async (__, lands) => {
+    const real = place().open()
+    let isFirst = true
+    const flaky = changed(real, {
+      claim: (journal) => async (record, owner) => {
+        const fence = isFirst && !lands ? null : await journal.claim(record, owner)
+        if (!isFirst) return fence
+        isFirst = false
+        throw new Error('ECONNRESET')
+      },
+    })
+    const handler = vi.fn<() => number>(() => 1)
+    const executor = createExecutor({ tools: [work('t', handler)], use: [flaky] })
+    const events = heard(executor)
+    const result = await executor.execute({ name: 't' })
+    expect(outcome(result)).toBe('error none E_JOURNAL')
+    expect(result.error?.retryable).toBe(true)
+    expect(handler).not.toHaveBeenCalled()
+    const record = await recordIn(real, result.invocationId)
+    expect(record.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'FAILED'])
+    expect(told(record)).toEqual(told(foldOf(events, result.invocationId)))
+    expect(await unfinishedIn(real)).toEqual([])
+  })
+
+  test('a claim whose answer was lost is not gone on from where another executor has taken it over', async () => {
+    const real = place().open()
+    let isFirst = true
+    const flaky = changed(real, {
+      claim: (journal) => async (record, owner) => {
+        const fence = await journal.claim(record, owner)
+        if (!isFirst || fence === null) return fence
+        isFirst = false
+        await journal.takeOver(record.id, fence, 'another')
+        throw new Error('ECONNRESET')
+      },
+    })
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [flaky] })
+    const result = await executor.execute({ name: 't' })
+    expect(outcome(result)).toBe('error none E_DUPLICATE_INVOCATION')
+    expect((await recordIn(real, result.invocationId)).state).toBe('EXECUTING')
   })
 
   test('secrets in args are in no record, snapshot or event, also of calls that fail early', async () => {

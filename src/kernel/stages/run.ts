@@ -39,25 +39,23 @@ function start(confirmed: Confirmed, kernel: Kernel): unknown {
   const { input, tool, deadline } = confirmed
   deadline.check()
   if (!isWatched(confirmed, kernel)) return onion(confirmed, input, kernel)
+  const before = confirmed.record && { ...confirmed.record }
   const event = happen(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
-  const begin = (): unknown => {
-    publish(event, confirmed, kernel)
-    confirmed.startedAt = performance.now()
-    return onion(confirmed, input, kernel)
-  }
-  const written = committed(confirmed, kernel)
-  return isThenable(written) ? written.then(begin) : begin()
-}
-
-/** Writes the start down; where that fails, nobody hears of it, and its number goes to the next event. */
-function committed(confirmed: Confirmed, kernel: Kernel): void | Promise<void> {
   return lastly(
     () => {
       const written = kernel.ledger?.commit(confirmed)
-      return isThenable(written) ? confirmed.deadline.within(written) : undefined
+      return isThenable(written) ? deadline.within(written) : undefined
     },
     (isError) => {
-      if (isError) confirmed.seq--
+      if (!isError) return
+      // Nobody hears of it: the record is as it was, and its number goes to the next event.
+      confirmed.record = before
+      confirmed.seq--
+    },
+    () => {
+      publish(event, confirmed, kernel)
+      confirmed.startedAt = performance.now()
+      return onion(confirmed, input, kernel)
     },
   )
 }

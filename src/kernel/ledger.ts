@@ -135,7 +135,8 @@ export class JournalLedger implements Ledger {
       await put({ ...record, journal: { ...journal, digest, previous } })
       return digest
     } catch (error) {
-      if (this.#head === digest) this.#head = previous // nothing hangs on it yet
+      if (this.#head === digest) this.#head = previous
+      else this.#report(gap(record.id, digest, error)) // the next one hangs on it, and is on its way or told of already
       throw error
     }
   }
@@ -216,6 +217,13 @@ function accept(answer: unknown, received: Received, fence: Fence | undefined): 
   if (answer === null) throw duplicate(received)
   if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
   received.fence = answer as Fence
+}
+
+function gap(invocationId: string, digest: string, cause: unknown): JournalError {
+  return new JournalError(
+    `The settlement of invocation ${invocationId} is lost, and another is chained to its digest, which no record has: ${digest}. Keep it with those that were told.`,
+    { cause },
+  )
 }
 
 function lost(invocationId: string): SealedError {

@@ -91,8 +91,12 @@ export interface Journaled {
   readonly artifact?: { readonly kind: string; readonly mediaType: string; readonly byteLength: number }
   readonly failure?: ReturnType<ToolError['toJSON']>
   readonly skipped?: true
-  /** SHA-256 of `previous` and the settled record; `previous` is the digest of the owner's settlement before. */
+  /** SHA-256 of `previous` and the settled record. */
   readonly digest?: string
+  /**
+   * The digest of the owner's settlement before. Where no record has it, either that settlement was lost, and its digest never
+   * told in `call:settled`, or somebody removed or changed what was told.
+   */
   readonly previous?: string
 }
 
@@ -101,6 +105,12 @@ export interface Journaled {
  *
  * It covers all that the settlement said. Who holds the record is not part of it, and neither is what a handler did too
  * late, which is added to the audit trail afterwards.
+ *
+ * Settlements do not wait for each other. One of several that are on their way together may be lost (its record was taken
+ * over, the journal failed, the process died) with the next one chained to it already: the chain has a gap there that nobody
+ * made, which the executor reports where it lives. A digest is told in `call:settled` only once its record is kept: one that
+ * was told, and that no record has, is of a record that was removed or changed. Where a journal failed and kept a settlement
+ * all the same, two name the same `previous`.
  *
  * @param previous The digest of that one; the empty string for the first.
  * @param record As it was written, or read back from a journal.

@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { createExecutor, digestOf, type Extension, type Journal, type ToolCallRecord, type ToolEvent } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { retry } from 'toolwright/middleware/retry'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, names, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
-import { changed, foldOf, logged, places, recordIn, told, unfinishedIn } from './_journals.ts'
+import { changed, directory, foldOf, logged, places, recordIn, told, unfinishedIn } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -491,6 +493,33 @@ describe('digests', () => {
     const last = await executor.execute({ name: 't' })
     const { journal } = await recordIn(use, last.invocationId)
     expect(journal?.previous).toBe((await recordIn(use, first.invocationId)).journal?.digest)
+  })
+
+  test('leave a gap where one of several that settle together is lost, and what is missing was told to nobody', async () => {
+    const use = sqliteJournal(join(directory(), 'calls.db'))
+    const { promise, resolve } = deferred<string>()
+    const { reports, report } = sink()
+    const executor = createExecutor({ tools: [work('t', () => promise)], use: [use], report })
+    const events = heard(executor)
+    const ids = ['a', 'b', 'c']
+    const running = ids.map((invocationId) => executor.execute({ name: 't' }, { invocationId }))
+    await vi.waitFor(async () => expect(await unfinishedIn(use)).toHaveLength(3))
+    const found = await use.journal.read('b')
+    await use.journal.takeOver('b', found?.fence ?? { owner: '', number: 0 }, 'another')
+    resolve('done')
+    expect((await Promise.all(running)).map(outcome)).toEqual([
+      'ok completed',
+      'error completed E_SEALED',
+      'ok completed',
+    ])
+    const [a, b, c] = await Promise.all(ids.map(async (id) => (await recordIn(use, id)).journal))
+    const missing = c?.previous ?? ''
+    expect(b).not.toHaveProperty('digest')
+    expect([a?.digest, c?.digest]).not.toContain(missing)
+    const heads = events.flatMap((event) => (event.event === 'call:settled' ? [event.digest] : []))
+    expect(new Set(heads)).toEqual(new Set([a?.digest, undefined, c?.digest]))
+    expect(reports).toMatchObject([{ code: 'E_JOURNAL', message: expect.stringContaining(missing) as string }])
+    await executor.close()
   })
 
   test('are made by journals that outlive the process alone', async () => {

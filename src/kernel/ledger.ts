@@ -46,9 +46,13 @@ export class JournalLedger implements Ledger {
 
   remark(received: Received, note: string): void {
     const { record, fence } = received
-    if (record === undefined || fence === undefined) return
+    // The journal may be closed by then, and nobody is left who would read it.
+    if (record === undefined || fence === undefined || this.#hasEnded) return
     remark(record, Date.now(), note)
-    if (isSettled(record.state)) this.#addLate(received, fence, note).catch(this.#report)
+    if (!isSettled(record.state)) return
+    this.#addLate(received, fence, note).catch((error: unknown) => {
+      if (!this.#hasEnded) this.#report(error)
+    })
   }
 
   /** Adds a line to a settlement once that is written down; before it, the line would go down with it. */

@@ -226,6 +226,18 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     expect((await recordIn(real, result.invocationId)).state).toBe('EXECUTING')
   })
 
+  test('what a handler does after its executor was closed is reported to nobody', async () => {
+    const { promise, resolve } = deferred<string>()
+    const { reports, report } = sink()
+    const tools = [work('t', () => promise, { timeout: 10 })]
+    const executor = createExecutor({ tools, use: [place().open()], report })
+    expect((await executor.execute({ name: 't' })).status).toBe('timed_out')
+    await executor.close()
+    resolve('late')
+    await pause(20)
+    expect(reports).toEqual([])
+  })
+
   test('secrets in args are in no record, snapshot or event, also of calls that fail early', async () => {
     const mounted = place().open()
     const t = work('t', () => 1, { secrets: ['/password'], requiresConfirmation: true })

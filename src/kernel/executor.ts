@@ -148,7 +148,7 @@ export class ToolExecutor {
    * Closes what executors that died left unfinished in the journal. It never runs anything again, and leaves alone what
    * living executors and people are still busy with.
    *
-   * @throws `E_INVALID_CONFIGURATION` without a journal; `E_JOURNAL`.
+   * @throws `E_INVALID_CONFIGURATION` without a journal, or where an option is wrong; `E_JOURNAL`.
    */
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.has(id))

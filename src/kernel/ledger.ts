@@ -181,7 +181,7 @@ export class JournalLedger implements Ledger {
   async #adopt(received: Received, record: ToolCallRecord): Promise<void> {
     const found = await this.read(received.invocationId)
     // What was taken over since has another number.
-    if (found?.fence.owner !== this.owner() || found.fence.number !== 0) throw duplicate(received.invocationId)
+    if (found?.fence.owner !== this.owner() || found.fence.number !== 0) throw duplicate(received)
     received.fence = found.fence
     accept(await this.write(record, found.fence), received, found.fence)
   }

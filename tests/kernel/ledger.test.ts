@@ -222,7 +222,7 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     })
     const executor = createExecutor({ tools: [work('t', () => 1)], use: [flaky] })
     const result = await executor.execute({ name: 't' })
-    expect(outcome(result)).toBe('error none E_DUPLICATE_INVOCATION')
+    expect(outcome(result)).toBe('error unknown E_DUPLICATE_INVOCATION')
     expect((await recordIn(real, result.invocationId)).state).toBe('EXECUTING')
   })
 

@@ -58,16 +58,20 @@ export function listedRecord(
   }
 }
 
-const states = new Set<unknown>([
-  'PENDING',
-  'APPROVAL_REQUIRED',
-  'APPROVED',
-  'EXECUTING',
-  'COMPLETED',
-  'FAILED',
-  'DENIED',
-  'SEALED',
-] satisfies ToolCallState[])
+const states: Readonly<Record<ToolCallState, true>> = {
+  PENDING: true,
+  APPROVAL_REQUIRED: true,
+  APPROVED: true,
+  EXECUTING: true,
+  COMPLETED: true,
+  FAILED: true,
+  DENIED: true,
+  SEALED: true,
+}
+
+function isState(value: unknown): boolean {
+  return typeof value === 'string' && Object.hasOwn(states, value)
+}
 
 /** Whether a value has what every record has, so that nobody trips over what is missing. */
 function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
@@ -78,11 +82,11 @@ function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
     (callId === null || typeof callId === 'string') &&
     ['name', 'session', 'effect'].every((field) => typeof value[field] === 'string') &&
     ['createdAt', 'updatedAt'].every((field) => typeof value[field] === 'number') &&
-    states.has(value['state']) &&
+    isState(value['state']) &&
     Number.isSafeInteger(seq) &&
     isObject(approval) &&
     Array.isArray(auditTrail) &&
-    auditTrail.every((line) => isObject(line) && states.has(line['state'])) &&
+    auditTrail.every((line) => isObject(line) && isState(line['state'])) &&
     (journal === undefined || isObject(journal))
   )
 }

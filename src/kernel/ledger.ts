@@ -34,8 +34,9 @@ export class JournalLedger implements Ledger {
   }
 
   settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined> {
-    // What comes after the end has done nothing, and the journal may be closed.
-    if (this.#hasEnded && received.fence === undefined) return undefined
+    // What comes after the end has done nothing, and the journal may be closed; what was refused is somebody else's.
+    const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
+    if ((this.#hasEnded || isRefused) && received.fence === undefined) return undefined
     const whole = this.#whole(received, settlement)
     if (settlement.awaits === undefined && this.journal.isDurable) {
       return this.#chained(whole as ToolCallRecord, (chained) => this.#put(received, chained))
@@ -214,10 +215,8 @@ export class JournalLedger implements Ledger {
 
 /** Takes a journal's answer to a claim, or to a write by the fence that was had before. */
 function accept(answer: unknown, received: Received, fence: Fence | undefined): void {
-  if (fence !== undefined) {
-    if (!answer) throw lost(received.invocationId)
-    return
-  }
+  if (fence !== undefined && answer) return
+  if (fence !== undefined) throw lost(received.invocationId)
   if (answer === null) throw duplicate(received)
   if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
   received.fence = answer as Fence

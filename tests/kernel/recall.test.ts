@@ -14,7 +14,7 @@ import {
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, outcome, turn, work } from './_calls.ts'
-import { places } from './_journals.ts'
+import { changed, places } from './_journals.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -197,11 +197,19 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     expect(results.map(({ id }) => id)).toEqual(['toolu_1', 'toolu_2'])
   })
 
-  test('runs once of twenty that come at the same time', async () => {
+  test('runs once of twenty that come at the same time, and who is refused does not ask again', async () => {
     const its = place()
+    const claims: string[] = []
+    const counting = (): Extension =>
+      changed(its.open(), {
+        claim: (journal) => (record, owner) => {
+          claims.push(owner)
+          return journal.claim(record, owner)
+        },
+      })
     let runs = 0
     const open = (): ToolExecutor =>
-      createExecutor({ tools: [work('t', () => (runs++, turn()))], use: [its.open()], report: () => {} })
+      createExecutor({ tools: [work('t', () => (runs++, turn()))], use: [counting()], report: () => {} })
     const [one, other] = [open(), open()]
     const options = { session: 's', invocationId: 'mine' }
     const all = await Promise.all(
@@ -210,6 +218,7 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     expect(runs).toBe(1)
     const statuses = all.map(outcome)
     expect(new Set(statuses)).toEqual(new Set(['ok completed', underWay]))
+    expect(claims).toEqual([...new Set(claims)])
   })
 
   test.each<[string, ToolCall, { session?: string }]>([

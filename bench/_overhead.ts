@@ -4,16 +4,12 @@ import { memoryJournal } from 'toolwright/journals/memory'
 import { openTelemetry } from 'toolwright/observers/open-telemetry'
 import * as zod from 'zod'
 import { floorOf } from './_floor.ts'
+import { handlers } from './_handlers.ts'
 import { compare } from './_runner.ts'
 import { args, searchSchema } from './_search.ts'
 
 const inputSchema = searchSchema(zod)
 const definition = { name: 'search', description: 'Searches', inputSchema }
-const handlers: Record<string, () => unknown> = {
-  'a handler that returns at once': () => 'done',
-  'an async handler': async () => 'done',
-  'a handler that returns an object': () => ({ rows: 3, cursor: null, took: 12.5 }),
-}
 
 const title = process.argv[2] ?? ''
 const handler = handlers[title]

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { ApprovalInvalidError, ToolDownstreamError, ToolFailure, type ToolContext } from '../../index.ts'
+import { isSame } from '../_lists.ts'
 import { listTools } from './_list.ts'
 import { Authorization, end, open, send, type Live } from './_live.ts'
 import type { Target } from './_options.ts'
@@ -187,7 +188,7 @@ export class Connection {
     }
     this.#taken = taken
     const list = [...taken.tools.values()]
-    if (list.length === this.#list.length && list.every((each, index) => each === this.#list[index])) return
+    if (isSame(list, this.#list)) return
     this.#list = list
     this.#tell()
   }

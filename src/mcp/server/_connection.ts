@@ -6,6 +6,7 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server'
+import { isSame } from '../_lists.ts'
 import { callTool, capabilitiesOf } from './_call.ts'
 import { page } from './_pages.ts'
 import { readResource, resourcesFor, templatesFor } from './_resources.ts'
@@ -101,10 +102,6 @@ export function serve(peer: Peer, settings: Settings): McpServer {
     throw error
   }
   return served
-}
-
-function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
-  return one.length === other.length && one.every((tool, index) => tool === other[index])
 }
 
 function tellOfTools({ server }: McpServer): void {

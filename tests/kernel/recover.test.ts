@@ -28,6 +28,15 @@ async function dying(place: Place, ran: string[]): Promise<ToolExecutor> {
   return executor
 }
 
+/** The same, left in a journal in memory, with an ear for reports. */
+async function leftBehind() {
+  const mounted = memoryJournal()
+  const place: Place = { open: () => mounted }
+  const ran: string[] = []
+  await dying(place, ran)
+  return { mounted, place, ran, ...sink() }
+}
+
 function successor(place: Place, ran: string[]): ToolExecutor {
   return createExecutor({ tools: toolsWith(ran), use: [place.open()] })
 }
@@ -241,11 +250,7 @@ describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a f
 })
 
 test('what a journal lists is taken one by one: nonsense is reported, and the others are closed', async () => {
-  const mounted = memoryJournal()
-  const place: Place = { open: () => mounted }
-  const ran: string[] = []
-  await dying(place, ran)
-  const { reports, report } = sink()
+  const { mounted, reports, report } = await leftBehind()
   const use = [
     changed(mounted, {
       unfinished: (journal) =>
@@ -262,11 +267,7 @@ test('what a journal lists is taken one by one: nonsense is reported, and the ot
 })
 
 test('a journal that fails in the middle is no damage of a record: recovery says so, and may be tried again', async () => {
-  const mounted = memoryJournal()
-  const place: Place = { open: () => mounted }
-  const ran: string[] = []
-  await dying(place, ran)
-  const { reports, report } = sink()
+  const { mounted, place, ran, reports, report } = await leftBehind()
   const use = [changed(mounted, { takeOver: () => () => Promise.reject(new Error('ECONNRESET')) })]
   const recovering = createExecutor({ use, report }).recover({ staleAfter: 0 })
   await expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })

@@ -93,22 +93,22 @@ describe('the kernel', () => {
 describe('the walls', () => {
   it.each(kernel)('%s is within its wall', (file) => {
     if (file === 'src/kernel/infer.ts') return
-    expect(codeLines(file)).toBeLessThanOrEqual(file.includes('/stages/') ? 60 : 200)
+    expect(codeLines(file)).toBeLessThanOrEqual(file.includes('/stages/') ? 70 : 300)
   })
 
   const counted = (files: readonly string[]): number =>
     files.filter((file) => file !== 'src/kernel/infer.ts').reduce((sum, file) => sum + codeLines(file), 0)
 
   it.each(floors.map((_, floor) => floor))(
-    'hold floor %i of the kernel to 1,700 lines without its artifacts',
+    'hold floor %i of the kernel to 2,000 lines without its artifacts',
     (floor) => {
       const files = kernel.filter((file) => floorOf(kernelName(file)) === floor)
-      expect(counted(files.filter((file) => !artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_700)
+      expect(counted(files.filter((file) => !artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(2_000)
     },
   )
 
-  it('hold the artifacts of the kernel to 1,100 lines', () => {
-    expect(counted(kernel.filter((file) => artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_100)
+  it('hold the artifacts of the kernel to 1,300 lines', () => {
+    expect(counted(kernel.filter((file) => artifacts.includes(kernelName(file))))).toBeLessThanOrEqual(1_300)
   })
 
   it.each(sources)('%s has at most 300 lines, a leaf 250', (file) => {

@@ -8,6 +8,9 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     reporters: process.env['CI'] ? ['default', './tests/closing-line.ts'] : ['default'],
+    // Tests wait for what happens, not for a time: a slow machine makes them slower, and only what hangs fails.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     typecheck: { enabled: true, include: ['tests/**/*.test-d.ts'] },
   },
 })

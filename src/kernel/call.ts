@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly caller?: Caller | undefined
   /** Handles and approvals are of use only in the session that made them. Default: one random id for each executor. */
   readonly session?: string | undefined
+  /** For whom the call is made, such as a user's id: many sessions may be one principal's. Default: not known. */
+  readonly principal?: string | undefined
   readonly values?: ToolValues | undefined
   /** Gives the call up: the caller is released at once, whatever the handler does. */
   readonly signal?: AbortSignal | undefined

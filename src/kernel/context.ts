@@ -30,6 +30,9 @@ export class CallContext implements ToolContext {
   get session(): string {
     return this.#parcel.session
   }
+  get principal(): string | undefined {
+    return this.#parcel.principal
+  }
   get caller(): Caller {
     return this.#parcel.caller
   }

@@ -32,6 +32,7 @@ export async function callDirectly(
       call,
       invocationId,
       session,
+      principal: undefined,
       caller: 'user',
       deadline,
       slots: undefined,

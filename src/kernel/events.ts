@@ -60,6 +60,8 @@ export interface EventEnvelope {
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
+  /** For whom the call is made, if the host says so. */
+  readonly principal?: string
   /** Counts the events of one invocation from 0, without gaps. */
   readonly seq: number
   /** Milliseconds since the epoch. */
@@ -132,9 +134,10 @@ function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
 
 /** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */
 function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEvent {
-  const { id, callId, invocationId, name: toolName, session } = parcel
+  const { id, callId, invocationId, name: toolName, session, principal } = parcel
   const { seq } = parcel
   const timestamp = Date.now()
+  if (principal !== undefined) body = { principal, ...body }
   const made: unknown =
     id === undefined
       ? { event, callId, invocationId, toolName, session, seq, timestamp, ...body }

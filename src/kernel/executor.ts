@@ -10,7 +10,7 @@ import type { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { failed, failure } from './outcome.ts'
 import { receive, type Received, type Slots } from './parcel.ts'
-import type { Extension, Kernel, Observer, Shelf } from './ports.ts'
+import type { Extension, Kernel, Observer, Policy, Shelf } from './ports.ts'
 import { execute } from './passage.ts'
 import { pump } from './pump.ts'
 import { recall } from './recall.ts'
@@ -169,6 +169,11 @@ export class ToolExecutor {
     }
   }
 
+  /** The policies of all extensions, in the order in which they are asked. */
+  get policies(): readonly Policy[] {
+    return this.#kernel.policies
+  }
+
   /** The artifacts in the store: what they are, and a way to open each in its own session. */
   get artifacts(): Shelf {
     return this.#kernel.shelf
@@ -212,9 +217,9 @@ export class ToolExecutor {
     const arrived = this.#inFlight.expect(invocationOf(token))
     try {
       const resumed = await redeem()
-      const { call, invocationId, session, caller, values } = resumed
+      const { call, invocationId, session, principal, caller, values } = resumed
       await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
-      return this.#walk(call, { session, caller, invocationId, values, signal }, { resumed })
+      return this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()
     }
@@ -229,6 +234,7 @@ export class ToolExecutor {
       call,
       invocationId,
       session,
+      principal: options.principal,
       caller: options.caller ?? ('model' as const),
       deadline: new CallDeadline(kernel.timeout, signal, this.#alarms),
       slots: walk.slots,

@@ -114,9 +114,10 @@ export class JournalLedger implements Ledger {
   }
 
   /** The record as it is now, as this journal takes it. */
-  #whole({ record, caller, fence }: Received, settlement?: Settlement): ToolCallRecord | KeptRecord {
+  #whole({ record, caller, principal, fence }: Received, settlement?: Settlement): ToolCallRecord | KeptRecord {
     if (record === undefined) throw new JournalError('There is nothing to write down: the call has told of nothing.')
     const journal: OpenJournaled = { caller, owner: this.owner(), fence: fence === undefined ? 0 : fence.number }
+    if (principal !== undefined) journal.principal = principal
     return this.#keeper === undefined
       ? plainRecord(record, journal, settlement)
       : keptRecord(record, journal, settlement)

@@ -89,6 +89,7 @@ export interface Received {
   readonly id: string | number | undefined
   readonly invocationId: string
   readonly session: string
+  readonly principal: string | undefined
   readonly caller: Caller
   readonly context: ToolContext
   readonly deadline: Deadline
@@ -170,6 +171,7 @@ export type Reception = Pick<
   | 'call'
   | 'invocationId'
   | 'session'
+  | 'principal'
   | 'caller'
   | 'deadline'
   | 'slots'
@@ -186,6 +188,7 @@ class Parcel implements Reception {
   readonly call: ToolCall
   readonly invocationId: string
   readonly session: string
+  readonly principal: string | undefined
   readonly caller: Caller
   readonly deadline: Deadline
   readonly slots: Slots | undefined
@@ -216,6 +219,7 @@ class Parcel implements Reception {
     this.call = reception.call
     this.invocationId = reception.invocationId
     this.session = reception.session
+    this.principal = reception.principal
     this.caller = reception.caller
     this.deadline = reception.deadline
     this.slots = reception.slots

@@ -15,6 +15,8 @@ export interface ToolContext {
   readonly invocationId: string
   readonly toolName: string
   readonly session: string
+  /** For whom the call is made, if the host says so. */
+  readonly principal: string | undefined
   readonly caller: Caller
   /** Aborts at the deadline and when the caller gives the call up. */
   readonly signal: AbortSignal
@@ -40,6 +42,8 @@ export type Decision =
 /** Decides whether a validated call may run. One that throws denies. */
 export interface Policy {
   readonly name: string
+  /** Says that the policy counts by session, so that a host whose clients choose their sessions can warn of it. */
+  readonly scope?: 'session'
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
 }
 

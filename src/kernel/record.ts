@@ -81,6 +81,7 @@ export type OpenRecord = { -readonly [Field in keyof ToolCallRecord]: ToolCallRe
 /** What the kernel adds to a record when it writes it down. */
 export interface Journaled {
   readonly caller: Caller
+  readonly principal?: string
   /** The executor that wrote it last, and the number of the fence by which it did. */
   readonly owner: string
   readonly fence: number
@@ -117,10 +118,20 @@ export interface Journaled {
  */
 export function digestOf(previous: string, record: ToolCallRecord): string {
   const { journal, updatedAt: _later, auditTrail, ...told } = record
-  const { caller, result, handle, artifact, failure, skipped } = journal ?? {}
+  const { caller, principal, result, handle, artifact, failure, skipped } = journal ?? {}
   const end = auditTrail.findIndex(({ state }) => isSettled(state))
   const trail = end < 0 ? auditTrail : auditTrail.slice(0, end + 1)
-  const text = JSON.stringify({ ...told, auditTrail: trail, caller, result, handle, artifact, failure, skipped })
+  const text = JSON.stringify({
+    ...told,
+    auditTrail: trail,
+    caller,
+    principal,
+    result,
+    handle,
+    artifact,
+    failure,
+    skipped,
+  })
   return sha256(previous + JSON.stringify(readText(text), inOrder))
 }
 

@@ -116,6 +116,7 @@ async function seal(
   const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
   const timestamp = Date.now()
   const effect = state === 'EXECUTING' ? 'unknown' : record.effect
+  const principal = record.journal?.principal
   const error = new SealedError(`The process that handled this call ended while it was ${state}; it has been closed.`, {
     recommendations: adviceFor(record),
   })
@@ -126,6 +127,7 @@ async function seal(
     callId,
     toolName,
     session,
+    ...(principal !== undefined && { principal }),
     seq,
     timestamp,
     status: 'error',

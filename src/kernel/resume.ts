@@ -37,6 +37,7 @@ export interface Redeemed {
   readonly call: ToolCall
   readonly invocationId: string
   readonly session: string
+  readonly principal: string | undefined
   readonly caller: Caller
   readonly values: ToolValues
   readonly resumption: Resumption
@@ -104,11 +105,12 @@ export class Holding {
   }
 
   #keep(received: Received, awaits: Awaited): void {
-    const { call, invocationId, session, caller, callId, context } = received
+    const { call, invocationId, session, principal, caller, callId, context } = received
     keep(this.#held, awaits.digest, {
       call: { ...call, name: received.name, args: awaits.text },
       invocationId,
       session,
+      principal,
       caller,
       callId,
       values: context.values,
@@ -172,6 +174,7 @@ export class Holding {
       call: { id, name, args: awaits.text, ...('result' in awaits && { result: awaits.result }) },
       invocationId,
       session,
+      principal: record.journal?.principal,
       caller: record.journal?.caller ?? 'model',
       callId,
       values: this.#values.get(digest) ?? {},

@@ -4,8 +4,14 @@ import { namesOf, wordOf } from './_options.ts'
 const mostTallies = 10_000
 const mostAsked = 10_000
 
-/** Whose calls share a limit: those of a session, of a tool, or of a tool within a session. */
-export type LimitedBy = 'session' | 'tool' | 'session-and-tool'
+const scopes = ['session', 'tool', 'session-and-tool', 'principal'] as const
+
+/**
+ * Whose calls share a limit: those of a session, of a tool, of a tool within a session, or of a principal in all of its
+ * sessions. The host names the principal in `CallOptions`, and an MCP server over HTTP fills it; a call without one counts for
+ * its session.
+ */
+export type LimitedBy = (typeof scopes)[number]
 
 /** What is counted of the calls that share a limit. */
 export interface Tally {
@@ -35,7 +41,7 @@ export type Limiting = Extension & { readonly policies: readonly [Policy]; reado
  * one. What the client answers is neither judged again nor another start.
  */
 export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limiting {
-  const per = wordOf(limit.name, 'per', limit.per, ['session', 'tool', 'session-and-tool'], 'session-and-tool')
+  const per = wordOf(limit.name, 'per', limit.per, scopes, 'session-and-tool')
   const tools = limit.tools === undefined ? undefined : namesOf(limit.name, 'tools', limit.tools)
   // The least recently used first.
   const tallies = new Map<string, Counted>()
@@ -46,8 +52,9 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   // An extension may be mounted twice, or on trial too: what it said of a call it says again.
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
-  // A tool's name has no line break, so that no session can pass for another pair.
-  function keyOf(session: string, toolName: string): string {
+  // A tool's name has no line break, so that no session can pass for another pair, nor a principal for a session.
+  function keyOf({ session, principal }: Counting, toolName: string): string {
+    if (per === 'principal') return principal === undefined ? `\n${session}` : `principal\n${principal}`
     return per === 'session' ? session : per === 'tool' ? toolName : `${toolName}\n${session}`
   }
 
@@ -72,12 +79,13 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     return decision
   }
 
-  function judge({ tool, session, invocationId }: Validated): Decision {
-    const key = keyOf(session, tool.name)
+  function judge(call: Validated): Decision {
+    const { tool, invocationId } = call
+    const key = keyOf(call, tool.name)
     const tally = tallyOf(key)
-    const of = per === 'session' ? '' : ` of ${JSON.stringify(tool.name)}`
+    const of = per === 'session' || per === 'principal' ? '' : ` of ${JSON.stringify(tool.name)}`
     const many = limit.calls === 1 ? '1 call' : `${limit.calls} calls`
-    const allowance = `${many}${of}${per === 'tool' ? '' : ' in a session'} ${limit.calls === 1 ? 'is' : 'are'} allowed`
+    const allowance = `${many}${of}${whose[per]} ${limit.calls === 1 ? 'is' : 'are'} allowed`
     const reason = limit.refusal(tally, allowance)
     if (reason !== undefined) return { decision: 'deny', reason }
     tally.waiting++
@@ -86,10 +94,10 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   const observe: Observer = (event) => {
-    const { invocationId, session, toolName } = event
+    const { invocationId, toolName } = event
     const isAsked = event.event === 'call:paused' && event.reason === 'client'
     if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
-    const key = keyOf(session, toolName)
+    const key = keyOf(event, toolName)
     const place = placeOf(invocationId, key)
     if (take(places, place)) tallyOf(key).waiting--
     if (event.event === 'call:settled') {
@@ -108,7 +116,22 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     }
   }
 
-  return { policies: [{ name: limit.name, decide }], observers: [observe] }
+  const isOfSession = per === 'session' || per === 'session-and-tool'
+  const policy: Policy = { name: limit.name, decide, ...(isOfSession && { scope: 'session' }) }
+  return { policies: [policy], observers: [observe] }
+}
+
+const whose: Readonly<Record<LimitedBy, string>> = {
+  session: ' in a session',
+  tool: '',
+  'session-and-tool': ' in a session',
+  principal: ' for a principal',
+}
+
+/** Whose a call is. */
+interface Counting {
+  readonly session: string
+  readonly principal?: string | undefined
 }
 
 /** A call, among those that share a limit. */

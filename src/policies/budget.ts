@@ -12,7 +12,10 @@ export type { LimitedBy, Limiting }
 export interface BudgetOptions {
   /** How many calls may begin. */
   readonly calls: number
-  /** Whose calls share the budget. Default: `'session-and-tool'`. */
+  /**
+   * Whose calls share the budget. A client that can begin as many sessions as it likes, as over HTTP, is held by `'principal'` and
+   * `'tool'` alone. Default: `'session-and-tool'`.
+   */
   readonly per?: LimitedBy
   /** The names of the tools whose calls are counted. Default: all. */
   readonly tools?: readonly string[]

@@ -14,7 +14,10 @@ export interface RateLimitOptions {
   readonly calls: number
   /** The length of the stretch, in milliseconds. */
   readonly interval: number
-  /** Whose calls share the limit. Default: `'session-and-tool'`. */
+  /**
+   * Whose calls share the limit. A client that can begin as many sessions as it likes, as over HTTP, is held by `'principal'` and
+   * `'tool'` alone. Default: `'session-and-tool'`.
+   */
   readonly per?: LimitedBy
   /** The names of the tools whose calls are counted. Default: all. */
   readonly tools?: readonly string[]

@@ -209,6 +209,42 @@ export function limitTests(create: Create): void {
     expect(results.filter(({ status }) => status === 'ok').length).toBe(allowed)
   })
 
+  test('counts per principal in all of its sessions, and a call without one for its session', async () => {
+    const executor = executorOf(create(2, { per: 'principal' }))
+    const run = (session: string, principal?: string): Promise<ToolResult> =>
+      executor.execute({ name: 'work' }, { session, principal })
+    const ada = [await run('one', 'ada'), await run('two', 'ada'), await run('three', 'ada')]
+    expect(await statuses(ada)).toBe('ok ok denied')
+    expect(ada[2]?.error?.message).toContain('for a principal')
+    expect(await statuses([await run('one', 'ben'), await run('one'), await run('one'), await run('two')])).toBe(
+      'ok ok ok ok',
+    )
+    expect(await statuses([run('one'), run('ada'), run('ada', 'one')])).toBe('denied ok ok')
+  })
+
+  test('counts a call that was approved in another process for the principal that made it', async () => {
+    const journal = memoryJournal()
+    const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+    for (const use of [[journal, asks], [asks]]) {
+      const limit = create(1, { per: 'principal' })
+      const first = executorOf(...use)
+      const { token = '' } = await first.execute({ name: 'work' }, { session: 'one', principal: 'ada' })
+      const other = use.length === 2 ? executorOf(journal, limit) : first
+      const principals: unknown[] = []
+      other.on('call:settled', ({ principal }) => void principals.push(principal))
+      expect(await statuses([other.decide(token, 'allow')])).toBe('ok')
+      expect(principals).toEqual(['ada'])
+      if (other === first) continue
+      const again = await other.execute({ name: 'work' }, { session: 'two', principal: 'ada' })
+      expect(again.status).toBe('denied')
+    }
+  })
+
+  test('says that it counts by session, if it does', () => {
+    const scopes = ['session', 'session-and-tool', 'tool', 'principal'].map((per) => create(1, { per }).policies?.[0])
+    expect(scopes.map((policy) => policy?.scope)).toEqual(['session', 'session', undefined, undefined])
+  })
+
   test('counts the named tools alone, also where they are called by an alias', async () => {
     const tools = [work({ aliases: ['job'] }), work({ name: 'other' })]
     const executor = createExecutor({ tools, use: [create(1, { tools: ['work'] })] })

@@ -40,6 +40,24 @@ export function text(value: unknown): string {
 }
 
 /**
+ * Returns the calls that have no answer yet. The n-th answer with an id belongs to the n-th call with that id, since models
+ * repeat ids; an answer without an id belongs to no call.
+ */
+export function unanswered(calls: readonly unknown[], answers: readonly unknown[], idName: string): unknown[] {
+  const counts = new Map<unknown, number>()
+  for (const answer of answers) {
+    const id = read(answer, idName)
+    if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return calls.filter((call) => {
+    const id = read(call, idName)
+    const count = counts.get(id) ?? 0
+    if (count > 0) counts.set(id, count - 1)
+    return count === 0
+  })
+}
+
+/**
  * A call as the kernel takes it. A name that is missing becomes the empty string, which no tool has: the call is refused,
  * and so answered, as every provider wants it.
  */

@@ -24,23 +24,35 @@ export interface Media {
 /** What a provider makes of media that its tool results can carry, else nothing: then it is put in words. */
 export type Carry<Part> = (media: Media) => Part | undefined
 
-/** A result with the call that it answers, where the message is at hand. */
+/** A result with the call that it answers, if the message is at hand. */
 export interface Answer {
   readonly result: ToolResult
   readonly call: ToolCall | undefined
+  /** Where the call stands among the calls of the message; -1 if it is not among them. */
+  readonly place: number
 }
 
 const noOutput = '(no output)'
 
-/** The results to give, each beside its call: that with the same id, or, without ids, in the same place. */
+/**
+ * The results to give, each beside its call. The n-th result with an id answers the n-th call with that id, since models
+ * repeat ids; results and calls without an id are paired in the same way.
+ */
 export function answers(
   results: readonly ToolResult[],
   options: FormatOptions,
   calls: readonly ToolCall[] = [],
 ): Answer[] {
-  const all = results.map((result, place) => {
-    const call = result.id === undefined ? calls[place] : calls.find(({ id }) => id === result.id)
-    return { result, call }
+  const places = new Map<ToolCall['id'], number[]>() // the last place first, since the end of an array is cheap to take
+  for (let place = calls.length - 1; place >= 0; place--) {
+    const id = calls[place]?.id
+    const same = places.get(id)
+    if (same === undefined) places.set(id, [place])
+    else same.push(place)
+  }
+  const all = results.map((result) => {
+    const place = places.get(result.id)?.pop() ?? -1
+    return { result, call: calls[place], place }
   })
   return options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
 }

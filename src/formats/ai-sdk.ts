@@ -6,7 +6,7 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definitionsOf, examplesOf } from './_definitions.ts'
-import { list, read, toolCall, typeOf } from './_read.ts'
+import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
   answerId,
   answerName,
@@ -112,12 +112,10 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
 
 function callsOf(message: unknown): ToolCall[] {
   const parts = partsOf(message)
-  const answered = new Set(
-    parts.filter((part) => /^tool-(?:result|error)$/.test(typeOf(part))).map((part) => read(part, 'toolCallId')),
-  )
-  return parts
-    .filter((part) => typeOf(part) === 'tool-call' && read(part, 'providerExecuted') !== true)
-    .filter((part) => !answered.has(read(part, 'toolCallId') ?? part))
+  const asked = parts.filter((part) => typeOf(part) === 'tool-call')
+  const answered = parts.filter((part) => /^tool-(?:result|error)$/.test(typeOf(part)))
+  return unanswered(asked, answered, 'toolCallId')
+    .filter((part) => read(part, 'providerExecuted') !== true)
     .map((part) =>
       toolCall(read(part, 'toolCallId'), read(part, 'toolName'), read(part, 'input') ?? read(part, 'args')),
     )

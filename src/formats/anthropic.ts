@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Format } from '../index.ts'
+import type { Format, ToolCall } from '../index.ts'
 import { definitionsOf, examplesOf } from './_definitions.ts'
 import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
@@ -68,18 +68,15 @@ export function anthropic(options: FormatOptions = {}): Format {
     },
 
     calls(message) {
-      return toolUses(message).map((block) => toolCall(read(block, 'id'), read(block, 'name'), read(block, 'input')))
+      return toolUses(message).map(callOf)
     },
 
     results(results, message) {
       const uses = toolUses(message)
-      const content = answers(results, options).map(({ result }) => {
+      const content = answers(results, options, uses.map(callOf)).map(({ result, place }) => {
         const pieces = render(result, options, result.isError ? undefined : carry)
         const [first] = pieces
-        const toolset = read(
-          uses.find((block) => read(block, 'id') === result.id),
-          'toolset_name',
-        )
+        const toolset = read(uses[place], 'toolset_name')
         return {
           type: 'tool_result',
           tool_use_id: answerId(result),
@@ -104,6 +101,10 @@ function assistantOf(message: unknown): unknown {
 
 function toolUses(message: unknown): readonly unknown[] {
   return list(read(assistantOf(message), 'content')).filter((block) => isObject(block) && typeOf(block) === 'tool_use')
+}
+
+function callOf(block: unknown): ToolCall {
+  return toolCall(read(block, 'id'), read(block, 'name'), read(block, 'input'))
 }
 
 const carry: Carry<object> = ({ mimeType, data, uri }) => {

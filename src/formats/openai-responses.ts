@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Format } from '../index.ts'
+import type { Format, ToolCall } from '../index.ts'
 import { definitionsOf } from './_definitions.ts'
-import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
+import { isObject, list, read, text, toolCall, typeOf, unanswered } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 
 export type { FormatOptions } from './_render.ts'
@@ -57,16 +57,13 @@ export function openaiResponses(options: FormatOptions = {}): Format {
     },
 
     calls(message) {
-      return openCalls(message).map((item) => {
-        const args = typeOf(item) === 'function_call' ? read(item, 'arguments') : { input: read(item, 'input') }
-        return toolCall(read(item, 'call_id'), read(item, 'name'), args)
-      })
+      return openCalls(message).map(callOf)
     },
 
     results(results, message) {
       const asked = openCalls(message)
-      return answers(results, options).map(({ result }) => {
-        const item = asked.find((call) => read(call, 'call_id') === result.id)
+      return answers(results, options, asked.map(callOf)).map(({ result, place }) => {
+        const item = asked[place]
         const caller = read(item, 'caller')
         const pieces = flagged(render(result, options, carry), result)
         return {
@@ -96,14 +93,14 @@ function isOwn(item: unknown): boolean {
 
 function openCalls(message: unknown): readonly unknown[] {
   const items = itemsOf(message)
-  const answered = new Set(
-    items
-      .filter((item) => /^(?:function|custom_tool)_call_output$/.test(typeOf(item)))
-      .map((item) => read(item, 'call_id')),
-  )
-  return items.filter(
-    (item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)) && !answered.has(read(item, 'call_id') ?? item),
-  )
+  const asked = items.filter((item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)))
+  const answered = items.filter((item) => /^(?:function|custom_tool)_call_output$/.test(typeOf(item)))
+  return unanswered(asked, answered, 'call_id')
+}
+
+function callOf(item: unknown): ToolCall {
+  const args = typeOf(item) === 'function_call' ? read(item, 'arguments') : { input: read(item, 'input') }
+  return toolCall(read(item, 'call_id'), read(item, 'name'), args)
 }
 
 const carry: Carry<object> = ({ mimeType, data, uri }) => {

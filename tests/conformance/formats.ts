@@ -17,6 +17,8 @@ export interface ReadAnswer {
   readonly text: string
   /** Whether the model learns that the call failed, by a flag or by the first words. */
   readonly failed: boolean
+  /** What the answer repeats of its call's name; formats that repeat nothing leave it out. */
+  readonly repeated?: string | undefined
 }
 
 export interface FormatFixtures {
@@ -26,6 +28,8 @@ export interface FormatFixtures {
   readonly foreign: readonly Example[]
   /** The answers of what `results` gave. */
   answersIn(reply: unknown): readonly ReadAnswer[]
+  /** A message with these calls; an answer's `repeated` is made of their names. */
+  asking(calls: readonly ToolCall[]): unknown
 }
 
 interface Options {
@@ -127,6 +131,35 @@ export function formatConformance(name: string, make: (options?: Options) => For
       })
     })
 
+    test('calls that share an id get each its own answer, in their order', () => {
+      const calls = [callOf('x', 'pay'), callOf('x', 'refund'), callOf('y', 'pay'), callOf('x', 'look')]
+      const message = fixtures.asking(calls)
+      expect(format.calls(message)).toMatchObject(calls)
+      expectAnswers(format.results(calls.map(resultOfAlias), message), calls)
+    })
+
+    test('results are matched to their calls by id, whatever order they come in', () => {
+      const calls = [callOf('a', 'pay'), callOf('b', 'refund'), callOf('c', 'look'), callOf('d', 'send')]
+      const message = fixtures.asking(calls)
+      for (const order of [
+        [3, 2, 1, 0],
+        [1, 3, 0, 2],
+        [2, 0],
+      ]) {
+        const results = order.map((index) => resultOfAlias(calls[index]!, index))
+        expectAnswers(
+          format.results(results, message),
+          order.map((index) => calls[index]!),
+          order,
+        )
+      }
+    })
+
+    test('tens of thousands of calls that share an id get each its own answer', () => {
+      const calls = Array.from({ length: 50_000 }, (_, index) => callOf('x', `tool_${index}`))
+      expectAnswers(format.results(calls.map(resultOfAlias), fixtures.asking(calls)), calls)
+    })
+
     test('it answers without the message too', () => {
       const results = [resultOf({ id: 'a', name: 'x' }, 0), resultOf({ id: 'b', name: 'x' }, 1)]
       expect(fixtures.answersIn(format.results(results)).map(({ id }) => id)).toEqual(['a', 'b'])
@@ -195,6 +228,24 @@ export function formatConformance(name: string, make: (options?: Options) => For
       for (const { message } of fixtures.own) for (const damaged of damages(message)) expectCalm(format, damaged)
     })
   })
+
+  function expectAnswers(reply: unknown, calls: readonly ToolCall[], order = [...calls.keys()]): void {
+    const answers = fixtures.answersIn(reply)
+    expect(answers.map(({ id }) => id)).toEqual(calls.map(({ id }) => id))
+    expect(answers.map(({ text }) => text)).toEqual(order.map((index) => `answer ${index}`))
+    if (answers.some((answer) => 'repeated' in answer)) {
+      expect(answers.map(({ repeated }) => repeated)).toEqual(calls.map(({ name: called }) => called))
+    }
+  }
+}
+
+function callOf(id: string, name: string): ToolCall {
+  return { id, name, args: {} }
+}
+
+/** A result of a tool that the model called by another name than its own. */
+function resultOfAlias(of: ToolCall, index: number): ToolResult {
+  return { ...resultOf(of, index), toolName: 'its_own_name' }
 }
 
 function expectCalm(format: Format, message: unknown): void {

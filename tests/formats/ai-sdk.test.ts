@@ -5,18 +5,28 @@ import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
 
 interface Reply {
-  content: { toolCallId: string; output: { type: string; value: unknown } }[]
+  content: { toolCallId: string; toolName: string; output: { type: string; value: unknown } }[]
 }
 
 formatConformance('ai-sdk', aiSdk, {
   own: messages['ai-sdk']!,
   foreign: Object.entries(messages).flatMap(([name, all]) => (name === 'ai-sdk' ? [] : all)),
   answersIn: (reply) =>
-    (reply as Reply).content.map(({ toolCallId: id, output }): ReadAnswer => ({
+    (reply as Reply).content.map(({ toolCallId: id, toolName, output }): ReadAnswer => ({
       id,
       text: String(output.value),
       failed: output.type.startsWith('error-'),
+      repeated: toolName,
     })),
+  asking: (calls) => ({
+    role: 'assistant',
+    content: calls.map(({ id: toolCallId, name: toolName, args: input }) => ({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input,
+    })),
+  }),
 })
 
 describe('the definitions of ai-sdk', () => {
@@ -71,6 +81,21 @@ describe('the calls of ai-sdk', () => {
     expect(aiSdk().calls({ content, finishReason: { unified: 'tool-calls' } })).toEqual([
       { id: 'a', name: 'now', args: '{"zone":"CET"}' },
     ])
+  })
+})
+
+describe('a conversation of ai-sdk', () => {
+  test('asks for a call whose id an earlier call had, which was answered', () => {
+    const call = (toolName: string) => ({ type: 'tool-call', toolCallId: 'call_0', toolName, input: {} })
+    const answer = { type: 'tool-result', toolCallId: 'call_0', toolName: 'now', output: { type: 'text', value: 'x' } }
+    const conversation = [
+      { role: 'assistant', content: [call('now')] },
+      { role: 'tool', content: [answer] },
+      { role: 'assistant', content: [call('run_code')] },
+    ]
+    expect(aiSdk().calls(conversation)).toEqual([{ id: 'call_0', name: 'run_code', args: {} }])
+    expect(aiSdk().results([textResult('call_0', '1')], conversation)).toHaveProperty('content.0.toolName', 'run_code')
+    expect(aiSdk().calls([...conversation, { role: 'tool', content: [answer] }])).toEqual([])
   })
 })
 

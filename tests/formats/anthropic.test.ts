@@ -7,18 +7,28 @@ import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult,
 
 interface Reply {
   role: string
-  content: { tool_use_id: string; content: string | { type: string; text?: string }[]; is_error?: boolean }[]
+  content: {
+    tool_use_id: string
+    content: string | { type: string; text?: string }[]
+    is_error?: boolean
+    toolset_name?: string
+  }[]
 }
 
 formatConformance('anthropic', anthropic, {
   own: messages['anthropic']!,
   foreign: Object.entries(messages).flatMap(([name, all]) => (name === 'anthropic' ? [] : all)),
   answersIn: (reply) =>
-    (reply as Reply).content.map(({ tool_use_id: id, content, is_error: failed }): ReadAnswer => ({
+    (reply as Reply).content.map(({ tool_use_id: id, content, is_error: failed, toolset_name }): ReadAnswer => ({
       id,
       text: typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join('\n'),
       failed: failed === true,
+      repeated: toolset_name,
     })),
+  asking: (calls) => ({
+    role: 'assistant',
+    content: calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args, toolset_name: name })),
+  }),
 })
 
 describe('the definitions of anthropic', () => {

@@ -12,11 +12,13 @@ formatConformance('gemini', gemini, {
   own: messages['gemini']!,
   foreign: Object.entries(messages).flatMap(([name, all]) => (name === 'gemini' ? [] : all)),
   answersIn: (reply) =>
-    (reply as Reply).parts.map(({ functionResponse: { id, response } }): ReadAnswer => ({
+    (reply as Reply).parts.map(({ functionResponse: { id, name, response } }): ReadAnswer => ({
       id,
       text: String(response.output ?? response.error),
       failed: 'error' in response,
+      repeated: name,
     })),
+  asking: (calls) => ({ role: 'model', parts: calls.map((functionCall) => ({ functionCall })) }),
 })
 
 describe('the definitions of gemini', () => {

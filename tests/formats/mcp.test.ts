@@ -19,6 +19,13 @@ formatConformance('mcp', mcp, {
       const { content, isError } = response.result ?? response
       return { id: response.id, text: content.map(({ text }) => text).join('\n'), failed: isError === true }
     }),
+  asking: (calls) =>
+    calls.map(({ id, name, args }) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: args },
+    })),
 })
 
 describe('the definitions of mcp', () => {

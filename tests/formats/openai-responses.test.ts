@@ -5,16 +5,31 @@ import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
 import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
 
-type Reply = { type: string; call_id: string; output: string | { text?: string }[] }[]
+type Reply = {
+  type: string
+  call_id: string
+  output: string | { text?: string }[]
+  caller?: { caller_id: string }
+}[]
 
 formatConformance('openai-responses', openaiResponses, {
   own: messages['openai-responses']!,
   foreign: Object.entries(messages).flatMap(([name, all]) => (name === 'openai-responses' ? [] : all)),
   answersIn: (reply) =>
-    (reply as Reply).map(({ call_id: id, output }): ReadAnswer => {
+    (reply as Reply).map(({ call_id: id, output, caller }): ReadAnswer => {
       const text = typeof output === 'string' ? output : output.map((part) => part.text ?? '').join('\n')
-      return { id, text, failed: text.startsWith('Error: ') }
+      return { id, text, failed: text.startsWith('Error: '), repeated: caller?.caller_id }
     }),
+  asking: (calls) => ({
+    object: 'response',
+    output: calls.map(({ id, name, args }) => ({
+      type: 'function_call',
+      call_id: id,
+      name,
+      arguments: args,
+      caller: { type: 'program', caller_id: name },
+    })),
+  }),
 })
 
 describe('the definitions of openai-responses', () => {
@@ -65,6 +80,19 @@ describe('the calls of openai-responses', () => {
   })
 })
 
+describe('a conversation of openai-responses', () => {
+  test('asks for a call whose id an earlier call had, which was answered', () => {
+    const asked = { type: 'function_call', call_id: 'call_0', name: 'now', arguments: '{}' }
+    const answer = { type: 'function_call_output', call_id: 'call_0', output: '12:00' }
+    const items = [asked, answer, { ...asked, type: 'custom_tool_call', name: 'run_code', input: '1' }]
+    expect(openaiResponses().calls(items)).toEqual([{ id: 'call_0', name: 'run_code', args: { input: '1' } }])
+    expect(openaiResponses().results([textResult('call_0', '1')], items)).toMatchObject([
+      { type: 'custom_tool_call_output' },
+    ])
+    expect(openaiResponses().calls([...items, answer])).toEqual([])
+  })
+})
+
 describe('the results of openai-responses', () => {
   test('are an item each', () => {
     expect(
@@ -97,6 +125,17 @@ describe('the results of openai-responses', () => {
         output: '12:00',
         caller: { type: 'program', caller_id: 'prog_1' },
       },
+    ])
+  })
+
+  test('answer a function and a custom tool that were called with one id each in its own way', () => {
+    const message = [
+      { type: 'function_call', call_id: 'call_1', name: 'now', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'call_1', name: 'run_code', input: '1' },
+    ]
+    expect(openaiResponses().results([textResult('call_1', '12:00'), textResult('call_1', '1')], message)).toEqual([
+      { type: 'function_call_output', call_id: 'call_1', output: '12:00' },
+      { type: 'custom_tool_call_output', call_id: 'call_1', output: '1' },
     ])
   })
 

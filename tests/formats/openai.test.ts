@@ -16,6 +16,11 @@ formatConformance('openai', openai, {
       text: content,
       failed: content.startsWith('Error: '),
     })),
+  asking: (calls) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } })),
+  }),
 })
 
 describe('the definitions of openai', () => {

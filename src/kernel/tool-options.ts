@@ -55,6 +55,8 @@ export interface McpConfig {
   readonly serverName?: string
   readonly serverUrl?: string
   readonly transport?: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process'
+  /** The traits that the host gave the tool, as far as it gave any; never what the server says of it. */
+  readonly hostTraits?: ToolTraits
 }
 
 /** The view that a host may show beside the call. */

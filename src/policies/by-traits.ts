@@ -19,7 +19,10 @@ export interface ByTraitsOptions {
   readonly openWorld?: TraitDecision
   /** Of tools to which none of the above applies. Default: `'allow'`. */
   readonly otherwise?: TraitDecision
-  /** Whose traits are believed. Default: those of every tool but the ones of type `mcp`, which a server made. */
+  /**
+   * Whose traits are believed. Default: those of every tool, except a tool of type `mcp` to which `mcpTools({ tools })` gave
+   * none of `readonly`, `destructive` and `openWorld`.
+   */
   readonly believe?: (tool: ToolDefinition) => boolean
 }
 
@@ -30,7 +33,7 @@ const strictness = ['allow', 'ask', 'deny'] as const
  * Decides by the traits of the tool: of those that hold and are named here, the strictest wins.
  *
  * A tool that is not believed might be anything: what is said of `destructive`, `openWorld` and `otherwise` applies to it in
- * any case, and a `readonly` of its own can only make the decision stricter.
+ * any case, and a `readonly` of its own can only make the decision stricter. The reason of a decision says so.
  *
  * @param options What becomes of the tools with each trait; a trait that is left out says nothing.
  * @throws `E_INVALID_CONFIGURATION` where an option is unknown, or is not `'allow'`, `'ask'` or `'deny'`.
@@ -46,7 +49,7 @@ const strictness = ['allow', 'ask', 'deny'] as const
  */
 export function byTraits(options: ByTraitsOptions): Extension & { readonly policies: readonly [Policy] } {
   requireOptions('byTraits', options, [...traits, 'otherwise', 'believe'])
-  const { believe = (tool) => tool.type !== 'mcp' } = options
+  const { believe = isDescribedByHost } = options
   if (typeof believe !== 'function') throw wrong('byTraits', 'takes a function as `believe`')
   const said = new Map<(typeof traits)[number], number>()
   for (const trait of traits) {
@@ -57,16 +60,35 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
   function decide(tool: ToolDefinition): Decision {
     const isBelieved = believe(tool) === true
     let level = isBelieved ? -1 : otherwise
+    let kind: string = 'otherwise'
     for (const [trait, its] of said) {
-      if (tool.traits[trait] || (!isBelieved && trait !== 'readonly')) level = Math.max(level, its)
+      const applies = tool.traits[trait] || (!isBelieved && trait !== 'readonly')
+      if (!applies || its <= level) continue
+      level = its
+      kind = trait
     }
     const decision = strictness[level < 0 ? otherwise : level]
-    if (decision === 'ask') return { decision, reason: 'Approval required for a tool of this kind' }
-    if (decision === 'deny') return { decision, reason: 'Tools of this kind are refused by policy' }
-    return undefined
+    if (decision === undefined || decision === 'allow') return undefined
+    const word = decision === 'ask' ? 'Approval required' : 'Denied'
+    return {
+      decision,
+      reason: `${word} by byTraits (\`${kind}: '${decision}'\`)${isBelieved ? '' : disbelieved(tool)}`,
+    }
   }
 
   return { policies: [{ name: 'byTraits', decide: ({ tool }) => decide(tool) }] }
+}
+
+/** Whether the host itself said what a tool is like: one of a server has no traits but those that the host gave it. */
+function isDescribedByHost(tool: ToolDefinition): boolean {
+  const given = tool.mcpConfig?.hostTraits
+  return tool.type !== 'mcp' || (given !== undefined && traits.some((trait) => given[trait] !== undefined))
+}
+
+/** Why traits do not count, and what to do if they should. */
+function disbelieved({ type }: ToolDefinition): string {
+  const next = type === 'mcp' ? 'Give it `traits` in `mcpTools({ tools })`, or set `believe`' : 'Set `believe`'
+  return `: the traits of this tool are not believed. ${next}`
 }
 
 function levelOf(option: string, decision: TraitDecision): number {

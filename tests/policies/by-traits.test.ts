@@ -67,6 +67,21 @@ describe('byTraits', () => {
     expect(await decided({ ...options, believe: () => false }, { readonly: true })).toBe('deny')
   })
 
+  test('a refusal names the policy, what it goes by, and how a tool of a server comes to be believed', async () => {
+    const reasonOf = async (type: string, options: ByTraitsOptions): Promise<string | undefined> => {
+      const executor = createExecutor({
+        tools: [work({ traits: { destructive: true }, type })],
+        use: [byTraits(options)],
+      })
+      return (await executor.execute({ name: 'work' })).error?.message
+    }
+    expect(await reasonOf('server', careful)).toBe("Denied by byTraits (`destructive: 'deny'`)")
+    const ofServer = await reasonOf('mcp', { otherwise: 'deny' })
+    expect(ofServer).toMatch(/^Denied by byTraits \(`otherwise: 'deny'`\): the traits of this tool are not believed\./)
+    expect(ofServer).toMatch(/`mcpTools\(\{ tools \}\)`.*`believe`/)
+    expect(await reasonOf('server', { ...careful, believe: () => false })).toMatch(/not believed\. Set `believe`/)
+  })
+
   test.each([
     ['an unknown decision', { readonly: 'auto' }],
     ['an option that is misspelt', { readOnly: 'allow' }],

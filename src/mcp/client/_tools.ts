@@ -123,8 +123,8 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
   const { annotations, outputSchema } = listed
   const title = listed.title ?? partOf(annotations, 'title')
   const ui = uiOf(listed._meta)
-  const { traits = {}, ...hosts } = hostsWord(target.tools, listed)
-  const asked: Asked = { listed, digest, isRepeatable: traits.idempotent === true || traits.readonly === true }
+  const { traits, ...hosts } = hostsWord(target.tools, listed)
+  const asked: Asked = { listed, digest, isRepeatable: traits?.idempotent === true || traits?.readonly === true }
   const config: ErasedConfig = {
     name,
     description: visible(listed.description ?? '').trim() || visible(`The tool ${listed.name} of ${source.server}`),
@@ -134,9 +134,9 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
     // Hints of the server stay what they are: never traits, which policies go by.
     ...(annotations === undefined ? undefined : { meta: { annotations } }),
     ...(hosts as Partial<ErasedConfig>),
-    traits,
+    ...(traits && { traits }),
     type: 'mcp',
-    mcpConfig: mcpConfigOf(listed.name, target, source),
+    mcpConfig: { ...mcpConfigOf(listed.name, target, source), ...(traits && { hostTraits: traits }) },
     inputSchema: jsonSchema(shown(listed.inputSchema) as JsonSchemaObject, { origin: 'wire' }),
     ...(outputSchema && { outputSchema: jsonSchema(shown(outputSchema) as JsonSchemaObject, { origin: 'wire' }) }),
     handler: (input, context) => source.run(asked, input, context),

@@ -74,6 +74,18 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('over %s', (protocol) => {
     await until(() => isStopped)
   })
 
+  test('progress in numbers comes over as numbers alone', async () => {
+    const slow = tool('slow', async function* () {
+      yield { progress: 1, total: 3 }
+      return 'done'
+    })
+    const { executor } = await ends([slow])
+    const heard: unknown[] = []
+    executor.on('tool:progress', ({ type, data }) => heard.push({ type, data }))
+    expect((await executor.execute({ name: 'slow', args: {} })).status).toBe('ok')
+    expect(heard).toEqual([{ type: 'progress', data: { progress: 1, total: 3 } }])
+  })
+
   test('what the registry takes in and lets go of is heard here', async () => {
     const { registry, executor } = await ends()
     const undo = registry.add(tool('late', () => 'here'))

@@ -231,6 +231,26 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
     expect(textOf(await client.callTool({ name: 'steps', arguments: {} }))).toBe('done')
   })
 
+  test('hears of progress in numbers as numbers, with a message only if the handler gave one', async () => {
+    const steps = tool('steps', async function* () {
+      yield { progress: 1, total: 3 }
+      await new Promise((resolve) => setImmediate(resolve))
+      yield { progress: 2, total: 3, message: 'nearly' }
+      await new Promise((resolve) => setImmediate(resolve))
+      yield { progress: 3, total: 3, message: null }
+      return 'done'
+    })
+    const { url } = await start({ tools: [steps] })
+    const client = await connect(url, mode)
+    const heard: unknown[] = []
+    await client.callTool({ name: 'steps', arguments: {} }, { onprogress: (step) => void heard.push(step) })
+    expect(heard).toEqual([
+      { progress: 1, total: 3 },
+      { progress: 2, total: 3, message: 'nearly' },
+      { progress: 3, total: 3 },
+    ])
+  })
+
   test('gives a call up, and the handler hears of it', async () => {
     const aborted = Promise.withResolvers<unknown>()
     const begun = Promise.withResolvers<void>()

@@ -12,8 +12,8 @@ type Progress = ToolEventOf<'tool:progress'>
 
 /**
  * Sends what a handler says on the way, as far as the client asked for it: `context.emit('log', { level, data, logger })` as
- * log messages, everything else as progress. Numbers in `progress`, `total` and a `message` go out as they are; they only
- * ever rise, over all the requests that `counter` is of. What cannot be said is passed over, and so is what comes after 8 MiB.
+ * log messages, everything else as progress. Numbers in `progress`, `total` and a `message` go out as they are; `progress` only
+ * ever rises, over all the requests that `counter` is of. Data without a number in `progress` becomes the message. What cannot be said is passed over, and so is what comes after 8 MiB.
  */
 export function progressTo(
   { notify, log }: ServerContext['mcpReq'],
@@ -43,7 +43,9 @@ export function progressTo(
       latest = undefined
       try {
         const { progress, total, message } = fieldsOf(event.data)
-        const words = wordsOf(message ?? event.data)
+        // What is said in numbers is not said again in words.
+        const hasWords = typeof progress !== 'number' || (message ?? undefined) !== undefined
+        const words = hasWords ? wordsOf(message ?? event.data) : undefined
         if (!has(frame + (words?.length ?? 0))) continue
         const params = {
           progressToken,

@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from './artifact.ts'
 import { SessionGates } from './batch.ts'
 import { definitionOf, type ToolLike } from './definition.ts'
-import { InvalidConfigurationError } from './errors.ts'
+import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
 import { InFlight } from './in-flight.ts'
 import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
@@ -99,8 +99,10 @@ function guarded(report: (error: unknown) => void = defaultReport): (error: unkn
   }
 }
 
+/** Prints a fault: of a tool that is set aside one line, since its message says everything. */
 function defaultReport(error: unknown): void {
-  console.error(error) // oxlint-disable-line eslint/no-console -- the documented default
+  const isSetAside = error instanceof SchemaConversionError || error instanceof ToolAlreadyRegisteredError
+  console.error(isSetAside ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
 }
 
 function registriesOf(

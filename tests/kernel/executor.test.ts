@@ -253,6 +253,19 @@ describe('the options', () => {
     }
   })
 
+  test('report a tool that is set aside by one line, with its name and the reason', () => {
+    const told: unknown[][] = []
+    const before = console.error
+    console.error = (...given: unknown[]) => void told.push(given)
+    try {
+      const twice = { tools: () => [work('twice', () => 1), work('twice', () => 2)] }
+      createExecutor({ use: [twice] }).list()
+    } finally {
+      console.error = before
+    }
+    expect(told).toEqual([[expect.stringMatching(/^E_TOOL_ALREADY_REGISTERED: The name "twice" is taken[^\n]*$/)]])
+  })
+
   test('report to the console where nobody says otherwise', async () => {
     const told: unknown[] = []
     const before = console.error

@@ -84,6 +84,18 @@ describe('a result', () => {
     ])
   })
 
+  test('with structured content that is one text is shown once, where the text is the same', async () => {
+    const structuredContent = { content: 'one\ntwo "x"\n' }
+    const same = await answered({ content: [{ type: 'text', text: structuredContent.content }], structuredContent })
+    expect(same.content).toMatchObject([{ type: 'json', data: structuredContent }])
+    expect(await same.artifact?.asString()).toBe(JSON.stringify(structuredContent))
+    const other = await answered({ content: [{ type: 'text', text: 'two' }], structuredContent })
+    expect(other.content).toHaveLength(2)
+    const two = { a: 'same', b: 'same' }
+    const both = await answered({ content: [{ type: 'text', text: 'same' }], structuredContent: two })
+    expect(both.content).toHaveLength(2)
+  })
+
   test('of nothing is nothing', async () => {
     expect((await answered({ content: [] })).content).toEqual([{ type: 'text', text: '(no output)' }])
   })

@@ -1,9 +1,9 @@
 // What becomes of the definitions that a server lists.
 import { createExecutor, tool } from 'toolwright'
-import type { ServerTool } from 'toolwright/mcp/client'
+import { mcpTools, type ServerTool } from 'toolwright/mcp/client'
 import { byTraits } from 'toolwright/policies/by-traits'
-import { describe, expect, test } from 'vitest'
-import { connect, define, messages } from './_scripted.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { connect, define, messages, scriptedServer } from './_scripted.ts'
 
 const namesOf = (tools: readonly { readonly name: string }[]): string[] => tools.map(({ name }) => name)
 
@@ -86,6 +86,23 @@ describe('a definition that cannot be used is set aside and reported, and the ot
     expect(namesOf(server.tools())).toEqual(['first', 'last'])
     expect(messages(reported)).toEqual([expect.stringMatching(reason)])
     expect(reported[0]).toMatchObject({ code: 'E_SCHEMA_CONVERSION' })
+  })
+
+  test('and by default that is one line on the console, with its name, its server and the reason', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => printed.mockRestore())
+    const broken = define('bad', { inputSchema: { type: 'object', required: 'all\nof it' } })
+    const { report: _report, ...options } = scriptedServer([define('first'), broken]).options
+    const server = await mcpTools(options)
+    onTestFinished(() => server.close())
+    expect(printed.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          /^E_SCHEMA_CONVERSION: The tool "bad" of the MCP server "scripted" is set aside: [^\n]*required/,
+        ),
+      ],
+    ])
+    expect(String(printed.mock.calls[0]?.[0])).not.toMatch(/\n/)
   })
 
   test('and no terminal obeys the report', async () => {
@@ -205,6 +222,31 @@ describe('what a server says of its tools', () => {
     const executor = createExecutor({ use: [server, byTraits({ readonly: 'allow', otherwise: 'deny' })] })
     expect((await executor.execute({ name: 'echo', args: {} })).status).toBe('denied')
     expect(count(/^call/)).toBe(0)
+  })
+
+  test('has the traits that the host gave it, and a policy that goes by traits believes them', async () => {
+    const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
+    const tools = {
+      echo: { traits: { readonly: true } },
+      change: { traits: { readonly: false, destructive: false } },
+      storm: { traits: { idempotent: true } },
+    }
+    const names = ['echo', 'change', 'storm', 'flood']
+    const listed = names.map((name) => define(name, { annotations }))
+    const { server, count } = await connect(listed, { tools })
+    const executor = createExecutor({
+      use: [server, byTraits({ readonly: 'allow', destructive: 'deny', otherwise: 'ask' })],
+    })
+    const results = await executor.executeToolCalls(names.map((name) => ({ name, args: {} })))
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'pending', 'denied', 'denied'])
+    expect(results[2]?.error?.message).toMatch(/by byTraits .* not believed\. .*`believe`/)
+    expect(count(/^call/)).toBe(1)
+    expect(server.tools().map(({ mcpConfig }) => mcpConfig?.hostTraits)).toEqual([
+      tools.echo.traits,
+      tools.change.traits,
+      tools.storm.traits,
+      undefined,
+    ])
   })
 
   test('is shown with nothing hidden in it, and demands what it demanded', async () => {

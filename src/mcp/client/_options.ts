@@ -4,7 +4,7 @@ import {
   type OAuthClientProvider,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { InvalidConfigurationError, type ToolContext, type ToolOptions } from '../../index.ts'
+import { InvalidConfigurationError, isToolError, type ToolContext, type ToolOptions } from '../../index.ts'
 
 /** A tool as its server lists it: nothing of it is believed. */
 export interface ServerTool {
@@ -96,7 +96,7 @@ export interface McpToolsOptions extends McpServer {
   /** What goes into `_meta` of each call, such as a trace context. */
   readonly meta?: (context: ToolContext) => Readonly<Record<string, unknown>> | undefined
   readonly limits?: McpLimits
-  /** Where faults go that belong to no call. Default: `console.error`. */
+  /** Where faults go that belong to no call. Default: `console.error`, one line for each. */
   readonly report?: (error: unknown) => void
 }
 
@@ -216,8 +216,7 @@ function amount(option: string, value: unknown, otherwise: number, least: number
 }
 
 /** A report that cannot fail: it has nobody left to be told of that. */
-// oxlint-disable-next-line eslint/no-console -- the documented default
-function guarded(report: (error: unknown) => void = console.error): (error: unknown) => void {
+function guarded(report: (error: unknown) => void = printed): (error: unknown) => void {
   return (error) => {
     try {
       report(error)
@@ -225,6 +224,11 @@ function guarded(report: (error: unknown) => void = console.error): (error: unkn
       // as said
     }
   }
+}
+
+/** Prints a fault: our own errors say what is wrong and with which server, so that their stacks would only bury it. */
+function printed(error: unknown): void {
+  console.error(isToolError(error) ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
 }
 
 /** The error of options that cannot be used. */

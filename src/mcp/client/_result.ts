@@ -14,6 +14,7 @@ import {
   ToolFailure,
   type ContentBlock,
   type ErrorCategory,
+  type TextBlock,
 } from '../../index.ts'
 import { quoted, shortened } from './_text.ts'
 import { lost, outages } from './_watch.ts'
@@ -29,7 +30,8 @@ export function resultOf(result: CallToolResult): unknown {
   if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
   if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
   const canonical = canonicalOf(structuredContent) // once: a server may send many blocks beside much of it
-  const others = blocks.filter((block) => canonical === undefined || !isSame(block, canonical))
+  const sole = soleTextOf(structuredContent)
+  const others = blocks.filter((block) => block.type !== 'text' || (block.text !== sole && !isSame(block, canonical)))
   return others.length === 0 ? json(structuredContent) : content([...others, { type: 'json', data: structuredContent }])
 }
 
@@ -70,11 +72,17 @@ function wordsOf(block: ContentBlock): string {
   return block.type === 'resource' && block.resource.text !== undefined ? block.resource.text : `(${block.type})`
 }
 
+/** The text of structured content that is one text and nothing else, as in `{ "content": "…" }`. */
+function soleTextOf(structured: object): string | undefined {
+  const members: unknown[] = Object.values(structured)
+  return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined
+}
+
 /** Servers repeat structured content as text, for clients that do not read it. */
-function isSame(block: ContentBlock, canonical: string): boolean {
-  if (block.type !== 'text' || !/^\s*[[{"\d\-tfn]/.test(block.text)) return false
+function isSame({ text }: TextBlock, canonical: string | undefined): boolean {
+  if (canonical === undefined || !/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
-    return canonicalOf(JSON.parse(block.text)) === canonical
+    return canonicalOf(JSON.parse(text)) === canonical
   } catch {
     return false
   }

@@ -59,7 +59,11 @@ export interface ToolResult {
   readonly error?: ToolError
   /** A policy gave the result, the handler did not run. */
   readonly skipped?: true
-  /** Redeems a `pending` call, once. */
+  /**
+   * Redeems a `pending` call, once. Whoever holds it can approve the call, so it is not enumerable: neither the JSON of the
+   * result nor a copy by spread, `Object.assign` or `structuredClone` has it. Read it from the result itself, and keep it
+   * where the one who asked for the call cannot see it.
+   */
   readonly token?: string
   /** When the token ends, in milliseconds since the epoch. */
   readonly expiresAt?: number

@@ -2,9 +2,9 @@ import type { ArtifactOption } from './artifact.ts'
 import type { ContentBlock } from './content.ts'
 import { SchemaConversionError } from './errors.ts'
 import type { Schema } from './infer.ts'
-import { anyObject, noInput, rootObject } from './object-schema.ts'
-import { cannotBeShown, isStandardSchema, reasonOf, validatorOf, type Validator } from './schema.ts'
-import type { JsonSchemaObject } from './standard.ts'
+import { anyObject, noInput, requireObjectRoot, rootObject } from './object-schema.ts'
+import { isStandardSchema, reasonOf, requireConverter, validatorOf, type Validator } from './schema.ts'
+import type { JsonSchema, JsonSchemaObject } from './standard.ts'
 import { invalidConfig, issuesOfConfig } from './tool-fields.ts'
 import type { ErasedConfig, ErasedHandler, ToolOptions, ToolTraits, ToolUi } from './tool-options.ts'
 
@@ -140,13 +140,17 @@ export function partsOf(definition: ToolDefinition): Parts {
   return (definition as ToolDefinition & { readonly [partsKey]: Parts })[partsKey]
 }
 
-/** Refuses a tool that models would be shown, but whose schema says no JSON Schema of itself. */
+/** Refuses a tool that models would be shown, if it is known without a conversion that its schema cannot be shown. */
 export function requireDescribable(definition: ToolDefinition): void {
-  if (definition.audience === 'user' || definition.jsonSchema !== undefined || partsOf(definition).input.describable)
-    return
-  const schema = definition.inputSchema
-  const vendor = isStandardSchema(schema) ? schema['~standard'].vendor : 'an unknown library'
-  throw new SchemaConversionError(`Tool ${JSON.stringify(definition.name)}: ${cannotBeShown(vendor)}`)
+  const { audience, jsonSchema, inputSchema, name } = definition
+  if (audience === 'user') return
+  try {
+    if (jsonSchema !== undefined) requireObjectRoot(jsonSchema)
+    else if (isStandardSchema(inputSchema)) requireConverter(inputSchema)
+    else if (inputSchema !== undefined) requireObjectRoot(inputSchema as JsonSchema)
+  } catch (cause) {
+    throw new SchemaConversionError(`Tool ${JSON.stringify(name)}: ${reasonOf(cause)}`, { cause })
+  }
 }
 
 /** Whether a tool can be shown; where it cannot, the reason is reported. */

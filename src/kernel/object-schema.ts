@@ -1,12 +1,11 @@
 import { SchemaConversionError } from './errors.ts'
 import type { Outcome, Validator } from './schema.ts'
-import type { JsonSchemaObject } from './standard.ts'
+import type { JsonSchema, JsonSchemaObject } from './standard.ts'
 
 const noFields: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false }
 
 /** The input of a tool that takes no arguments. */
 export const noInput: Validator = {
-  describable: true,
   validate(value): Outcome {
     if (!isObject(value)) return notAnObject(value)
     const issues = Object.keys(value).map((key) => ({
@@ -20,7 +19,6 @@ export const noInput: Validator = {
 
 /** The input of a tool that takes any object. */
 export const anyObject: Validator = {
-  describable: true,
   validate: (value): Outcome => (isObject(value) ? { value } : notAnObject(value)),
   jsonSchema: () => ({ type: 'object' }),
 }
@@ -36,10 +34,16 @@ function notAnObject(value: unknown): Outcome {
 
 /** Makes an input schema's root an object, as every provider asks: a union of objects says so, a wider type is narrowed. */
 export function rootObject(schema: JsonSchemaObject): JsonSchemaObject {
-  const { type } = schema
-  if (type === 'object') return schema
-  if (type === undefined || (Array.isArray(type) && type.includes('object'))) return { ...schema, type: 'object' }
+  requireObjectRoot(schema)
+  return schema.type === 'object' ? schema : { ...schema, type: 'object' }
+}
+
+/** Throws `E_SCHEMA_CONVERSION` if the root of an input schema says that the args are no object. */
+export function requireObjectRoot(schema: JsonSchema): void {
+  const { type } = schema === false ? { type: false } : schema === true ? { type: undefined } : schema
+  if (type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))) return
+  const what = type === false ? '`false`, which no value fits' : `of type ${JSON.stringify(type)}`
   throw new SchemaConversionError(
-    `The args of a tool are an object, but its input schema is of type ${JSON.stringify(type)}. Put the value into a field of an object.`,
+    `The args of a tool are an object, but its input schema is ${what}. Put the value into a field of an object.`,
   )
 }

@@ -70,7 +70,8 @@ export function failed(received: Received, kernel: Kernel, thrown: unknown): Too
 export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
   const text = waitingWords(received.name, pause.reason)
   const result = outcome(received, 'pending', received.effect, [{ type: 'text', text }])
-  result.token = token
+  // Not enumerable: a host that returns the result over HTTP must not hand the requester the approval.
+  Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
   return result
 }

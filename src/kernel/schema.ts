@@ -12,8 +12,6 @@ export type Outcome = { readonly value: unknown; readonly issues?: undefined } |
 export interface Validator {
   /** Checks a value; a promise only where the schema asks for time. Throws `E_VALIDATOR_FAILED` where the schema breaks. */
   validate(value: unknown): Outcome | Promise<Outcome>
-  /** Whether `jsonSchema` has anything to convert with. */
-  readonly describable: boolean
   /** The schema of one side as JSON Schema; throws `E_SCHEMA_CONVERSION` where it cannot be said. */
   jsonSchema(side: 'input' | 'output'): JsonSchemaObject
 }
@@ -67,7 +65,6 @@ export function validatorOf(schema: Schema): Validator {
 function standardValidator(schema: StandardSchemaV1): Validator {
   const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
   return {
-    describable: typeof standard.jsonSchema?.input === 'function',
     validate(value) {
       let result: unknown
       try {
@@ -79,12 +76,11 @@ function standardValidator(schema: StandardSchemaV1): Validator {
       return outcomeOf(result, standard.vendor)
     },
     jsonSchema(side) {
-      const convert = standard.jsonSchema?.[side]
-      if (typeof convert !== 'function') throw new SchemaConversionError(cannotBeShown(standard.vendor))
+      requireConverter(schema, side)
       let refusal: unknown
       for (const target of ['draft-2020-12', 'draft-07'] as const) {
         try {
-          return plainCopy(convert.call(standard.jsonSchema, { target }))
+          return plainCopy(standard.jsonSchema?.[side]({ target }))
         } catch (cause) {
           refusal ??= cause
         }
@@ -107,16 +103,17 @@ async function settleResult(pending: PromiseLike<unknown>, vendor: string): Prom
   return outcomeOf(result, vendor)
 }
 
-/** Reads a validator's answer: a failure if and only if `issues` is there. */
+/** Reads a validator's answer: a failure if `issues` is there, a success if `value` is, own or inherited; nothing else is an answer. */
 function outcomeOf(result: unknown, vendor: string): Outcome {
   if (typeof result !== 'object' || result === null) throw broken(vendor, 'gave no result object', undefined)
   try {
     const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown }
-    if (issues === undefined) return { value }
-    return { issues: issuesOf(issues as readonly StandardSchemaV1.Issue[]) }
+    if (issues !== undefined) return { issues: issuesOf(issues as readonly StandardSchemaV1.Issue[]) }
+    if (value !== undefined || 'value' in result) return { value }
   } catch (cause) {
     throw broken(vendor, 'gave a malformed result', cause)
   }
+  throw broken(vendor, 'gave a result without `value` and without `issues`', undefined)
 }
 
 function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
@@ -156,7 +153,6 @@ function rawValidator(schema: JsonSchema): Validator {
     return issues === undefined ? { value } : { issues }
   }
   return {
-    describable: true,
     validate: (value) =>
       engine === undefined ? loadEngine().then((loaded) => run(value, loaded)) : run(value, engine),
     jsonSchema: () => plainCopy(schema === true ? {} : schema),
@@ -187,10 +183,17 @@ const wrappers = new Map([
   ['zod', "zod(schema) from 'toolwright/validators/zod', and Zod 4.2 or newer"],
 ])
 
-/** Why a schema cannot be shown to a model, and what to do about it. */
-export function cannotBeShown(vendor: string): string {
+/** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the import that helps. */
+export function requireConverter(
+  { '~standard': standard }: StandardSchemaV1,
+  side: 'input' | 'output' = 'input',
+): void {
+  const { vendor, jsonSchema } = standard as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
+  if (typeof jsonSchema?.[side] === 'function') return
   const wrapper = wrappers.get(vendor)
-  return `A schema of ${vendor} validates, but says no JSON Schema of itself, so a model cannot be shown it. ${wrapper === undefined ? 'Give' : `Wrap it in ${wrapper}, or give`} the tool a \`jsonSchema\` of its own.`
+  throw new SchemaConversionError(
+    `A schema of ${vendor} validates, but says no JSON Schema of itself, so a model cannot be shown it. ${wrapper === undefined ? 'Give' : `Wrap it in ${wrapper}, or give`} the tool a \`jsonSchema\` of its own.`,
+  )
 }
 
 function broken(vendor: string, what: string, cause: unknown): ValidatorFailedError {

@@ -273,6 +273,31 @@ describe('a tool that a model cannot be shown', () => {
   })
 })
 
+describe('a tool whose raw JSON Schema takes no object', () => {
+  test.each<[string, unknown, unknown]>([
+    ['as its input schema', { type: 'string' }, undefined],
+    ['as an input schema of several types', { type: ['array', 'null'] }, undefined],
+    ['as an input schema that nothing fits', false, undefined],
+    ['beside its validator', undefined, { type: 'array' }],
+  ])('is refused when it enters an executor, and not at the first list: %s', (_, inputSchema, jsonSchema) => {
+    const odd = { name: 'odd', description: 'd', inputSchema, jsonSchema, handler: () => 1 }
+    const made = tool(odd as never)
+    expect(() => createExecutor({ tools: [made as Tool] })).toThrow(
+      expect.objectContaining({ code: 'E_SCHEMA_CONVERSION', message: expect.stringContaining('Tool "odd"') }),
+    )
+    const forPeople = tool({ ...odd, audience: 'user' } as never)
+    expect(() => createExecutor({ tools: [forPeople as Tool] })).not.toThrow()
+  })
+
+  test.each([[{ type: ['object', 'null'] }], [{ anyOf: [{ type: 'object' }] }], [true]])(
+    '%j is no such schema',
+    (inputSchema) => {
+      const made = tool({ name: 'fine', description: 'd', inputSchema, handler: () => 1 } as never)
+      expect(createExecutor({ tools: [made as Tool] }).list()).toHaveLength(1)
+    },
+  )
+})
+
 test.each([['text'], [5], [{}]])('an executor whose tools are %j is refused', (tools) => {
   expect(() => createExecutor({ tools: tools as never })).toThrow(InvalidConfigurationError)
 })

@@ -59,6 +59,13 @@ describe('a validator is asked in whatever form it comes', () => {
     expect(await run(schema)).toMatchObject({ line: 'ok completed', seen: { a: 1 } })
   })
 
+  test.each<[string, object]>([
+    ['undefined', { value: undefined }],
+    ['inherited', Object.create({ value: undefined }) as object],
+  ])('and a value that is %s is a value', async (_, answer) => {
+    expect(await run(standard(() => answer))).toMatchObject({ line: 'ok completed', seen: undefined })
+  })
+
   test('and the handler gets what it gives back', async () => {
     const { seen } = await run(standard((value) => ({ value: { ...(value as object), added: new Date(0) } })))
     expect(seen).toEqual({ a: 1, added: new Date(0) })
@@ -121,6 +128,10 @@ describe('a validator that breaks is not the fault of the args', () => {
     ['answers with a word', () => 'ok'],
     ['answers later with nothing', () => Promise.resolve()],
     ['gives issues that are null', () => ({ issues: null })],
+    ['gives neither a value nor issues', () => ({})],
+    ['gives neither, later', () => Promise.resolve({})],
+    ['gives no value, and issues that are undefined', () => ({ issues: undefined })],
+    ['gives an array', () => []],
     [
       'gives issues that throw',
       () => ({

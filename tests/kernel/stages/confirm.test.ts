@@ -1,4 +1,11 @@
-import { createExecutor, TextArtifact, type ApprovalRequest, type Approver, type ToolExecutor } from 'toolwright'
+import {
+  createExecutor,
+  TextArtifact,
+  type ApprovalRequest,
+  type Approver,
+  type ToolExecutor,
+  type ToolResult,
+} from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
@@ -324,6 +331,26 @@ test('without an approver the call is pending, and nothing has run', async () =>
   expect(result.expiresAt).toBeGreaterThan(Date.now() + 86_000_000)
   expect(text(result)).toBe('t has not run yet: it waits for approval by a person.')
   expect(names(events)).toBe('call:received call:paused call:settled')
+  expect(result.token).toBeDefined()
   expect(events[1]).toMatchObject({ token: result.token, reason: 'approval', expiresAt: result.expiresAt })
   expect([runs, data(result)]).toEqual([0, undefined])
+})
+
+test.each<[string, (result: ToolResult) => unknown]>([
+  ['as JSON', (result) => JSON.parse(JSON.stringify(result)) as unknown],
+  ['as JSON within other data', (result) => JSON.parse(JSON.stringify({ results: [result] })) as unknown],
+  ['copied by spread', (result) => ({ ...result })],
+  ['copied by Object.assign', (result) => Object.assign({}, result)],
+  ['copied by structuredClone', (result) => structuredClone(result)],
+  ['by its keys', (result) => [Object.keys(result), Object.entries(result)]],
+])('a pending result that is handed on %s lets no requester approve the call', async (_, handOn) => {
+  const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
+  const result = await executor.execute({ name: 't' })
+  const { token = '' } = result
+  expect(token).not.toBe('')
+  const given = handOn(result)
+  expect(JSON.stringify(given)).not.toContain(token)
+  expect((given as Partial<ToolResult>).token).toBeUndefined()
+  expect(JSON.stringify(given)).toContain('expiresAt')
+  expect((await executor.decide(token, 'allow')).status).toBe('ok')
 })

@@ -26,3 +26,14 @@ export class MemoryReader implements SpoolReader {
     return this.#source
   }
 }
+
+/** Pieces as one, whose length is known. */
+export function joinedBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const piece of pieces) {
+    bytes.set(piece, offset)
+    offset += piece.byteLength
+  }
+  return bytes
+}

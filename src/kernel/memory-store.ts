@@ -1,13 +1,15 @@
 import { createSha256 } from '#sha256'
 import { ArtifactError } from './errors.ts'
-import { MemoryReader } from './memory-reader.ts'
+import { joinedBytes, MemoryReader } from './memory-reader.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
 import { randomDigits } from './text.ts'
 
 /**
- * Keeps artifacts in memory: those that were used least recently go first, the newest never.
+ * Keeps artifacts in memory, and drops those that were used least recently when it has no more room. It refuses an artifact
+ * that is larger than all of its room while it reads it, and keeps what it had.
  *
  * @param limits `maximumBytes`: what all of them together may take. Default: 67,108,864 (64 MiB).
+ * @throws `E_ARTIFACT` from `write` if the artifact is larger than that, and from `open` if there is no such artifact.
  * @example
  * ```ts
  * import { createExecutor, memoryStore } from 'toolwright'
@@ -27,14 +29,14 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
 
   return {
     async write(source, { session, mediaType, signal }) {
-      const bytes = await bytesOf(source, signal)
+      const bytes = await bytesOf(source, maximumBytes, signal)
       const hash = createSha256()
       hash.update(bytes)
       const handle = `artifact_${randomDigits(20)}`
       kept.set(handle, { session, mediaType, bytes })
       total += bytes.byteLength
       for (const oldest of kept.keys()) {
-        if (total <= maximumBytes || oldest === handle) break
+        if (total <= maximumBytes) break
         forget(oldest)
       }
       return { handle, sha256: hash.digest(), byteLength: bytes.byteLength }
@@ -59,21 +61,34 @@ export function noArtifact(handle: string): ArtifactError {
   )
 }
 
-async function bytesOf(source: SpoolSource, signal: AbortSignal | undefined): Promise<Uint8Array> {
-  if (typeof source === 'string') return new TextEncoder().encode(source)
-  if (source instanceof Uint8Array) return new Uint8Array(source)
+/** A copy of what the source gives, since its owner may go on to change it. */
+async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const demandRoom = (length: number): void => {
+    if (length > maximumBytes) throw tooLarge(maximumBytes)
+  }
+  if (typeof source === 'string') {
+    demandRoom(source.length)
+    const bytes = new TextEncoder().encode(source)
+    demandRoom(bytes.byteLength)
+    return bytes
+  }
+  if (source instanceof Uint8Array) {
+    demandRoom(source.byteLength)
+    return new Uint8Array(source)
+  }
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of source) {
     signal?.throwIfAborted()
-    chunks.push(new Uint8Array(chunk)) // the writer may go on using its own
-    length += chunk.byteLength
+    demandRoom((length += chunk.byteLength))
+    chunks.push(new Uint8Array(chunk))
   }
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
+  return joinedBytes(chunks, length)
+}
+
+function tooLarge(maximumBytes: number): ArtifactError {
+  const most = maximumBytes.toLocaleString('en')
+  return new ArtifactError(
+    `The result is larger than the ${most} bytes for which the store in memory has room (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
+  )
 }

@@ -2,7 +2,8 @@ import { type SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, isOf, JsonArtifact } from './artifact-kinds.ts'
 import { plainText } from './failure.ts'
 
-const previewLength = 2_048
+/** Bytes of a result that are shown where it is too large to be shown whole. */
+export const previewLength = 2_048
 
 /**
  * The beginning of an artifact, and what there is to know of the rest.

@@ -2,11 +2,12 @@ import { isArtifact, type ArtifactClass, type SpooledArtifact } from './artifact
 import { BinaryArtifact, chosenClass, isOf } from './artifact-kinds.ts'
 import type { ContentBlock } from './content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from './drain.ts'
-import { ArtifactError } from './errors.ts'
+import { ArtifactError, isToolError } from './errors.ts'
 import { wordsOf } from './failure.ts'
+import { joinedBytes } from './memory-reader.ts'
 import type { Checked, Deadline, Receipt } from './parcel.ts'
 import type { Kernel, SpoolSource } from './ports.ts'
-import { previewOf } from './preview.ts'
+import { previewLength, previewOf } from './preview.ts'
 import { isShownAsMedia, keepSmall, productOf, type Product } from './product.ts'
 
 const chunkSize = 65_536
@@ -23,7 +24,8 @@ export function keep(output: Kept, checked: Checked, kernel: Kernel): Promise<Re
 function keepLarge(product: Product, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { source, blocks, mediaType } = product
   const Class = chosenClass(checked.tool.artifact, product.Class)
-  return store(source, { Class, mediaType, media: blocks.filter(isShownAsMedia) }, checked, kernel)
+  const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
+  return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, kernel)
 }
 
 /** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
@@ -31,19 +33,24 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
   const { deadline, tool } = checked
   const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
   let open: OpenStream | undefined
-  const start: Uint8Array[] = []
+  const pieces: Uint8Array[] = []
   let length = 0
   try {
     open = openStream(stream)
     while (length <= inlineLimit) {
       const piece = await deadline.within(open.next())
-      if (piece.done === true) return keepSmall(productOf(joined(start, length, open.isText)), checked)
-      start.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
+      if (piece.done === true) {
+        const bytes = joinedBytes(pieces, length)
+        return keepSmall(productOf(open.isText ? textOf(bytes) : bytes), checked)
+      }
+      pieces.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
       length += piece.value.byteLength
     }
     const { Class } = productOf(open.isText ? '' : new Uint8Array())
-    const kept = { Class: chosenClass(tool.artifact, Class) }
-    return await store(rest(bytesOf(start, length), open, deadline), kept, checked, kernel)
+    const start = joinedBytes(pieces, length)
+    const isShown = open.isText && tool.secrets.length === 0 // which cannot be masked in a stream
+    const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
+    return await store(rest(start, open, deadline), kept, checked, kernel)
   } catch (cause) {
     open?.close()
     deadline.check()
@@ -59,7 +66,9 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
     const { handle, mediaType } = artifact
     if (handle === undefined && artifact.byteLength() > inlineLimit) {
       const Class = artifact.constructor as ArtifactClass
-      return await store(artifact.chunks(), { Class, mediaType }, checked, kernel)
+      const isShown = !isOf(artifact, BinaryArtifact) && tool.secrets.length === 0
+      const start = isShown ? await deadline.within(artifact.bytes(0, previewLength)) : undefined
+      return await store(artifact.chunks(), { Class, mediaType, start }, checked, kernel)
     }
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
     const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact)))
@@ -73,13 +82,15 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
 interface Description {
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
+  /** How the text of it begins, for the message if the store cannot keep it. */
+  readonly start?: Uint8Array | undefined
   /** Pictures and sounds that are small enough to be shown beside the preview. */
   readonly media?: readonly ContentBlock[]
 }
 
 async function store(source: SpoolSource, kept: Description, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { session, deadline, tool } = checked
-  const { Class, media = [] } = kept
+  const { Class, start, media = [] } = kept
   const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType
   try {
     const { handle } = await deadline.within(
@@ -92,13 +103,18 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
     return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
   } catch (cause) {
     deadline.check()
-    throw unkept(cause)
+    throw unkept(cause, start)
   }
 }
 
-function unkept(cause: unknown): ArtifactError {
-  if (cause instanceof ArtifactError) return cause
-  return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}`, { cause })
+/** @param start How the result begins, if it is text: the model has that much of it. */
+function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
+  if (cause instanceof ArtifactError && start === undefined) return cause
+  const beginning = start === undefined ? '' : `\nIt begins: ${textOf(start.subarray(0, previewLength))}…`
+  return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}${beginning}`, {
+    cause,
+    retryable: isToolError(cause) && cause.retryable,
+  })
 }
 
 /**
@@ -131,17 +147,6 @@ async function* rest(
   }
 }
 
-function joined(pieces: readonly Uint8Array[], length: number, isText: boolean): string | Uint8Array {
-  const bytes = bytesOf(pieces, length)
-  return isText ? new TextDecoder().decode(bytes) : bytes
-}
-
-function bytesOf(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const piece of pieces) {
-    bytes.set(piece, offset)
-    offset += piece.byteLength
-  }
-  return bytes
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
 }

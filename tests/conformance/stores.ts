@@ -33,8 +33,17 @@ async function refusalOf(open: () => unknown): Promise<unknown> {
   throw new Error('was not refused')
 }
 
+/** What a store is made with. */
+export interface StoreLimits {
+  /** The most bytes that it takes of one artifact. */
+  readonly maximumBytes?: number
+}
+
 /** What every `ArtifactStore` promises. `create` gives a new, empty one. */
-export function artifactStoreConformance(title: string, create: () => ArtifactStore | Promise<ArtifactStore>): void {
+export function artifactStoreConformance(
+  title: string,
+  create: (limits?: StoreLimits) => ArtifactStore | Promise<ArtifactStore>,
+): void {
   async function everything(store: ArtifactStore, handle: string, session = 'one'): Promise<Uint8Array> {
     const reader = await store.open(handle, { session })
     return reader.read(0, reader.byteLength)
@@ -299,6 +308,67 @@ export function artifactStoreConformance(title: string, create: () => ArtifactSt
     })
   })
 
+  describe(`${title} refuses what is larger than it takes`, () => {
+    const maximumBytes = 2_000_000
+
+    test.each<[string, () => string | Uint8Array]>([
+      ['text', () => 'x'.repeat(maximumBytes)],
+      ['text whose characters have more bytes than one', () => 'é'.repeat(maximumBytes / 2)],
+      ['bytes', () => new Uint8Array(maximumBytes)],
+    ])('%s, and takes what is just as large', async (_, fitting) => {
+      const store = await create({ maximumBytes })
+      const { byteLength } = await store.write(fitting(), spooling)
+      expect(byteLength).toBe(maximumBytes)
+      const whole = fitting()
+      const tooMuch = typeof whole === 'string' ? `${whole}x` : new Uint8Array(maximumBytes + 1)
+      expect(await refusalOf(() => store.write(tooMuch, spooling))).toMatchObject({
+        code: 'E_ARTIFACT',
+        message: expect.stringContaining('2,000,000 bytes'),
+      })
+    })
+
+    test('a stream without an end, while it reads it, and closes the stream', async () => {
+      const store = await create({ maximumBytes })
+      let given = 0
+      let isClosed = false
+      async function* endless(): AsyncGenerator<Uint8Array, void, undefined> {
+        try {
+          for (; given < 400_000_000; given += 1_048_576) yield new Uint8Array(1_048_576).fill(120)
+        } finally {
+          isClosed = true
+        }
+      }
+      const refusal = await refusalOf(() => store.write(endless(), spooling))
+      expect(refusal).toMatchObject({ code: 'E_ARTIFACT', message: expect.stringContaining('2,000,000 bytes') })
+      expect(given).toBeLessThan(32_000_000) // a store may fetch some pieces ahead
+      expect(isClosed).toBe(true)
+    })
+
+    test('a result: the model reads how it begins, the tool has run, and the next call is fine', async () => {
+      const store = await create({ maximumBytes })
+      async function* endless(): AsyncGenerator<string, void, undefined> {
+        yield 'id,total\n'
+        for (let given = 0; given < 400_000_000; given += 1_000_000) yield '1,200\n'.repeat(166_667)
+      }
+      const executor = createExecutor({
+        tools: [
+          tool('endless', () => ReadableStream.from(endless())),
+          tool('long', () => `id,total\n${'1,200\n'.repeat(1_000_000)}`),
+          tool('fine', () => 'line\n'.repeat(10_000)),
+        ],
+        use: [{ store }],
+      })
+      for (const name of ['endless', 'long']) {
+        const result = await executor.execute({ name }, { session: 'one' })
+        expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_ARTIFACT' } })
+        expect(result.error?.message).toMatch(/larger than the 2,000,000 bytes[^]*It begins: id,total\n1,200\n/)
+        expect(JSON.stringify(result.content)).toContain('It begins: id,total')
+      }
+      const { status, artifact } = await executor.execute({ name: 'fine' }, { session: 'one' })
+      expect([status, await artifact?.tail(1)]).toEqual(['ok', 'line'])
+    })
+  })
+
   describe(`${title} keeps nothing`, () => {
     test('of a source that throws half-way', async () => {
       const store = await create()
@@ -360,10 +430,13 @@ async function* megabytes(count: number, end?: () => unknown): AsyncGenerator<Ui
 }
 
 /** What a store outside the process promises beside: nothing is left of what failed, and the next call is fine. */
-export function outsideStoreConformance(title: string, create: () => OutsideStore | Promise<OutsideStore>): void {
+export function outsideStoreConformance(
+  title: string,
+  create: (limits?: StoreLimits) => OutsideStore | Promise<OutsideStore>,
+): void {
   /** Runs with a store in which there is one artifact, and sees to it that there is no more afterwards. */
-  async function leavesNothing(run: (outside: OutsideStore) => unknown): Promise<void> {
-    const outside = await create()
+  async function leavesNothing(run: (outside: OutsideStore) => unknown, limits?: StoreLimits): Promise<void> {
+    const outside = await create(limits)
     const { extension, count } = outside
     const { handle } = await extension.store.write('warm', spooling)
     const before = await count()
@@ -398,6 +471,14 @@ export function outsideStoreConformance(title: string, create: () => OutsideStor
         const refusal = await refusalOf(() => store.write(source, { ...spooling, signal: leaving.signal }))
         expect(refusal).toBe(leaving.signal.reason)
       }))
+
+    test('of a stream that is larger than it takes', () =>
+      leavesNothing(
+        async ({ extension: { store } }) => {
+          expect(await refusalOf(() => store.write(megabytes(12), spooling))).toMatchObject({ code: 'E_ARTIFACT' })
+        },
+        { maximumBytes: 2_000_000 },
+      ))
 
     test('of a write that was given up before it began', () =>
       leavesNothing(async ({ extension: { store } }) => {

@@ -2,7 +2,7 @@ import { memoryStore, type ArtifactStore } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { artifactStoreConformance } from '../conformance/stores.ts'
 
-artifactStoreConformance('memoryStore', () => memoryStore())
+artifactStoreConformance('memoryStore', memoryStore)
 
 describe('memoryStore has room for so many bytes', () => {
   const spooling = { session: 'one', mediaType: 'text/plain' }
@@ -42,13 +42,13 @@ describe('memoryStore has room for so many bytes', () => {
     expect([isKept(store, first.handle), isKept(store, second.handle)]).toEqual([false, true])
   })
 
-  test('and keeps the newest though it is larger than all of the room', async () => {
+  test('and keeps what it had where it refuses what is larger than all of the room', async () => {
     const store = memoryStore({ maximumBytes: 10 })
     const small = await store.write('x', spooling)
-    const large = await store.write('x'.repeat(100), spooling)
+    await expect(store.write('x'.repeat(11), spooling)).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    expect(isKept(store, small.handle)).toBe(true)
+    const large = await store.write('x'.repeat(10), spooling)
     expect([isKept(store, small.handle), isKept(store, large.handle)]).toEqual([false, true])
-    const next = await store.write('x', spooling)
-    expect([isKept(store, large.handle), isKept(store, next.handle)]).toEqual([false, true])
   })
 
   test('and what is deleted makes room', async () => {
@@ -73,7 +73,7 @@ describe('memoryStore has room for so many bytes', () => {
     const store = memoryStore({ maximumBytes: 20 })
     const first = await store.write('x'.repeat(10), spooling)
     async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
-      yield new Uint8Array(100)
+      yield new Uint8Array(20)
       throw new Error('source broke')
     }
     await expect(store.write(source(), spooling)).rejects.toThrow('source broke')

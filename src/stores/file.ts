@@ -5,7 +5,7 @@
  * @module
  */
 import { createSha256 } from '#sha256'
-import { link, mkdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { link, lstat, mkdir, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
   ArtifactError,
@@ -15,15 +15,17 @@ import {
   type SpoolReader,
   type SpoolSource,
 } from '../index.ts'
-import { isHandle, newHandle, noArtifact } from './_handles.ts'
+import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { collect, forget, type Collected } from './file/_collect.ts'
 import {
   beat,
   create,
+  diskTurns,
   guarded,
   openToRead,
   Places,
+  streamTurns,
   syncDirectory,
   unless,
   unlessMissing,
@@ -34,6 +36,11 @@ import { readEntry, type Entry } from './file/_entry.ts'
 export type { Collected } from './file/_collect.ts'
 
 const pieceLength = 1_048_576
+
+export interface FileStoreOptions {
+  /** The most bytes that one artifact may have. Default: 4,294,967,296 (4 GiB). */
+  readonly maximumBytes?: number
+}
 
 /** A store of files, for `use`. */
 export interface FileStore extends Extension {
@@ -58,8 +65,12 @@ export interface FileStore extends Extension {
  * Several processes of one machine may share a directory, which has to lie on a file system with hard links. Files are
  * readable by the owner alone (0600), directories too (0700).
  *
+ * All stores of a process together write at most 64 artifacts and 128 streams at once, and the others wait. If the process is
+ * out of file descriptors, the store waits up to 5 s for some.
+ *
  * @param directory Where to keep them; made on the first write.
- * @throws `E_INVALID_CONFIGURATION` where `directory` is not a path. The store throws `E_ARTIFACT`.
+ * @param options What one artifact may take.
+ * @throws `E_INVALID_CONFIGURATION` where `directory` is not a path, or an option is wrong. The store throws `E_ARTIFACT`.
  * @experimental
  * @example
  * ```ts
@@ -72,40 +83,48 @@ export interface FileStore extends Extension {
  * setInterval(clean, 3_600_000).unref()
  * ```
  */
-export function fileStore(directory: string): FileStore {
+export function fileStore(directory: string, options: FileStoreOptions = {}): FileStore {
+  const { maximumBytes = 4_294_967_296 } = options
   if (typeof directory !== 'string' || directory === '' || directory.includes('\0')) {
     throw new InvalidConfigurationError('fileStore takes the path of a directory, as in fileStore("./artifacts").')
   }
+  if (typeof maximumBytes !== 'number' || !(maximumBytes > 0)) {
+    throw new InvalidConfigurationError(`\`maximumBytes\` must be a number above 0, got ${String(maximumBytes)}.`)
+  }
   const places = new Places(directory)
 
+  async function write(source: SpoolSource, { session, mediaType, signal }: Writing): Promise<Written> {
+    const handle = newHandle()
+    const path = places.newContent(handle)
+    const file = await guarded('written', () => createIn(places, path))
+    const stop = beat(path)
+    try {
+      const written = await pour(file, source, maximumBytes, signal)
+      const entry = { ...written, session, mediaType }
+      await guarded('written', () => commit(places, handle, file, entry, signal))
+      return { handle, ...written }
+    } finally {
+      stop()
+      await file.close().catch(() => {})
+      await unlink(path).catch(() => {})
+    }
+  }
+
   const store: ArtifactStore = {
-    async write(source, { session, mediaType, signal }) {
-      signal?.throwIfAborted()
-      const handle = newHandle()
-      const path = places.newContent(handle)
-      const file = await guarded('written', () => createIn(places, path))
-      const stop = beat(path)
-      try {
-        const written = await pour(file, source, signal)
-        const entry = { ...written, session, mediaType }
-        await guarded('written', () => commit(places, handle, file, entry, signal))
-        return { handle, ...written }
-      } finally {
-        stop()
-        await file.close().catch(() => {})
-        await unlink(path).catch(() => {})
-      }
+    write(source, writing) {
+      const turns = typeof source === 'string' || source instanceof Uint8Array ? diskTurns : streamTurns
+      return turns.take(() => write(source, writing), writing.signal)
     },
 
     open: (handle, { session }) =>
-      guarded('read', async () => {
+      onDisk('read', async () => {
         const entry = isHandle(handle) ? await readEntry(places, handle) : undefined
         if (entry?.session !== session) throw noArtifact(handle)
         return reader(places, handle, entry)
       }),
 
     delete: (handle) =>
-      guarded('deleted', async () => {
+      onDisk('deleted', async () => {
         const entry = isHandle(handle) ? await readEntry(places, handle) : undefined
         if (entry !== undefined) await forget(places, handle, entry.sha256)
       }),
@@ -117,9 +136,17 @@ export function fileStore(directory: string): FileStore {
       if (typeof olderThan !== 'number' || !(olderThan >= 0)) {
         throw new InvalidConfigurationError('`olderThan` must be a number of milliseconds.')
       }
-      return guarded('collected', () => collect(places, olderThan))
+      return onDisk('collected', () => collect(places, olderThan))
     },
   }
+}
+
+type Writing = Parameters<ArtifactStore['write']>[1]
+type Written = Awaited<ReturnType<ArtifactStore['write']>>
+
+/** Works with the disk when it is its turn, and refuses in words that tell no path. */
+function onDisk<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
+  return diskTurns.take(() => guarded(done, work))
 }
 
 /** Opens a new file; makes the directories where they are not there yet. */
@@ -137,6 +164,7 @@ async function createIn(places: Places, path: string): Promise<FileHandle> {
 async function pour(
   file: FileHandle,
   source: SpoolSource,
+  maximumBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<Pick<Entry, 'sha256' | 'byteLength'>> {
   const hash = createSha256()
@@ -145,10 +173,11 @@ async function pour(
   for await (const piece of piecesOf(source, pieceLength, signal)) {
     await writing
     const position = byteLength
+    byteLength += piece.byteLength
+    if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
     writing = guarded('written', () => writeAll(file, piece, position))
     writing.catch(() => {}) // awaited above or below, unless the source fails first
     hash.update(piece)
-    byteLength += piece.byteLength
   }
   await writing
   return { sha256: hash.digest(), byteLength }
@@ -188,8 +217,9 @@ async function commit(
 async function share(places: Places, handle: string, { sha256, byteLength }: Entry): Promise<boolean> {
   const isLinked = await link(places.content(sha256), places.own(handle)).then(() => true, unless('ENOENT', 'EMLINK'))
   if (isLinked !== true) return false
-  if ((await stat(places.own(handle))).size === byteLength) return true
-  await unlink(places.own(handle)) // somebody cut it short
+  const file = await lstat(places.own(handle))
+  if (file.isFile() && file.size === byteLength) return true
+  await unlink(places.own(handle)) // it was cut short, or something else was put in its place
   return false
 }
 
@@ -205,7 +235,7 @@ function reader(places: Places, handle: string, { byteLength, mediaType }: Entry
     byteLength,
     mediaType,
     read: (start, end) =>
-      guarded('read', async () => {
+      onDisk('read', async () => {
         const file = await openToRead(places.own(handle))
         if (file === undefined) throw noArtifact(handle)
         try {

@@ -1,19 +1,23 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import {
+import fs, {
   createReadStream,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmdirSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, type FileHandle } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { ArtifactError, createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
@@ -37,11 +41,11 @@ async function filesIn(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-artifactStoreConformance('fileStore', async () => fileStore(await newDirectory()).store)
+artifactStoreConformance('fileStore', async (limits) => fileStore(await newDirectory(), limits).store)
 
-outsideStoreConformance('fileStore', async () => {
+outsideStoreConformance('fileStore', async (limits) => {
   const directory = await newDirectory()
-  return { extension: fileStore(directory), count: async () => (await filesIn(directory)).length }
+  return { extension: fileStore(directory, limits), count: async () => (await filesIn(directory)).length }
 })
 
 describe('fileStore on the disk', () => {
@@ -169,6 +173,10 @@ describe('fileStore on the disk', () => {
     expect(() => fileStore(directory)).toThrow(InvalidConfigurationError)
   })
 
+  test.each([0, -1, Number.NaN, '1'])('a maximum of %j bytes is refused when the store is made', (maximumBytes) => {
+    expect(() => fileStore('artifacts', { maximumBytes: maximumBytes as number })).toThrow(InvalidConfigurationError)
+  })
+
   test('keeps what an executor spools', async () => {
     const directory = await newDirectory()
     const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}`).join('\n')
@@ -202,6 +210,112 @@ async function age(path: string, milliseconds: number): Promise<void> {
   const time = new Date(Date.now() - milliseconds)
   await utimes(path, time, time)
 }
+
+/** What may lie under a name of the store's by the hand of another. */
+const intruders: readonly [string, (path: string) => void][] = [
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a link to a file', (path) => symlinkSync(fileURLToPath(import.meta.url), path)],
+  ['a link to a pipe', (path) => (execFileSync('mkfifo', [`${path}.pipe`]), symlinkSync(`${path}.pipe`, path))],
+  ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
+  ['a directory', (path) => mkdirSync(path)],
+]
+
+describe.skipIf(process.platform === 'win32').each(intruders)(
+  'fileStore and %s in the place of a file',
+  (_, intrude) => {
+    test.each(['', '.json'])('of a handle (%j): refuses it, and waits for nothing', async (ending) => {
+      const directory = await newDirectory()
+      const { store } = fileStore(directory)
+      const { handle } = await store.write('kept', spooling)
+      const reader = await store.open(handle, { session: 'one' })
+      const path = join(directory, 'handles', `${handle}${ending}`)
+      unlinkSync(path)
+      intrude(path)
+      const read = (): unknown => (ending === '' ? reader.read(0, 4) : store.open(handle, { session: 'one' }))
+      // Each that waited would hold one of the four threads that the process has for its files.
+      const refusals = await Promise.all(Array.from({ length: 8 }, () => Promise.resolve(read()).catch(String)))
+      expect(new Set(refusals).size).toBe(1)
+      expect(refusals[0]).toMatch(/^ArtifactError: /)
+      expect(refusals[0]).not.toContain(directory)
+      const next = await store.write('next', spooling)
+      expect((await store.open(next.handle, { session: 'one' })).byteLength).toBe(4)
+    })
+
+    test('of contents: keeps equal bytes all the same', async () => {
+      const directory = await newDirectory()
+      const { store } = fileStore(directory)
+      const { handle: first, sha256 } = await store.write('equal', spooling)
+      await store.delete(first)
+      const path = join(directory, 'contents', sha256)
+      intrude(path)
+      const written = await store.write('equal', spooling).then(
+        ({ handle }) => handle,
+        (error: unknown) => error,
+      )
+      // Only a directory cannot be replaced: that is a typed error.
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return expect(written).toBeInstanceOf(ArtifactError)
+      const reader = await store.open(written as string, { session: 'one' })
+      expect(decoder.decode(await reader.read(0, 5))).toBe('equal')
+    })
+  },
+)
+
+test('fileStore writes equal bytes again where what is there was cut short', async () => {
+  const directory = await newDirectory()
+  const { store } = fileStore(directory)
+  const { sha256 } = await store.write('0123456789', spooling)
+  writeFileSync(join(directory, 'contents', sha256), '0123')
+  const { handle } = await store.write('0123456789', spooling)
+  const reader = await store.open(handle, { session: 'one' })
+  expect(decoder.decode(await reader.read(0, 10))).toBe('0123456789')
+  expect(readFileSync(join(directory, 'contents', sha256), 'utf8')).toBe('0123456789')
+})
+
+describe('fileStore waits for the disk', () => {
+  /** Writes down what is asked of the file system, in the order in which it is done. */
+  async function watched(work: () => Promise<unknown>, shownAs: (path: string) => string): Promise<string[]> {
+    const done: string[] = []
+    const files = fs.promises as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>
+    const original = { open: files['open']!, rename: files['rename']! }
+    files['open'] = async (path, ...given) => {
+      const file = (await original.open(path, ...given)) as FileHandle
+      for (const sync of ['sync', 'datasync'] as const) {
+        const waits = file[sync].bind(file)
+        file[sync] = () => waits().then(() => void done.push(`sync ${shownAs(String(path))}`))
+      }
+      return file
+    }
+    files['rename'] = (from, to) => original.rename(from, to).then(() => void done.push(`name ${shownAs(String(to))}`))
+    syncBuiltinESMExports()
+    try {
+      await work()
+      done.push('answered')
+    } finally {
+      Object.assign(files, original)
+      syncBuiltinESMExports()
+    }
+    return done
+  }
+
+  test.each<[string, () => string | AsyncIterable<Uint8Array>]>([
+    ['text', () => 'durable'],
+    ['a stream', () => ReadableStream.from([new Uint8Array(10), new Uint8Array(20)])],
+  ])(
+    'with %s: bytes and entry are on it before the handle has its name, and the name before the answer',
+    async (_, source) => {
+      const directory = await newDirectory()
+      const { store } = fileStore(directory)
+      await store.write('warm', spooling)
+      const shownAs = (path: string): string =>
+        relative(directory, path)
+          .replace(/artifact_[0-9a-f]{40}/, '<handle>')
+          .replace(/[0-9a-f]{64}/, '<hash>')
+      const done = await watched(() => store.write(source(), spooling), shownAs)
+      expect(done.slice(0, 2).toSorted()).toEqual(['sync contents/<handle>.part', 'sync handles/<handle>.json.part'])
+      expect(done.slice(2)).toEqual(['name contents/<hash>', 'name handles/<handle>.json', 'sync handles', 'answered'])
+    },
+  )
+})
 
 describe('fileStore collects', () => {
   const hour = 3_600_000
@@ -345,11 +459,15 @@ describe('fileStore collects', () => {
   }, 120_000)
 })
 
-test('fileStore takes a result of 1 GB with little memory', async () => {
-  const answer = await answerOf(start('_write-gigabyte.ts', await newDirectory(), '1000000000'))
-  expect(answer).toMatchObject({ status: 'ok', byteLength: 1_000_000_000 })
-  expect(answer['growth']).toBeLessThan(67_108_864)
-}, 120_000)
+test.each([65_536, 1_048_576])(
+  'fileStore takes a result of 1 GB in fresh pieces of %i bytes with little memory',
+  async (pieceLength) => {
+    const answer = await answerOf(start('_write-gigabyte.ts', await newDirectory(), '1000000000', String(pieceLength)))
+    expect(answer).toMatchObject({ status: 'ok', byteLength: 1_000_000_000 })
+    expect(answer['growth']).toBeLessThan(67_108_864)
+  },
+  120_000,
+)
 
 /** Why there is no small disk to fill; nothing where there is one. */
 function noSmallDisk(): string | undefined {
@@ -419,13 +537,24 @@ test('fileStore fails typed where it cannot commit, keeps nothing, and takes the
 describe('fileStore where the disk refuses', () => {
   const child = fileURLToPath(new URL('_write-under-limit.ts', import.meta.url))
 
-  async function runUnder(limit: string, directory: string, what: string): Promise<Record<string, unknown>> {
+  async function runUnder(
+    limit: string,
+    directory: string,
+    what: string,
+    script = child,
+  ): Promise<Record<string, unknown>> {
     const { execPath } = process
-    const script = `${limit}; exec "$0" --disable-warning=ExperimentalWarning -C @toolwright/source "$@"`
+    const command = `${limit}; exec "$0" --disable-warning=ExperimentalWarning -C @toolwright/source "$@"`
     return answerOf(
-      spawn('bash', ['-c', script, execPath, child, directory, what], { stdio: ['ignore', 'pipe', 'pipe'] }),
+      spawn('bash', ['-c', command, execPath, script, directory, what], { stdio: ['ignore', 'pipe', 'pipe'] }),
     )
   }
+
+  test('to open 2,000 files at once: all results wait for their turn, and none is lost', async () => {
+    const many = fileURLToPath(new URL('_write-many.ts', import.meta.url))
+    const { answers } = await runUnder('ulimit -n 512', await newDirectory(), '2000', many)
+    expect(answers).toEqual({ kept: 2_000 })
+  }, 120_000)
 
   test('to let a file grow: a typed error, nothing half-written, and the next call is fine', async () => {
     const directory = await newDirectory()

@@ -1,4 +1,4 @@
-import { opendir, stat, unlink } from 'node:fs/promises'
+import { lstat, opendir, unlink } from 'node:fs/promises'
 import { isHandle } from '../_handles.ts'
 import { isThere, patience, unlessMissing, type Places } from './_disk.ts'
 import { readEntry } from './_entry.ts'
@@ -42,7 +42,7 @@ export async function collect(places: Places, limit: number): Promise<Collected>
 
 /** Removes a content that no artifact has a name for. Whoever takes it up in this moment has one: only the sharing is lost. */
 async function dropIfUnused(path: string): Promise<number> {
-  const { nlink } = (await stat(path).catch(unlessMissing)) ?? { nlink: 0 }
+  const { nlink } = (await lstat(path).catch(unlessMissing)) ?? { nlink: 0 }
   return nlink === 1 ? remove(path) : 0
 }
 
@@ -59,12 +59,12 @@ async function dropIfOrphan(places: Places, handle: string): Promise<number> {
 
 /** Removes a file whose writer has given no sign of life since then. One that lives all the same fails, and loses nothing. */
 async function dropIfOlder(path: string, time: number): Promise<number> {
-  const { mtimeMs } = (await stat(path).catch(unlessMissing)) ?? { mtimeMs: Infinity }
+  const { mtimeMs } = (await lstat(path).catch(unlessMissing)) ?? { mtimeMs: Infinity }
   return mtimeMs < time ? remove(path) : 0
 }
 
 async function age(path: string, now: number): Promise<number> {
-  const { mtimeMs } = (await stat(path).catch(unlessMissing)) ?? { mtimeMs: Infinity }
+  const { mtimeMs } = (await lstat(path).catch(unlessMissing)) ?? { mtimeMs: Infinity }
   return now - mtimeMs
 }
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
-import { open, stat, utimes, type FileHandle } from 'node:fs/promises'
+import { lstat, open, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ArtifactError } from '../../index.ts'
+import { Turns } from './_turns.ts'
 
 /** How often a writer gives a sign of life, and how long one that gave none is taken to be alive, in milliseconds. */
 export const beatInterval = 60_000
@@ -41,14 +42,44 @@ export class Places {
   }
 }
 
-/** Opens a file that has to be new, for its owner alone. */
-export function create(path: string): Promise<FileHandle> {
-  return open(path, 'wx', 0o600)
+/**
+ * Who may use the disk at once, in the whole process, whose descriptors all stores share: one write holds at most three. Those
+ * that wait for their source have turns of their own, so that they keep nothing else waiting.
+ */
+export const diskTurns: Turns = new Turns(64)
+export const streamTurns: Turns = new Turns(128)
+
+/** How long to wait, in milliseconds, until a process that is out of descriptors may have some again: 5 s in all. */
+const waits = [20, 40, 80, 160, 320, 640, 1_280, 2_460]
+
+/** Opens a file; if there are no descriptors left, tries again, since others close theirs. */
+async function opened(path: string, flags: string | number, mode?: number): Promise<FileHandle> {
+  for (const wait of waits) {
+    const file = await open(path, flags, mode).catch(unless('EMFILE', 'ENFILE'))
+    if (file !== undefined) return file
+    await new Promise((resolve) => setTimeout(resolve, wait))
+  }
+  return open(path, flags, mode)
 }
 
-/** Opens a file as it is, and follows no link that somebody put in its place; nothing where there is none. */
+/** Opens a file that has to be new, for its owner alone. */
+export function create(path: string): Promise<FileHandle> {
+  return opened(path, 'wx', 0o600)
+}
+
+// Without O_NONBLOCK a pipe under the name waits for a writer, and four of them for all that the process does with files.
+const plainly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * Opens a regular file, and neither follows a link nor waits for a pipe that is there instead.
+ *
+ * @returns Nothing if there is no file.
+ */
 export async function openToRead(path: string): Promise<FileHandle | undefined> {
-  return open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(unlessMissing)
+  const file = await opened(path, plainly).catch(unlessMissing)
+  if (file === undefined || (await file.stat()).isFile()) return file
+  await file.close()
+  throw new ArtifactError('The artifact cannot be read: there is something else than a file in its place.')
 }
 
 export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -71,7 +102,7 @@ export function beat(path: string): () => void {
 /** Waits until the names in a directory are on the disk. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return // which cannot open directories
-  const directory = await open(path, 'r')
+  const directory = await opened(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await directory.sync()
   } finally {
@@ -80,7 +111,7 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 export async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(unlessMissing)) !== undefined
+  return (await lstat(path).catch(unlessMissing)) !== undefined
 }
 
 /** Passes every error on but those of these codes. */

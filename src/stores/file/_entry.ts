@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { ArtifactError } from '../../index.ts'
-import { unlessMissing, type Places } from './_disk.ts'
+import { openToRead, type Places } from './_disk.ts'
+
+/** Bytes that an entry may have; ours have a few hundred, and as many as the name of the session. */
+const longestEntry = 16_777_216
 
 /** What is known of a handle: a small file beside the bytes. */
 export interface Entry {
@@ -12,15 +14,24 @@ export interface Entry {
 
 /** What is known of a handle; nothing where there is no such artifact. */
 export async function readEntry(places: Places, handle: string): Promise<Entry | undefined> {
-  const text = await readFile(places.entry(handle), 'utf8').catch(unlessMissing)
-  if (text === undefined) return undefined
+  const file = await openToRead(places.entry(handle))
+  if (file === undefined) return undefined
   try {
-    const entry: unknown = JSON.parse(text)
+    const text = (await file.stat()).size > longestEntry ? '' : await file.readFile('utf8')
+    const entry = parsed(text)
     if (isEntry(entry)) return entry
-  } catch {
-    // said below
+  } finally {
+    await file.close()
   }
   throw new ArtifactError('The artifact cannot be read: what is known of it is damaged.')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
 }
 
 function isEntry(value: unknown): value is Entry {

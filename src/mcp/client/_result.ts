@@ -73,8 +73,8 @@ function wordsOf(block: ContentBlock): string {
 }
 
 /** The text of structured content that is one text and nothing else, as in `{ "content": "…" }`. */
-function soleTextOf(structured: object): string | undefined {
-  const members: unknown[] = Object.values(structured)
+function soleTextOf(structured: unknown): string | undefined {
+  const members: unknown[] = Object.values(structured ?? {})
   return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined
 }
 

@@ -12,7 +12,7 @@ import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.
 import { listen, requireSafe, type Listening, type ListenOptions } from './server/_listen.ts'
 import { Lent } from './server/_resources.ts'
 import { Rounds } from './server/_rounds.ts'
-import type { McpServerOptions, Peer, Settings } from './server/_settings.ts'
+import { amount, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
 
 export { mcpClient, type McpClient } from './server/_call.ts'
 export type { GuardOptions } from './server/_guard.ts'
@@ -83,7 +83,7 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       const connection = serveStdio(
         ({ era }) => {
           const session = `mcp-${crypto.randomUUID()}`
-          const peer: Peer = { session, principal: undefined, era, owner: session, isLone: false }
+          const peer: Peer = { session, principal: undefined, era, owner: session, isLone: false, party: undefined }
           return attend(serve(peer, settings), peer, settings)
         },
         { transport },
@@ -129,10 +129,4 @@ function settingsOf(options: McpServerOptions): Settings {
     rounds: new Rounds(answerTimeout),
     lent: new Lent(),
   }
-}
-
-function amount(options: McpServerOptions, name: keyof McpServerOptions, otherwise: number): number {
-  const value: unknown = options[name] ?? otherwise
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 2 ** 31 - 1) return value
-  throw new InvalidConfigurationError(`\`${name}\` has to be a whole number of at least 1.`)
 }

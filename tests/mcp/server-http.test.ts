@@ -1,5 +1,7 @@
 import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { mcpServer, type ListenOptions } from 'toolwright/mcp/server'
+import { budget } from 'toolwright/policies/budget'
+import { rateLimit } from 'toolwright/policies/rate-limit'
 import { Agent, request } from 'node:http'
 import { Server, type AddressInfo } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
@@ -51,6 +53,22 @@ async function openSession(url: string, headers: Record<string, string> = {}): P
   const reply = await send(url, { ...json, ...headers }, initialize)
   expect(reply.status).toBe(200)
   return String(reply.headers['mcp-session-id'])
+}
+
+/** Those of some sessions that are open. */
+async function living(
+  url: string,
+  sessions: readonly string[],
+  headers: Record<string, string> = {},
+): Promise<string[]> {
+  const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+  const found: string[] = []
+  for (const session of sessions) {
+    const { status } = await send(url, { ...json, ...headers, 'mcp-session-id': session }, ping)
+    expect([200, 404]).toContain(status)
+    if (status === 200) found.push(session)
+  }
+  return found
 }
 
 describe('a request is refused', () => {
@@ -216,25 +234,154 @@ describe('a session', () => {
     expect((await send(url, { ...headers, ...ada }, { jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(200)
   })
 
-  test('finds no place where too many are open, and does where one was left for long', async () => {
-    const { url } = await start({ tools: [now] }, {}, { maximumSessions: 2, sessionTimeout: 60_000 })
+  test('that was left for long makes room for others', async () => {
+    const { url } = await start({ tools: [now] }, {}, { sessionTimeout: 60_000 })
     const first = await openSession(url)
-    await openSession(url)
-    expect((await send(url, json, initialize)).status).toBe(503)
     const time = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => time + 120_000)
     closing(() => vi.restoreAllMocks())
-    await openSession(url)
-    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
-    expect((await send(url, { ...json, 'mcp-session-id': first }, ping)).status).toBe(404)
+    const second = await openSession(url)
+    expect(await living(url, [first, second])).toEqual([second])
+  })
+
+  test('that was not used for longest gives way where too many are open', async () => {
+    const { url } = await start({ tools: [now] }, {}, { maximumSessions: 2 })
+    const [first, second] = [await openSession(url), await openSession(url)]
+    expect(await living(url, [first])).toEqual([first])
+    const third = await openSession(url)
+    expect(await living(url, [first, second, third])).toEqual([first, third])
   })
 })
 
 test('as many sessions as may be open are open, however many ask at once', async () => {
   const { url } = await start({ tools: [now] }, {}, { maximumSessions: 3 })
   const replies = await Promise.all(Array.from({ length: 60 }, () => send(url, json, initialize)))
-  const counted = [200, 503].map((status) => replies.filter((reply) => reply.status === status).length)
-  expect(counted).toEqual([3, 57])
+  expect(replies.filter(({ status }) => status !== 200 && status !== 503)).toEqual([])
+  const opened = replies.filter(({ status }) => status === 200).map(({ headers }) => String(headers['mcp-session-id']))
+  expect(await living(url, opened)).toHaveLength(3)
+})
+
+describe('of two principals,', () => {
+  const token = (given: string): string => given
+  const as = (name: string): Record<string, string> => ({ authorization: `Bearer ${name}` })
+  const open = (url: string, name: string, count: number): Promise<string[]> =>
+    Array.from({ length: count }).reduce<Promise<string[]>>(
+      async (before) => [...(await before), await openSession(url, as(name))],
+      Promise.resolve([]),
+    )
+
+  test('one that opens a thousand sessions and leaves them costs the other none, and no place', async () => {
+    const { url } = await start({ tools: [now] }, {}, { token })
+    const ben = await openSession(url, as('ben'))
+    const ada = await open(url, 'ada', 1_010)
+    expect(await living(url, [...ada.slice(0, 10), ...ada.slice(-110)], as('ada'))).toEqual(ada.slice(-100))
+    expect(await living(url, [ben, await openSession(url, as('ben'))], as('ben'))).toHaveLength(2)
+  }, 180_000)
+
+  test('the one that has most makes room where all places are taken', async () => {
+    const { url } = await start({ tools: [now] }, {}, { token, maximumSessions: 4 })
+    const [ada, ben] = [await open(url, 'ada', 3), await open(url, 'ben', 1)]
+    const cy = await open(url, 'cy', 1)
+    expect(await living(url, ada, as('ada'))).toEqual(ada.slice(1))
+    const more = await open(url, 'ada', 1)
+    expect(await living(url, [...ada, ...more], as('ada'))).toEqual([...ada.slice(2), ...more])
+    expect([await living(url, ben, as('ben')), await living(url, cy, as('cy'))]).toEqual([ben, cy])
+  })
+
+  test('none loses a session in which a call runs, and one that has such alone is told to come later', async () => {
+    const running: (() => void)[] = []
+    const wait = tool('wait', () => new Promise<string>((resolve) => running.push(() => resolve('done'))))
+    const { url } = await start({ tools: [wait] }, {}, { token, sessionsPerPrincipal: 2 })
+    const sessions = await open(url, 'ada', 2)
+    const call = { jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'wait', arguments: {} } }
+    const ask = (session = ''): Promise<Reply> => send(url, { ...json, ...as('ada'), 'mcp-session-id': session }, call)
+    const first = ask(sessions[0])
+    await vi.waitFor(() => expect(running).toHaveLength(1), 30_000)
+    const third = await openSession(url, as('ada'))
+    expect(await living(url, [...sessions, third], as('ada'))).toEqual([sessions[0], third])
+    const other = ask(third)
+    await vi.waitFor(() => expect(running).toHaveLength(2), 30_000)
+    const refused = await send(url, { ...json, ...as('ada') }, initialize)
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60'])
+    await openSession(url, as('ben'))
+    for (const end of running) end()
+    expect([(await first).text, (await other).text].every((text) => text.includes('done'))).toBe(true)
+  })
+
+  test('the sessions that nobody listens to give way before the others', async () => {
+    const { url } = await start({ tools: [now] }, {}, { token, sessionsPerPrincipal: 2 })
+    const listening = await connect(url, 'legacy', {}, as('ada'))
+    const [second, third] = await open(url, 'ada', 2)
+    expect(await living(url, [second ?? '', third ?? ''], as('ada'))).toEqual([third])
+    expect((await listening.listTools()).tools).toHaveLength(1)
+  })
+})
+
+describe('without a function that tells principals apart,', () => {
+  const from = (address: string): Record<string, string> => ({ 'x-real-ip': address })
+  const clientAddress = ({ headers }: Request): string | null => headers.get('x-real-ip')
+  const [here, there] = ['2001:db8::1', '2001:DB8:0:0:ffff::2'].map(from) as [object, object]
+
+  test('the clients of one address, or of one network of IPv6, have one quota', async () => {
+    const { url } = await start({ tools: [now] }, {}, { sessionsPerPrincipal: 1, clientAddress })
+    const mine = await openSession(url, { ...here })
+    const others = [await openSession(url, from('2001:db8:0:1::1')), await openSession(url, from('10.0.0.1'))]
+    expect(await living(url, [mine, ...others])).toEqual([mine, ...others])
+    const next = await openSession(url, { ...there })
+    expect(await living(url, [mine, next, ...others])).toEqual([next, ...others])
+    await openSession(url, from('::ffff:10.0.0.1'))
+    expect(await living(url, others)).toEqual(others.slice(0, 1))
+  })
+
+  test('the address is the other end of the connection, if the host says nothing else', async () => {
+    const { url } = await start({ tools: [now] }, {}, { sessionsPerPrincipal: 1 })
+    const [first, second] = [await openSession(url), await openSession(url)]
+    expect(await living(url, [first, second])).toEqual([second])
+  })
+})
+
+test.each(['maximumSessions', 'sessionsPerPrincipal', 'questionsPerPrincipal'])(
+  'a number of %s that is none is refused at once',
+  async (option) => {
+    for (const value of [0, -1, 1.5, Infinity, '10']) {
+      const started = start({ tools: [now] }, {}, { [option]: value })
+      await expect(started).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+    }
+  },
+)
+
+describe.each(eras)('in the era of %s, a limit', (_, mode) => {
+  const work = tool('work', () => 'done')
+  const token = (given: string): string => given
+
+  test.each<[string, ListenOptions, boolean]>([
+    ['per principal holds a client of each token, whatever sessions it begins', { token }, true],
+    ['per principal holds the clients of an address together, without tokens', {}, false],
+  ])('%s', async (__, options, areTold) => {
+    const use = [budget({ calls: 2, per: 'principal' })]
+    const { url, executor, reports } = await start({ tools: [work], use }, {}, options)
+    const principals: unknown[] = []
+    executor.on('call:settled', ({ principal }) => void principals.push(principal))
+    const call = async (name: string): Promise<boolean> => {
+      const client = await connect(url, mode, {}, { authorization: `Bearer ${name}` })
+      return (await client.callTool({ name: 'work', arguments: {} })).isError === true
+    }
+    expect([await call('ada'), await call('ada'), await call('ada')]).toEqual([false, false, true])
+    expect(await call('ben')).toBe(!areTold)
+    const [ada, ben] = areTold ? ['ada', 'ben'] : ['address 127.0.0.1', 'address 127.0.0.1']
+    expect(principals).toEqual([ada, ada, ada, ben])
+    expect(reports).toEqual([])
+  })
+
+  test('per session is reported when a server over HTTP is made, once for each', async () => {
+    const use = [budget({ calls: 1 }), rateLimit({ calls: 1, interval: 1_000, per: 'session' })]
+    const { url, reports } = await start({ tools: [work], use }, {}, { token })
+    for (let time = 0; time < 2; time++) await connect(url, mode, {}, { authorization: 'Bearer ada' })
+    expect(reports.map(String)).toEqual([
+      expect.stringMatching(/`budget` counts by session.*per: 'principal'/),
+      expect.stringMatching(/`rateLimit` counts by session.*per: 'principal'/),
+    ])
+  })
 })
 
 test.each([null, false, '', 0, {}])(

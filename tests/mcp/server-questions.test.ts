@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { inputRequired } from '@modelcontextprotocol/server'
 import { tool, type Tool } from 'toolwright'
 import { mcpClient } from 'toolwright/mcp/server'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { connect, eras, start, textOf, type Mode } from './_server.ts'
 
 const asksForm = { capabilities: { elicitation: { form: {} } } }
@@ -187,6 +187,38 @@ describe.each(eras)('in the era of %s, a handler', (_, mode) => {
   })
 })
 
+describe.each(eras)('in the era of %s, of two principals', (_, mode) => {
+  test('the one that leaves too many questions open loses its own oldest call, and the other none', async () => {
+    const asks = tool('asks', async (__, context) => {
+      const question = inputRequired.elicit({ message: 'Well?', requestedSchema: { type: 'object', properties: {} } })
+      return JSON.stringify(await mcpClient(context)?.ask({ question }))
+    })
+    const options = { token: (given: string) => given, questionsPerPrincipal: 2 }
+    const { url, executor } = await start({ tools: [asks], timeout: 0 }, {}, options)
+    const settled: unknown[] = []
+    executor.on('call:settled', ({ principal, status }) => void settled.push([principal, status]))
+    const as = (name: string): Promise<Client> => connect(url, mode, asksForm, { authorization: `Bearer ${name}` })
+    const [ada, ben] = [await as('ada'), await as('ben')]
+    let asked = 0
+    const yes = Promise.withResolvers<{ action: 'decline' }>()
+    for (const client of [ada, ben]) {
+      client.setRequestHandler('elicitation/create', () => {
+        asked++
+        return client === ben ? yes.promise : new Promise(() => {})
+      })
+    }
+    const answer = ben.callTool({ name: 'asks', arguments: {} })
+    await vi.waitFor(() => expect(asked).toBe(1), 30_000)
+    for (let count = 2; count <= 4; count++) {
+      ada.callTool({ name: 'asks', arguments: {} }).catch(() => {}) // nobody will answer
+      await vi.waitFor(() => expect(asked).toBe(count), 30_000)
+    }
+    await vi.waitFor(() => expect(settled).toEqual([['ada', 'cancelled']]), 30_000)
+    yes.resolve({ action: 'decline' })
+    expect(textOf(await answer)).toContain('decline')
+  })
+})
+
 test('a handler that is called by no client of the protocol finds none', async () => {
   const seen: unknown[] = []
   const { executor } = await start({ tools: [tool('look', (_, context) => void seen.push(mcpClient(context)))] })
@@ -276,6 +308,17 @@ describe('a question to a client of the newer era', () => {
     expect(runs).toEqual([])
     expect(await ada({ inputResponses: yes, requestState })).toMatchObject({ content: [{ text: 'deployed' }] })
   })
+
+  test('is answered, although another principal has asked for a thousand and one others meanwhile', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy] }, {}, { token: (given) => given })
+    const ada = await manual(url, { authorization: 'Bearer ada' })
+    const ben = await manual(url, { authorization: 'Bearer ben' })
+    const { requestState } = await ben({})
+    for (let asked = 0; asked < 1_001; asked += 77) await Promise.all(Array.from({ length: 77 }, () => ada({})))
+    expect(await ben({ inputResponses: yes, requestState })).toMatchObject({ content: [{ text: 'deployed' }] })
+    expect(runs).toHaveLength(1)
+  }, 180_000)
 
   test('is put again where the answer leaves it open', async () => {
     const { deploy, runs } = deploying()

@@ -122,12 +122,12 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
       },
     })
     const call = { name, args }
-    const options = { caller, session, values, signal: conversation.signal }
+    const options = { caller, session, principal: peer.party, values, signal: conversation.signal }
     const asks = (requests: InputRequests): boolean =>
       settings.approvals === 'client' && missingFor(requests, capabilities) === undefined
     return settings.around(context.mcpReq._meta, () => walk(call, options, conversation, asks, settings))
   }
-  return new Conversation(peer.owner, subject, context.mcpReq.inputResponses ?? {}, run)
+  return new Conversation(peer, subject, context.mcpReq.inputResponses ?? {}, run)
 }
 
 /** A client that cannot be asked: the newer era has an error of its own for it. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { InvalidConfigurationError } from '../../index.ts'
-import type { HttpHandler, HttpOptions } from './_http.ts'
+import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
 
 export interface ListenOptions extends HttpOptions {
   /** Default: any that is free. */
@@ -81,6 +81,8 @@ async function answer(
     outgoing.writeHead(request === undefined ? 400 : 404).end()
     return
   }
+  const { remoteAddress } = incoming.socket
+  if (remoteAddress !== undefined) addresses.set(request, remoteAddress)
   const response = await handler.fetch(request)
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body === null) {

@@ -1,9 +1,19 @@
 import type { InputRequests } from '@modelcontextprotocol/server'
 import { ToolFailure, type ToolEventOf, type ToolResult } from '../../index.ts'
+import { yielding } from './_quota.ts'
+import type { Peer } from './_settings.ts'
 
 const mostWaiting = 1_000
 
 type Responses = Readonly<Record<string, unknown>>
+
+/** A call that waits, and when it is given up. */
+interface Waiting {
+  readonly token: string
+  readonly party: string | undefined
+  readonly conversation: Conversation
+  readonly timer: ReturnType<typeof setTimeout>
+}
 
 interface Question {
   readonly requests: InputRequests
@@ -18,6 +28,7 @@ export type Turn = { readonly result: ToolResult } | { readonly requests: InputR
 /** One call that may ask its client questions while it runs, over as many requests as that takes. */
 export class Conversation {
   readonly owner: string
+  readonly party: string | undefined
   /** Name and args of the call: the client has to repeat them. */
   readonly subject: () => string
   /** Where progress goes in this round. */
@@ -34,12 +45,13 @@ export class Conversation {
   #line: Promise<unknown> = Promise.resolve()
 
   constructor(
-    owner: string,
+    { owner, party }: Pick<Peer, 'owner' | 'party'>,
     subject: () => string,
     given: Responses,
     run: (conversation: Conversation) => Promise<ToolResult>,
   ) {
     this.owner = owner
+    this.party = party
     this.subject = subject
     this.#given = new Map(Object.entries(given))
     const failed = new Promise<never>((_, reject) => (this.#failed = reject))
@@ -101,26 +113,25 @@ export class Conversation {
 
 /** The calls that wait for an answer. Their tokens are random, of use once, and only for who was asked. */
 export class Rounds {
-  readonly #waiting = new Map<
-    string,
-    { readonly conversation: Conversation; readonly timer: ReturnType<typeof setTimeout> }
-  >()
+  /** The oldest first. */
+  readonly #waiting = new Map<string, Waiting>()
   readonly #timeout: number
+  readonly #each: number
 
-  constructor(timeout: number) {
+  constructor(timeout: number, each: number = mostWaiting) {
     this.#timeout = timeout
+    this.#each = each
   }
 
-  /** Keeps a call until it is answered; where too many wait, the oldest is given up. */
+  /** Keeps a call until it is answered. If too many wait, the oldest of the client that has most is given up. */
   keep(conversation: Conversation): string {
     const token = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '')
     const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
     ;(timer as { unref?: () => void }).unref?.()
-    this.#waiting.set(token, { conversation, timer })
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= mostWaiting) break
-      this.#drop(oldest, 'Too many calls wait for an answer.')
-    }
+    const { party } = conversation
+    const over = yielding(this.#waiting.values(), party, { each: this.#each, all: mostWaiting }, () => 0)
+    if (over) this.#drop(over.token, 'Too many calls wait for an answer.')
+    this.#waiting.set(token, { token, party, conversation, timer })
     return token
   }
 

@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import type { ToolExecutor, ToolValues } from '../../index.ts'
+import { InvalidConfigurationError, type ToolExecutor, type ToolValues } from '../../index.ts'
 import type { Lent } from './_resources.ts'
 import type { Rounds } from './_rounds.ts'
 
@@ -104,4 +104,21 @@ export interface Peer extends McpPeer {
   readonly owner: string
   /** Whether there is nothing that ties its requests together. */
   readonly isLone: boolean
+  /** Who shares its quotas, and the limits of its calls: its principal, or all who come from one address. */
+  readonly party: string | undefined
+}
+
+/**
+ * An option that is a whole number of at least 1.
+ *
+ * @throws `E_INVALID_CONFIGURATION` if it is none.
+ */
+export function amount<Options extends object>(
+  options: Options,
+  name: keyof Options & string,
+  otherwise: number,
+): number {
+  const value: unknown = options[name] ?? otherwise
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 2 ** 31 - 1) return value
+  throw new InvalidConfigurationError(`\`${name}\` has to be a whole number of at least 1.`)
 }

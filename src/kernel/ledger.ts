@@ -33,16 +33,29 @@ export class JournalLedger implements Ledger {
     return this.#put(received, this.#whole(received))
   }
 
+  /** An id of our own is claimed by no other executor; one that the host chose may be. */
+  mayLoseClaim(received: Received, outcome: Pick<Settlement, 'result' | 'awaits'>): boolean {
+    const isUnclaimed = this.#isChained(outcome) && received.fence === undefined
+    return isUnclaimed && !this.#isDropped(received, outcome) && !received.invocationId.startsWith(this.owner())
+  }
+
   settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined> {
-    // What comes after the end has done nothing, and the journal may be closed; what was refused is somebody else's.
-    const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
-    if ((this.#hasEnded || isRefused) && received.fence === undefined) return undefined
+    if (this.#isDropped(received, settlement)) return undefined
     const whole = this.#whole(received, settlement)
-    if (settlement.awaits === undefined && this.journal.isDurable) {
+    if (this.#isChained(settlement)) {
       return this.#chained(whole as ToolCallRecord, (chained) => this.#put(received, chained))
     }
     const written = this.#put(received, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
+  }
+
+  #isChained({ awaits }: Pick<Settlement, 'awaits'>): boolean {
+    return awaits === undefined && this.journal.isDurable
+  }
+
+  /** What comes after the end has done nothing, and the journal may be closed; what was refused is another call's. */
+  #isDropped({ fence }: Received, { result }: Pick<Settlement, 'result'>): boolean {
+    return fence === undefined && (this.#hasEnded || result.error?.code === 'E_DUPLICATE_INVOCATION')
   }
 
   remark(received: Received, note: string): void {

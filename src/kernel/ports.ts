@@ -240,7 +240,7 @@ export interface Settlement {
   /** What may be told of the artifact. */
   readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
   /** What the call needs to go on, where it is paused. */
-  readonly awaits: Awaited | undefined
+  readonly awaits?: Awaited | undefined
 }
 
 /** Writes the records of calls into the journal, at the moments that count. */
@@ -249,6 +249,8 @@ export interface Ledger {
   readonly keeps: boolean
   /** Makes the record as it is now durable. Throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`. */
   commit(received: Received): void | Promise<void>
+  /** Whether the outcome is to be chained to a record that another executor may have claimed. */
+  mayLoseClaim(received: Received, outcome: Pick<Settlement, 'result' | 'awaits'>): boolean
   /** Makes the outcome durable; gives the digest that chains it to the one before, where the journal is durable. */
   settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined>
   /** Adds a line to the audit trail of a call that is over. */

@@ -5,22 +5,41 @@ import { announce, happen, publish, type EventEnvelope, type ToolEvent, type Too
 import { readText } from './json-text.ts'
 import { failure, type Outcome } from './outcome.ts'
 import { progressOf, type Received } from './parcel.ts'
-import type { Kernel } from './ports.ts'
+import type { Kernel, Ledger } from './ports.ts'
 import { isThenable } from './thenable.ts'
 
 /** Writes an outcome down, tells everybody who watches, and gives the result: in this order. */
-export function tell(
-  received: Received,
-  kernel: Kernel,
-  { result, awaits, before }: Outcome,
-): ToolResult | Promise<ToolResult> {
+export function tell(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // It failed before it had an identity: what came in is told of all the same, but for what may be secret.
     const args = maySayArgs(received, kernel) ? plain(received.call.args) : undefined
     announce(received, kernel, 'call:received', { args })
   }
+  const { ledger } = kernel
+  if (ledger?.mayLoseClaim(received, outcome) === true) return claimFirst(received, kernel, outcome, ledger)
+  return end(received, kernel, outcome)
+}
+
+/** Claims the record before its outcome is chained: a claim that is lost to another executor leaves no gap in the chain. */
+async function claimFirst(received: Received, kernel: Kernel, outcome: Outcome, ledger: Ledger): Promise<ToolResult> {
+  try {
+    await ledger.commit(received)
+  } catch (cause) {
+    return end(received, kernel, outcome, cause)
+  }
+  return end(received, kernel, outcome)
+}
+
+/** @param refusal Why the record could not be claimed. */
+function end(
+  received: Received,
+  kernel: Kernel,
+  { result, awaits, before }: Outcome,
+  refusal?: unknown,
+): ToolResult | Promise<ToolResult> {
   const artifact = result.artifact === undefined ? undefined : describe(result.artifact, kernel)
   const settled = happen(received, kernel, 'call:settled', summaryOf(result, artifact))
+  if (refusal !== undefined) return lose(refusal)
   let digest: string | undefined | Promise<string | undefined>
   try {
     digest = kernel.ledger?.settle(received, { result, artifact, awaits })

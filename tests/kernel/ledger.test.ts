@@ -534,6 +534,28 @@ describe('digests', () => {
     await executor.close()
   })
 
+  test('have no gap where two executors settle the same invocations at once, and no false alarm is reported', async () => {
+    const file = join(directory(), 'calls.db')
+    const { reports, report } = sink()
+    const journals = [sqliteJournal(file), sqliteJournal(file)]
+    const executors = journals.map((journal) => createExecutor({ use: [journal], report }))
+    const turns = Array.from({ length: 25 }, (_, round) => [`a${round}`, `b${round}`, `c${round}`])
+    for (const ids of turns) {
+      const asked = executors.flatMap((executor) =>
+        ids.map((invocationId) => executor.execute({ name: 'missing' }, { invocationId })),
+      )
+      for (const result of await Promise.all(asked)) {
+        expect(['E_TOOL_NOT_FOUND', 'E_DUPLICATE_INVOCATION']).toContain(result.error?.code)
+      }
+    }
+    const [use] = journals
+    const kept = await Promise.all(turns.flat().map(async (id) => (await recordIn(use!, id)).journal))
+    const digests = new Set(['', ...kept.map((journal) => journal?.digest)])
+    expect(kept.filter((journal) => !digests.has(journal?.previous))).toEqual([])
+    expect(reports).toEqual([])
+    for (const executor of executors) await executor.close()
+  })
+
   test('are made by journals that outlive the process alone', async () => {
     const use = memoryJournal()
     const executor = createExecutor({ tools: [work('t', () => 1)], use: [use] })

@@ -41,7 +41,8 @@ export interface PostgresJournal extends Extension {
  * Keeps the records of calls in Postgres (12 or newer), so that they outlive the process, for any number of machines.
  *
  * The tables are made on first use, where they are not there yet. Every change is one statement, and time is told by the
- * server's clock alone.
+ * server's clock alone: a step of a client's clock changes nothing. If the server's own clock is set ahead, owners look silent
+ * until their next sign of life, which comes within 5 seconds.
  *
  * @param pool A `pg.Pool` or the like, which stays the host's to configure and to close; or a connection string, for which
  * the package `pg` is loaded, and whose pool is closed with the executor.

@@ -5,13 +5,14 @@
  * @module
  */
 import { closeSync, openSync } from 'node:fs'
+import { uptime } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
 import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
 
-const schemaVersion = 1
+const schemaVersion = 2
 const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
@@ -23,7 +24,16 @@ const schema = `
     updated_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX calls_unfinished ON calls (id) WHERE settled = 0;
-  CREATE TABLE owners (owner TEXT PRIMARY KEY, beat_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE owners (
+    owner TEXT PRIMARY KEY,
+    beat_at INTEGER NOT NULL,
+    beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; a step of the wall clock does not change it
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${schemaVersion};
+`
+
+const upgrade = `
+  ALTER TABLE owners ADD COLUMN beat_uptime INTEGER;
   PRAGMA user_version = ${schemaVersion};
 `
 
@@ -56,7 +66,8 @@ export interface SqliteJournal extends Extension {
  *
  * What the journal has answered is on the disk. Changes that are asked for at the same time go there together. The file is
  * readable by its owner alone (0600), holds nothing else, and has to lie on a local disk; while it is in use, SQLite keeps a
- * `-wal` and a `-shm` file beside it.
+ * `-wal` and a `-shm` file beside it. How long an owner has been silent is told by the wall clock and by the machine's uptime,
+ * so that a step of the wall clock makes no living owner look dead, and no dead one alive.
  *
  * @param file Its path; made where there is none, in a directory that exists.
  * @param options `busyTimeout`: how long to wait for other processes, in milliseconds. Default: 5,000.
@@ -93,12 +104,13 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       WHERE id = ? AND owner = ? AND version = ? AND settled = 0`,
     ),
     unfinished: database.prepare(
-      `SELECT id, record, calls.owner, version, max(updated_at, coalesce(beat_at, 0)) AS seen_at
+      `SELECT id, record, calls.owner, version, max(updated_at, coalesce(beat_at, 0)) AS seen_at, beat_uptime
       FROM calls LEFT JOIN owners ON owners.owner = calls.owner
-      WHERE settled = 0 AND (?1 IS NULL OR id > ?1) ORDER BY id LIMIT ${pageLength}`,
+      WHERE settled = 0 AND (? IS NULL OR id > ?) ORDER BY id LIMIT ${pageLength}`,
     ),
     beat: database.prepare(
-      'INSERT INTO owners VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET beat_at = excluded.beat_at',
+      `INSERT INTO owners VALUES (?, ?, ?)
+      ON CONFLICT (owner) DO UPDATE SET beat_at = excluded.beat_at, beat_uptime = excluded.beat_uptime`,
     ),
   }
   const waiting: Change[] = []
@@ -179,11 +191,12 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       // In pages, so that no read stays open, and keeps the log from being folded in, while somebody acts on a record.
       for (let last: string | null = null; ;) {
         const after: string | null = last
-        const rows: Row[] = await reading(() => statements.unfinished.all(after))
+        const rows: Row[] = await reading(() => statements.unfinished.all(after, after))
+        const time = Date.now() // the caller may take long over each record, and the owners beat meanwhile
+        const up = upSince()
         for (const row of rows) {
           const record = listedRecord(row['record'], row['id'], report)
-          const idle = Math.max(0, Date.now() - Number(row['seen_at']))
-          if (record !== undefined) yield { record, fence: fenceOf(row), idle }
+          if (record !== undefined) yield { record, fence: fenceOf(row), idle: silence(row, time, up) }
         }
         if (rows.length < pageLength) return
         last = String(rows.at(-1)?.['id'])
@@ -191,7 +204,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
     },
 
     async beat(owner) {
-      await change(() => statements.beat.run(owner, Date.now()))
+      await change(() => statements.beat.run(owner, Date.now(), upSince()))
     },
   }
 
@@ -238,9 +251,13 @@ function opened(file: string, busyTimeout: number): DatabaseSync {
 function prepareTables(database: DatabaseSync): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version === schemaVersion) {
-    database.prepare('DELETE FROM owners WHERE beat_at < ?').run(Date.now() - beatsKept)
+    const up = upSince()
+    database
+      .prepare('DELETE FROM owners WHERE beat_at < ? AND coalesce(beat_uptime NOT BETWEEN ? AND ?, true)')
+      .run(Date.now() - beatsKept, up - beatsKept, up)
     return
   }
+  if (version === 1) return database.exec(upgrade)
   if (version !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) {
     throw new InvalidConfigurationError(
       `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${schemaVersion}.`,
@@ -294,6 +311,26 @@ function undo(database: DatabaseSync): void {
 
 function fenceOf(row: Row): { owner: string; number: number } {
   return { owner: String(row['owner']), number: Number(row['version']) }
+}
+
+/** The machine's uptime in milliseconds: all its processes share it, and it goes on evenly. Some systems count whole seconds. */
+function upSince(): number {
+  return Math.round(uptime() * 1000)
+}
+
+/**
+ * How long an owner has been silent, in milliseconds.
+ *
+ * The wall clock may have been set since its last beat, and uptime begins anew with the machine. A clock that is behind the beat
+ * tells nothing; of two that are not, the shorter time counts, so that no living owner is taken for dead.
+ *
+ * @returns `Infinity` if both are behind it: the machine was started since, and its owner has ended.
+ */
+function silence(row: Row, time: number, up: number): number {
+  const byWall = time - Number(row['seen_at'])
+  const byUptime = row['beat_uptime'] === null ? -1 : up - Number(row['beat_uptime'])
+  if (byUptime < 0) return byWall < 0 ? Infinity : byWall
+  return byWall < 0 ? byUptime : Math.min(byWall, byUptime + 1_000)
 }
 
 /** SQLITE_BUSY and SQLITE_LOCKED, with whatever detail SQLite adds in the higher bits. */

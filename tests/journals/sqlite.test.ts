@@ -92,9 +92,24 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 2')
+    newer.exec('PRAGMA user_version = 3')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 2, and this journal knows 1/)
+    expect(() => sqliteJournal(file)).toThrow(/version 3, and this journal knows 2/)
+  })
+
+  test('a file of version 1 with its records, and knows its owners on', async () => {
+    const file = newFile()
+    const { journal, close } = open(file)
+    await journal.claim(recordOf('a'), 'mine')
+    await journal.beat('mine')
+    await close?.()
+    const older = new DatabaseSync(file)
+    older.exec('ALTER TABLE owners DROP COLUMN beat_uptime; PRAGMA user_version = 1')
+    older.close()
+    const now = open(file).journal
+    expect(await unfinishedOf(now)).toMatchObject([{ record: { id: 'a' }, fence: { owner: 'mine', number: 0 } }])
+    await now.beat('mine')
+    expect((await unfinishedOf(now))[0]?.idle).toBeLessThan(60_000)
   })
 
   test('what looks like a URI as the path that it is', async () => {
@@ -113,6 +128,49 @@ describe('sqliteJournal opens', () => {
     const seen = new DatabaseSync(file, { readOnly: true })
     expect(seen.prepare('PRAGMA journal_mode').get()?.['journal_mode']).toBe('wal')
     seen.close()
+  })
+})
+
+describe('sqliteJournal tells how long an owner has been silent', () => {
+  /** A record of an owner whose last sign of life was so long ago, in milliseconds, by each of the two clocks. */
+  async function idleOf(byWall: number, byUptime: number): Promise<number | undefined> {
+    const file = newFile()
+    const { journal } = open(file)
+    await journal.claim(recordOf('a'), 'mine')
+    await journal.beat('mine')
+    const database = new DatabaseSync(file)
+    database.prepare('UPDATE calls SET updated_at = updated_at - ?').run(byWall)
+    database.prepare('UPDATE owners SET beat_at = beat_at - ?, beat_uptime = beat_uptime - ?').run(byWall, byUptime)
+    database.close()
+    const [found] = await unfinishedOf(journal)
+    return found?.idle
+  }
+  const hour = 3_600_000
+
+  test.each([
+    ['a few seconds, if the wall clock was set ahead since', 2 * hour, 3_000, 3_000],
+    ['an hour, if the wall clock was set back since', -hour, hour, hour],
+    ['an hour, if the machine was started anew since', hour, -hour, hour],
+    ['for ever, if the machine was started anew since, and with an earlier time', -hour, -hour, Infinity],
+  ])('as %s', async (_, byWall, byUptime, expected) => {
+    const idle = (await idleOf(byWall, byUptime)) ?? -1
+    expect(idle).toBeGreaterThanOrEqual(expected)
+    if (expected < Infinity) expect(idle).toBeLessThan(expected + hour / 2)
+  })
+
+  test('by when its page was read, however long the caller takes over each record', async () => {
+    const { journal } = open(newFile())
+    await Promise.all(['a', 'b'].map((id) => journal.claim(recordOf(id), 'mine')))
+    await journal.beat('mine')
+    const idle: number[] = []
+    let read = 0
+    const before = performance.now()
+    for await (const found of journal.unfinished()) {
+      read ||= performance.now() - before
+      idle.push(found.idle)
+      await pause(100)
+    }
+    expect(Math.max(...idle)).toBeLessThanOrEqual(read + 20)
   })
 })
 

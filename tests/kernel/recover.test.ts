@@ -105,6 +105,24 @@ describe.each(places)('recovery (%s)', (_, place) => {
     expect(ran).toEqual([])
   })
 
+  test('closes nothing of a living owner when the wall clock is set ahead by more than owners may be silent', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 45_000 })
+    expect((await successor(its, ran).recover()).sealed).toEqual([])
+  })
+
+  test('closes what a dead owner left although the wall clock was set a year back since', async () => {
+    const its = place()
+    const ran: string[] = []
+    await dying(its, ran)
+    await pause(60)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 365 * 86_400_000 })
+    const { sealed } = await successor(its, ran).recover({ staleAfter: 10 })
+    expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['running'])
+  })
+
   test('by hand lists everything that is left, and closes nothing', async () => {
     const its = place()
     const ran: string[] = []

@@ -148,6 +148,9 @@ export class ToolExecutor {
    * Closes what executors that died left unfinished in the journal. It never runs anything again, and leaves alone what
    * living executors and people are still busy with.
    *
+   * An executor counts as dead once it was silent for `staleAfter`, which is 30 seconds by default. What a process left that died
+   * less long ago is not closed yet: call this at the start, and again each minute.
+   *
    * @throws `E_INVALID_CONFIGURATION` without a journal, or where an option is wrong; `E_JOURNAL`.
    */
   async recover(options: RecoverOptions = {}): Promise<Recovery> {

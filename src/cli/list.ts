@@ -21,7 +21,7 @@ Prints the definitions of the tools that the module exports: all of them, or wit
   async perform(options, host) {
     const [path = ''] = options.positionals
     const named = options.text('format')
-    const format = named === undefined ? undefined : formatNamed(named)
+    const format = named === undefined ? undefined : formatNamed(named, host)
     const define = (tools: readonly ToolDefinition[]): unknown[] =>
       format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
     const tools = (await loadTools(path, host)).list().filter((tool) => {

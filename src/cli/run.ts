@@ -26,11 +26,11 @@ ${passageHelp}`,
   async perform(options, host) {
     const [path = '', source = '-'] = options.positionals
     const named = options.text('format')
-    const forced = named === undefined ? undefined : formatNamed(named)
+    const forced = named === undefined ? undefined : formatNamed(named, host)
     const executor = openPassage(await loadTools(path, host), options, host, source !== '-')
     try {
       const message = await readDocument(source, host)
-      const format = forced ?? formatOf(message)
+      const format = forced ?? formatOf(message, host)
       const calls = format.calls(message)
       if (calls.length === 0) {
         note(host, `the message, read as ${format.name}, asks for no call that is ours to run.`)

@@ -11,6 +11,11 @@ export interface FormatOptions {
    * `trusted_content_…`. Tell the model in your own words what the tags mean. Default: `false`.
    */
   readonly envelope?: boolean
+  /**
+   * Hears of options of a tool that the API would refuse, and that `definitions` left out: an `E_INVALID_CONFIGURATION`,
+   * once for each tool. Default: `console.error`.
+   */
+  readonly report?: (error: unknown) => void
 }
 
 /** Bytes with their media type: a picture, a sound, or a resource with contents. */

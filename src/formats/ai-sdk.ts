@@ -5,7 +5,7 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definitionsOf, examplesOf } from './_definitions.ts'
+import { definer, examplesOf } from './_definitions.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
   answerId,
@@ -20,7 +20,7 @@ import {
 
 /** What the format can be told. */
 export interface AiSdkOptions extends FormatOptions {
-  /** The SDK's major version, which decides how pictures and files are written. Default: `7`. */
+  /** The SDK's major version, which decides how pictures, files and tools of a provider are written. Default: `7`. */
   readonly version?: 5 | 6 | 7
 }
 
@@ -35,9 +35,10 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * are those of a language model's `tools` (`{ type: 'function', name, description, inputSchema }`); for `generateText`, make
  * each into `tool({ description, inputSchema: jsonSchema(inputSchema) })` under its name, without `execute`.
  * `libraryOptions['ai-sdk']` joins the definition (`strict`, `providerOptions`); of a tool of type `provider` it is the
- * definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`).
+ * definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`; for version 5, its type becomes
+ * `provider-defined`).
  *
- * @param options `pending`, `envelope` and `version`.
+ * @param options `pending`, `envelope`, `report` and `version`.
  * @example
  * ```ts
  * import { aiSdk } from 'toolwright/formats/ai-sdk'
@@ -51,7 +52,8 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * @see https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message
  */
 export function aiSdk(options: AiSdkOptions = {}): Format {
-  const carry = (media: Media): object => filePart(media, options.version ?? 7)
+  const { version = 7 } = options
+  const carry = (media: Media): object => filePart(media, version)
   return {
     name: 'ai-sdk',
 
@@ -65,11 +67,18 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
       )
     },
 
-    definitions(tools) {
-      return definitionsOf(
-        tools,
-        (tool) => tool.libraryOptions['ai-sdk'],
-        ({ name, description, inputSchema }, given, tool) => {
+    definitions: definer(
+      {
+        optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
+        take(given, isHosted) {
+          const { type, id } = given
+          if (!isHosted && (type === undefined || type === 'function')) return { options: given }
+          if (!/^provider(?:-defined)?$/.test(typeOf(given)) || typeof id !== 'string') {
+            return { fault: 'the tool of a provider has the type "provider" and an id such as "openai.web_search"' }
+          }
+          return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
+        },
+        define({ name, description, inputSchema }, given, tool) {
           const inputExamples = examplesOf(tool).map((input) => ({ input }))
           return {
             type: 'function',
@@ -80,8 +89,9 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
             ...given,
           }
         },
-      )
-    },
+      },
+      options,
+    ),
 
     calls: callsOf,
 

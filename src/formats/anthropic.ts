@@ -5,7 +5,7 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definitionsOf, examplesOf } from './_definitions.ts'
+import { definer, examplesOf, takeTyped } from './_definitions.ts'
 import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 
@@ -26,7 +26,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * A failed result is text only, as the API demands; so are pictures of other types than JPEG, PNG, GIF and WebP. `results`
  * gives one message of the user with all of them.
  *
- * @param options `pending` and `envelope`.
+ * @param options `pending`, `envelope` and `report`.
  * @example
  * ```ts
  * import { anthropic } from 'toolwright/formats/anthropic'
@@ -49,11 +49,11 @@ export function anthropic(options: FormatOptions = {}): Format {
       return content.some((block) => ownBlock.test(typeOf(block))) || content.every((block) => typeOf(block) === 'text')
     },
 
-    definitions(tools) {
-      return definitionsOf(
-        tools,
-        (tool) => tool.providerOptions['anthropic'],
-        ({ name, description, inputSchema }, given, tool) => {
+    definitions: definer(
+      {
+        optionsOf: (tool) => tool.providerOptions['anthropic'],
+        take: takeTyped,
+        define({ name, description, inputSchema }, given, tool) {
           if (given['type'] !== undefined && given['type'] !== 'custom') return { name, ...given }
           const examples = examplesOf(tool)
           return {
@@ -64,8 +64,9 @@ export function anthropic(options: FormatOptions = {}): Format {
             ...given,
           }
         },
-      )
-    },
+      },
+      options,
+    ),
 
     calls(message) {
       return toolUses(message).map(callOf)

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definitionsOf } from './_definitions.ts'
+import { definer } from './_definitions.ts'
 import { isObject, list, read, toolCall, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
 
@@ -15,6 +15,9 @@ export interface GeminiOptions extends FormatOptions {
   readonly media?: boolean
 }
 
+// The fields of a tool that Google runs, in camel case or snake case: a declaration has none of them.
+const hostedField =
+  /^(?:(?:google|enterprise_?web|exa_?ai|parallel_?ai|file)_?search\w*|google_?maps|retrieval|code_?execution|computer_?use|url_?context|mcp_?servers)$/i
 const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
 
 /**
@@ -27,7 +30,7 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a failed one `{ error }`; `results` gives one content
  * of the user with all of them.
  *
- * @param options `pending`, `envelope` and `media`.
+ * @param options `pending`, `envelope`, `report` and `media`.
  * @example
  * ```ts
  * import { gemini } from 'toolwright/formats/gemini'
@@ -38,6 +41,28 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
 export function gemini(options: GeminiOptions = {}): Format {
+  const definitionsOf = definer(
+    {
+      optionsOf: ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
+      take(given, isHosted) {
+        const names = Object.keys(given)
+        const strange = isHosted
+          ? names.filter((name) => name === 'type')
+          : names.filter((name) => hostedField.test(name))
+        if (strange.length > 0) return { fault: `a ${isHosted ? 'tool' : 'declaration'} has no ${strange.join(', ')}` }
+        return isHosted && names.length === 0
+          ? { fault: 'they name no tool, such as googleSearch' }
+          : { options: given }
+      },
+      define: ({ name, description, inputSchema }, given) => ({
+        name,
+        description,
+        parametersJsonSchema: inputSchema,
+        ...given,
+      }),
+    },
+    options,
+  )
   return {
     name: 'gemini',
 
@@ -50,18 +75,8 @@ export function gemini(options: GeminiOptions = {}): Format {
       const functionDeclarations: unknown[] = []
       const others: unknown[] = []
       for (const tool of tools) {
-        const made = definitionsOf(
-          [tool],
-          ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
-          ({ name, description, inputSchema }, given) => ({
-            name,
-            description,
-            parametersJsonSchema: inputSchema,
-            ...given,
-          }),
-        )
         const entries = tool.type === 'provider' ? others : functionDeclarations
-        entries.push(...made)
+        entries.push(...definitionsOf([tool]))
       }
       return functionDeclarations.length === 0 ? others : [{ functionDeclarations }, ...others]
     },

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ContentBlock, Format, ToolResult } from '../index.ts'
-import { definitionsOf } from './_definitions.ts'
+import { definer } from './_definitions.ts'
 import { isObject, read, toolCall } from './_read.ts'
 import { answers, jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
 
@@ -23,7 +23,7 @@ const invalidParams = -32602
  * text only. `providerOptions.mcp` joins the definition (`icons`, `execution`, …), its `annotations` and `_meta` field by
  * field.
  *
- * @param options `pending` and `envelope`.
+ * @param options `pending`, `envelope` and `report`.
  * @example
  * ```ts
  * import { mcp } from 'toolwright/formats/mcp'
@@ -41,11 +41,15 @@ export function mcp(options: FormatOptions = {}): Format {
       return requestsOf(message).some((request) => read(request, 'method') === 'tools/call')
     },
 
-    definitions(tools) {
-      return definitionsOf(
-        tools,
-        (tool) => tool.providerOptions['mcp'],
-        ({ name, title, description, inputSchema, outputSchema, ui }, given, { traits }) => {
+    definitions: definer(
+      {
+        optionsOf: (tool) => tool.providerOptions['mcp'],
+        take(given, isHosted) {
+          if (!isHosted || (typeof given['name'] === 'string' && isObject(given['inputSchema'])))
+            return { options: given }
+          return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
+        },
+        define({ name, title, description, inputSchema, outputSchema, ui }, given, { traits }) {
           const meta = { ...(ui === undefined ? undefined : { ui }), ...fields(given['_meta']) }
           return {
             name,
@@ -65,8 +69,9 @@ export function mcp(options: FormatOptions = {}): Format {
             ...(Object.keys(meta).length === 0 ? undefined : { _meta: meta }),
           }
         },
-      )
-    },
+      },
+      options,
+    ),
 
     calls(message) {
       return requestsOf(message)

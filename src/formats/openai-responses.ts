@@ -5,8 +5,8 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definitionsOf } from './_definitions.ts'
-import { isObject, list, read, text, toolCall, typeOf, unanswered } from './_read.ts'
+import { definer, takeTyped } from './_definitions.ts'
+import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 
 export type { FormatOptions } from './_render.ts'
@@ -24,7 +24,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * say otherwise, for the API would else rewrite the schema and require every property. Give `results` the message: then
  * custom calls are answered in their own way, and those that a program made reach it. `results` gives an array of items.
  *
- * @param options `pending` and `envelope`.
+ * @param options `pending`, `envelope` and `report`.
  * @example
  * ```ts
  * import { openaiResponses } from 'toolwright/formats/openai-responses'
@@ -42,19 +42,20 @@ export function openaiResponses(options: FormatOptions = {}): Format {
       return read(message, 'object') === 'response' || itemsOf(message).some(isOwn)
     },
 
-    definitions(tools) {
-      return definitionsOf(
-        tools,
-        (tool) => tool.providerOptions['openai'],
-        ({ name, description, inputSchema }, given) => {
+    definitions: definer(
+      {
+        optionsOf: (tool) => tool.providerOptions['openai'],
+        take: takeTyped,
+        define({ name, description, inputSchema }, given) {
           const { type = 'function' } = given
-          if (type === 'custom') return { name, description, ...given }
+          if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
           return type === 'function'
             ? { type, name, description, parameters: inputSchema, strict: false, ...given }
             : given
         },
-      )
-    },
+      },
+      options,
+    ),
 
     calls(message) {
       return openCalls(message).map(callOf)
@@ -77,6 +78,12 @@ export function openaiResponses(options: FormatOptions = {}): Format {
       })
     },
   }
+}
+
+/** A grammar as the Responses API writes it; chat completions have its fields in `format.grammar`. */
+function formatOf({ format }: Fields): object | undefined {
+  const grammar = read(format, 'grammar')
+  return isObject(grammar) ? { format: { type: 'grammar', ...grammar } } : undefined
 }
 
 function itemsOf(message: unknown): readonly unknown[] {

@@ -5,11 +5,20 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definitionsOf } from './_definitions.ts'
-import { isObject, list, read, toolCall, typeOf } from './_read.ts'
+import { definer } from './_definitions.ts'
+import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 
-export type { FormatOptions } from './_render.ts'
+/** What the format can be told. */
+export interface OpenAiOptions extends FormatOptions {
+  /**
+   * The types of tools that the server takes beside `function` and `custom`, which are all that OpenAI's takes: other
+   * servers run tools such as `builtin_function`. Default: none.
+   */
+  readonly toolTypes?: readonly string[]
+}
+
+const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
 
 /**
  * Translates to and from OpenAI's Chat Completions API.
@@ -18,10 +27,12 @@ export type { FormatOptions } from './_render.ts'
  * assistant message whose content is a string counts as OpenAI's. Arguments stay the text that the model wrote; the text
  * of a `custom` call becomes `{ input: text }`. The former `function_call` is read and answered too, where `results` gets
  * the message. `providerOptions.openai` joins the function (`strict`, …); the schema is never rewritten for it. With
- * `type: 'custom'` the tool is offered as one that takes free text. Results are text; what is not is named in words.
- * `results` gives an array with a message for each: `messages.push(...results)`.
+ * `type: 'custom'` the tool is offered as one that takes free text. Options that only the Responses API takes, such as
+ * `type: 'web_search'`, are left out and reported: a tool with a handler is then offered as a function, one that OpenAI
+ * runs is not. Results are text; what is not is named in words. `results` gives an array with a message for each:
+ * `messages.push(...results)`.
  *
- * @param options `pending` and `envelope`.
+ * @param options `pending`, `envelope`, `report` and `toolTypes`.
  * @example
  * ```ts
  * import { openai } from 'toolwright/formats/openai'
@@ -35,7 +46,8 @@ export type { FormatOptions } from './_render.ts'
  * ```
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=chat
  */
-export function openai(options: FormatOptions = {}): Format {
+export function openai(options: OpenAiOptions = {}): Format {
+  const toolTypes: readonly unknown[] = ['function', 'custom', ...(options.toolTypes ?? [])]
   return {
     name: 'openai',
 
@@ -52,19 +64,35 @@ export function openai(options: FormatOptions = {}): Format {
       )
     },
 
-    definitions(tools) {
-      return definitionsOf(
-        tools,
-        (tool) => tool.providerOptions['openai'],
-        ({ name, description, inputSchema }, given) => {
+    definitions: definer(
+      {
+        optionsOf: (tool) => tool.providerOptions['openai'],
+        take(given, isHosted) {
+          const { type = isHosted ? undefined : 'function' } = given
+          if (!toolTypes.includes(type)) {
+            const shown = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`
+            return {
+              fault: `chat completions take no tool ${shown}. Use the format openai-responses, or name the type in \`toolTypes\` if the server takes it`,
+            }
+          }
+          const strange = responsesOnly.filter((name) => Object.hasOwn(given, name))
+          if (strange.length === 0) return { options: given }
+          const entries = Object.entries(given).filter(([name]) => !strange.includes(name))
+          return {
+            options: Object.fromEntries(entries),
+            fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
+          }
+        },
+        define({ name, description, inputSchema }, given) {
           const { type = 'function', ...rest } = given
-          if (type === 'custom') return { type, custom: { name, description, ...rest } }
+          if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
           return type === 'function'
             ? { type, function: { name, description, parameters: inputSchema, ...rest } }
             : given
         },
-      )
-    },
+      },
+      options,
+    ),
 
     calls: callsOf,
 
@@ -77,6 +105,17 @@ export function openai(options: FormatOptions = {}): Format {
       })
     },
   }
+}
+
+/** A grammar as chat completions write it; the Responses API has its fields in `format` itself. */
+function formatOf(custom: Fields): object | undefined {
+  const {
+    type,
+    syntax,
+    definition,
+    grammar = { syntax, definition },
+  } = isObject(custom['format']) ? custom['format'] : {}
+  return type === 'grammar' ? { format: { type, grammar } } : undefined
 }
 
 function assistantOf(message: unknown): unknown {

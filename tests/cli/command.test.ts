@@ -271,6 +271,16 @@ describe('toolwright list', { timeout }, () => {
     },
   )
 
+  test('says on stderr, once, which tool an API cannot take', async () => {
+    const { code, stdout, stderr } = await toolwright(['list', moduleOf('pictures.ts'), '--format', 'openai'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject([{ type: 'function', function: { name: 'map' } }])
+    expect(stderr).toMatch(/^toolwright: [^\n]*"search"[^\n]*no tool of type "web_search"[^\n]*\n$/)
+    const responses = await toolwright(['list', moduleOf('pictures.ts'), '--format', 'openai-responses'])
+    expect(responses.stderr).toBe('')
+    expect(JSON.parse(responses.stdout)).toContainEqual({ type: 'web_search' })
+  })
+
   test('lists tools, arrays and registries by any name, and each tool once', async () => {
     const { stdout } = await toolwright(['list', registry])
     const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)

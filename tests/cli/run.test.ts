@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { file, moduleOf, openaiMessage, openaiReply, storyMessage, storyTools, toolwright } from './_command.ts'
 
 const hostile = moduleOf('hostile.ts')
+const pictures = moduleOf('pictures.ts')
 const containing = (text: string): string => expect.stringContaining(text) as string
 
 const bergen = JSON.stringify([
@@ -171,6 +172,22 @@ describe('toolwright run', { timeout: 60_000 }, () => {
   test('reads a message in the format that is forced, whatever it looks like', async () => {
     const { code, stderr } = await toolwright(['run', storyTools, '--format', 'gemini', storyMessage('openai')])
     expect({ code, stderr }).toEqual({ code: 0, stderr: containing('read as gemini') })
+  })
+
+  test('writes pictures as the version of the AI SDK takes them that is named', async () => {
+    const message = JSON.stringify([{ type: 'tool-call', toolCallId: 'a', toolName: 'map', input: {} }])
+    const parts: unknown[] = []
+    for (const format of ['ai-sdk', 'ai-sdk@6', 'ai-sdk@5']) {
+      const { code, stdout, stderr } = await toolwright(['run', pictures, '--format', format], message)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      const reply = JSON.parse(stdout) as { content: { output: { value: unknown[] } }[] }
+      parts.push(reply.content[0]?.output.value[0])
+    }
+    expect(parts).toEqual([
+      { type: 'file', mediaType: 'image/gif', data: { type: 'data', data: 'R0lGOA==' } },
+      { type: 'image-data', mediaType: 'image/gif', data: 'R0lGOA==' },
+      { type: 'media', mediaType: 'image/gif', data: 'R0lGOA==' },
+    ])
   })
 
   test('exits 1 with --fail-on-error if a call did not come out ok, and 0 if all did', async () => {

@@ -1,5 +1,5 @@
 import { assert, jsonValue, property } from 'fast-check'
-import type { Format, ToolCall, ToolResult } from 'toolwright'
+import { tool, type Format, type ToolCall, type ToolOptions, type ToolResult } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
 /** A message of the format, and the calls that are in it for us. */
@@ -30,11 +30,14 @@ export interface FormatFixtures {
   answersIn(reply: unknown): readonly ReadAnswer[]
   /** A message with these calls; an answer's `repeated` is made of their names. */
   asking(calls: readonly ToolCall[]): unknown
+  /** Options with which a provider is to run a tool, and which the API would refuse. */
+  readonly refused: Pick<ToolOptions, 'providerOptions' | 'libraryOptions'>
 }
 
 interface Options {
   readonly pending?: 'show' | 'omit'
   readonly envelope?: boolean
+  readonly report?: (error: unknown) => void
 }
 
 const hostile: readonly unknown[] = [
@@ -129,6 +132,20 @@ export function formatConformance(name: string, make: (options?: Options) => For
         const given = calls[index]?.id
         if (given !== undefined) expect(id).toBe(given)
       })
+    })
+
+    test('a tool that the API would refuse is left out of the definitions, and reported once', () => {
+      const reports: unknown[] = []
+      const reporting = make({ report: (error) => void reports.push(error) })
+      const fine = tool({ name: 'now', description: 'The time', handler: () => '12:00' })
+      const refused = tool({ name: 'hosted', description: 'Elsewhere', type: 'provider', ...fixtures.refused })
+      const silent = tool({ name: 'unsaid', description: 'Elsewhere', type: 'provider' })
+      for (let turn = 0; turn < 3; turn++) {
+        expect(reporting.definitions([refused, fine, silent])).toEqual(format.definitions([fine]))
+      }
+      expect(reports).toMatchObject([
+        { code: 'E_INVALID_CONFIGURATION', message: expect.stringContaining('"hosted"') as string },
+      ])
     })
 
     test('calls that share an id get each its own answer, in their order', () => {

@@ -18,6 +18,7 @@ formatConformance('ai-sdk', aiSdk, {
       failed: output.type.startsWith('error-'),
       repeated: toolName,
     })),
+  refused: { libraryOptions: { 'ai-sdk': { type: 'web_search' } } },
   asking: (calls) => ({
     role: 'assistant',
     content: calls.map(({ id: toolCallId, name: toolName, args: input }) => ({
@@ -46,7 +47,10 @@ describe('the definitions of ai-sdk', () => {
 
   test('of tools that a provider runs are their options', () => {
     const search = { type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }
-    expect(aiSdk().definitions([hosted({ libraryOptions: { 'ai-sdk': search } }), hosted({})])).toEqual([search])
+    const tools = [hosted({ libraryOptions: { 'ai-sdk': search } }), hosted({})]
+    expect(aiSdk().definitions(tools)).toEqual([search])
+    expect(aiSdk({ version: 6 }).definitions(tools)).toEqual([search])
+    expect(aiSdk({ version: 5 }).definitions(tools)).toEqual([{ ...search, type: 'provider-defined' }])
   })
 })
 

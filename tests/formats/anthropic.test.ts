@@ -25,6 +25,7 @@ formatConformance('anthropic', anthropic, {
       failed: failed === true,
       repeated: toolset_name,
     })),
+  refused: { providerOptions: { anthropic: { name: 'web_search' } } },
   asking: (calls) => ({
     role: 'assistant',
     content: calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args, toolset_name: name })),

@@ -1,3 +1,4 @@
+import { tool } from 'toolwright'
 import { gemini } from 'toolwright/formats/gemini'
 import { describe, expect, test } from 'vitest'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
@@ -18,6 +19,7 @@ formatConformance('gemini', gemini, {
       failed: 'error' in response,
       repeated: name,
     })),
+  refused: { providerOptions: { google: { type: 'google_search' } } },
   asking: (calls) => ({ role: 'model', parts: calls.map((functionCall) => ({ functionCall })) }),
 })
 
@@ -48,6 +50,27 @@ describe('the definitions of gemini', () => {
     ])
     expect(gemini().definitions([search])).toEqual([{ googleSearch: {} }])
     expect(gemini().definitions([])).toEqual([])
+  })
+})
+
+describe('the declarations of gemini', () => {
+  test('leave out a tool of Google that stands among the options of a tool with a handler, and report it', () => {
+    for (const options of [{ googleSearch: {} }, { url_context: {} }, { behavior: 'BLOCKING', codeExecution: {} }]) {
+      const reports: unknown[] = []
+      const search = tool({
+        name: 'search',
+        description: 'Searches',
+        providerOptions: { google: options },
+        handler: () => 'found',
+      })
+      const [made] = gemini({ report: (error) => reports.push(error) }).definitions([search]) as [
+        { functionDeclarations: unknown[] },
+      ]
+      expect(made.functionDeclarations).toEqual([
+        { name: 'search', description: 'Searches', parametersJsonSchema: search.describe().inputSchema },
+      ])
+      expect(reports).toMatchObject([{ code: 'E_INVALID_CONFIGURATION' }])
+    }
   })
 })
 

@@ -19,6 +19,7 @@ formatConformance('mcp', mcp, {
       const { content, isError } = response.result ?? response
       return { id: response.id, text: content.map(({ text }) => text).join('\n'), failed: isError === true }
     }),
+  refused: { providerOptions: { mcp: { title: 'No name' } } },
   asking: (calls) =>
     calls.map(({ id, name, args }) => ({
       jsonrpc: '2.0',

@@ -20,6 +20,7 @@ formatConformance('openai-responses', openaiResponses, {
       const text = typeof output === 'string' ? output : output.map((part) => part.text ?? '').join('\n')
       return { id, text, failed: text.startsWith('Error: '), repeated: caller?.caller_id }
     }),
+  refused: { providerOptions: { openai: { container: { type: 'auto' } } } },
   asking: (calls) => ({
     object: 'response',
     output: calls.map(({ id, name, args }) => ({

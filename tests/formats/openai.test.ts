@@ -1,5 +1,6 @@
 import { tool } from 'toolwright'
 import { openai } from 'toolwright/formats/openai'
+import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
@@ -16,6 +17,7 @@ formatConformance('openai', openai, {
       text: content,
       failed: content.startsWith('Error: '),
     })),
+  refused: { providerOptions: { openai: { type: 'web_search' } } },
   asking: (calls) => ({
     role: 'assistant',
     content: null,
@@ -52,9 +54,54 @@ describe('the definitions of openai', () => {
     ])
   })
 
-  test('of tools that OpenAI runs are their options', () => {
-    const search = { type: 'web_search' }
-    expect(openai().definitions([hosted({ providerOptions: { openai: search } }), hosted({})])).toEqual([search])
+  test('of tools that a server runs are their options, if it takes their type', () => {
+    const search = { type: 'builtin_function', function: { name: '$web_search' } }
+    const format = openai({ toolTypes: ['builtin_function'] })
+    expect(format.definitions([hosted({ providerOptions: { openai: search } }), hosted({})])).toEqual([search])
+  })
+
+  test('of tools with a handler are functions if their options are only for the Responses API', () => {
+    const reports: unknown[] = []
+    const format = openai({ report: (error) => reports.push(error) })
+    const search = (options: Record<string, unknown>) =>
+      tool({ name: 'search', description: 'Searches', providerOptions: { openai: options }, handler: () => 'found' })
+    const parameters = search({}).describe().inputSchema
+    const plain = { name: 'search', description: 'Searches', parameters }
+    expect(
+      format.definitions([
+        search({ type: 'web_search', search_context_size: 'low' }),
+        search({ strict: true, defer_loading: true, allowed_callers: ['programmatic'] }),
+      ]),
+    ).toEqual([
+      { type: 'function', function: plain },
+      { type: 'function', function: { ...plain, strict: true } },
+    ])
+    expect(reports.map((error) => (error as Error).message)).toEqual([
+      'The options of tool "search": chat completions take no tool of type "web_search". Use the format openai-responses, or name the type in `toolTypes` if the server takes it. It is offered without what does not fit.',
+      'The options of tool "search": chat completions have no allowed_callers, defer_loading; the format openai-responses has. It is offered without what does not fit.',
+    ])
+  })
+
+  test('write a grammar as chat completions take it, in whichever of the two ways it was given', () => {
+    const lines = { syntax: 'regex', definition: '\\d+' }
+    for (const grammar of [
+      { type: 'grammar', grammar: lines },
+      { type: 'grammar', ...lines },
+    ]) {
+      const dial = tool({
+        name: 'dial',
+        description: 'Dials',
+        inputSchema: { type: 'object', properties: { input: { type: 'string' } } },
+        providerOptions: { openai: { type: 'custom', format: grammar } },
+        handler: () => null,
+      })
+      expect(openai().definitions([dial])).toEqual([
+        { type: 'custom', custom: { name: 'dial', description: 'Dials', format: { type: 'grammar', grammar: lines } } },
+      ])
+      expect(openaiResponses().definitions([dial])).toEqual([
+        { type: 'custom', name: 'dial', description: 'Dials', format: { type: 'grammar', ...lines } },
+      ])
+    }
   })
 })
 

@@ -3,7 +3,6 @@ import { mcp } from '../../formats/mcp.ts'
 import type { Caller, ToolDefinition } from '../../index.ts'
 import type { Settings } from './_settings.ts'
 
-const format = mcp()
 const uiExtension = 'io.modelcontextprotocol/ui'
 
 /** Of each tool what the protocol says of it; nothing where it cannot be said. */
@@ -61,7 +60,7 @@ function shown(definition: ToolDefinition, report: (error: unknown) => void): To
 function convert(definition: ToolDefinition, report: (error: unknown) => void): Tool | null {
   try {
     // The format leaves out what is for people alone; who may see this was decided before.
-    const [tool] = format.definitions([
+    const [tool] = mcp({ report }).definitions([
       definition.audience === 'user' ? Object.create(definition, { audience: { value: 'all' } }) : definition,
     ]) as (Tool | undefined)[]
     if (tool === undefined) return null // the provider's own, of no use over this protocol

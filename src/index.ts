@@ -97,6 +97,7 @@ export type {
   Extension,
   Fence,
   Format,
+  Found,
   Journal,
   Unfinished,
   Middleware,

@@ -104,7 +104,7 @@ export function flagged<Part>(pieces: readonly (string | Part)[], result: ToolRe
   if (!result.isError) return [...pieces]
   const [first, ...rest] = pieces
   if (typeof first !== 'string') return ['Error', ...pieces]
-  return [first.startsWith('Error: ') ? first : `Error: ${first}`, ...rest]
+  return [/^\w*Error: /.test(first) ? first : `Error: ${first}`, ...rest]
 }
 
 /** The value of a result that is one JSON value and nothing else; nothing where the envelope makes text of it. */

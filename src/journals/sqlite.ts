@@ -244,7 +244,11 @@ function opened(file: string, busyTimeout: number): DatabaseSync {
   } catch (error) {
     database?.close()
     if (error instanceof InvalidConfigurationError) throw error
-    throw refusal(error)
+    const { message, retryable } = refusal(error)
+    throw new JournalError(`The journal ${JSON.stringify(file)} cannot be opened. ${message}`, {
+      cause: error,
+      retryable,
+    })
   }
 }
 

@@ -1,6 +1,8 @@
+import { sha256 } from '#sha256'
 import type { SpooledArtifact } from './artifact.ts'
 import type { ContentBlock } from './content.ts'
-import type { ToolError } from './errors.ts'
+import { InvalidToolArgsError, type ToolError } from './errors.ts'
+import { shortened } from './text.ts'
 
 /** What a model, a person or an app asks for. */
 export interface ToolCall {
@@ -11,6 +13,16 @@ export interface ToolCall {
   readonly args?: unknown
   /** What the provider answered itself; for tools of type `provider` only. */
   readonly result?: unknown
+  /** Providers and protocols call the args so. A block of theirs is no call: a format makes calls of a message. */
+  readonly input?: never
+  readonly arguments?: never
+  readonly parameters?: never
+}
+
+/** A call as the passage takes it in. */
+export interface TakenCall extends ToolCall {
+  /** Why it cannot be run. */
+  readonly refusal?: ToolError
 }
 
 /** Who asks: decides which tools are listed and may be called. An app names the server that it came from. */
@@ -71,17 +83,43 @@ export interface ToolResult {
   readonly durationMs: number
 }
 
-/** A call of any shape, as one that the passage can answer. */
-export function callOf(given: ToolCall): ToolCall {
+const longestName = 256
+const longestId = 65_536
+const longestToldId = 1_024
+const strangers = ['input', 'arguments', 'parameters'] as const
+
+/** Makes a call that the passage can answer of a value of any shape. Its answer keeps the whole id. */
+export function callOf(given: ToolCall): TakenCall {
   try {
     const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
-    return {
+    const call = {
       id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
-      name: typeof name === 'string' ? name : '',
+      name: typeof name === 'string' ? shortened(name, longestName) : '',
       args,
       result,
     }
+    const refusal = args === undefined || typeof id === 'string' ? refusalOf(given, call) : undefined
+    return refusal === undefined ? call : { ...call, refusal }
   } catch {
     return { name: '' } // whatever it is, it names no tool
   }
+}
+
+/** Returns the id as events and records have it: a long one is its beginning and its SHA-256. */
+export function toldId(id: ToolCall['id']): ToolCall['id'] {
+  if (typeof id !== 'string' || id.length <= longestToldId) return id
+  return `${shortened(id, 256)}${sha256(id)}`
+}
+
+/** A call whose args stand under another name would run without them. */
+function refusalOf(given: object | null | undefined, { id, args }: ToolCall): ToolError | undefined {
+  if (typeof id === 'string' && id.length > longestId) {
+    return new InvalidToolArgsError(`The id of the call has ${id.length} characters. Use one of at most ${longestId}.`)
+  }
+  if (args !== undefined || typeof given !== 'object' || given === null) return undefined
+  const stranger = strangers.find((field) => Object.hasOwn(given, field) && given[field as never] !== undefined)
+  if (stranger === undefined) return undefined
+  return new InvalidToolArgsError(
+    `The call has \`${stranger}\` and no \`args\`, so nothing was run. Pass { id, name, args: block.${stranger} }, or make calls of the whole message with a format, such as anthropic().calls(message).`,
+  )
 }

@@ -1,4 +1,5 @@
 import type { Issue } from './standard.ts'
+import { shortened } from './text.ts'
 
 /** What kind of trouble an error tells of, read from types and codes, never from message text. */
 export type ErrorCategory =
@@ -49,7 +50,19 @@ export interface ToolErrorDetails {
 const errorBrand: unique symbol = Symbol.for('toolwright.error') as never
 const failureBrand: unique symbol = Symbol.for('toolwright.failure') as never
 
-/** Every error that the kernel throws or settles a call with; `code` tells which, and there is a subclass for each code. */
+// What an error says is written down and told to all who watch, so it has an end.
+const longestMessage = 8_192
+const longestLine = 1_024
+const longestKey = 256
+const mostIssues = 100
+const mostInIssues = 65_536
+
+/**
+ * Every error that the kernel throws or settles a call with; `code` tells which, and there is a subclass for each code.
+ *
+ * `message` has at most 8,192 characters: the whole of a longer one is the `cause`, if no other cause was given. There are at
+ * most 100 `issues`, of which the last then says how many more there were.
+ */
 export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   static readonly code: ErrorCode = 'E_INTERNAL'
   readonly code: Code
@@ -64,7 +77,8 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   invocationId?: string
 
   constructor(message: string, details: ToolErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    const { cause = message.length > longestMessage ? message : undefined } = details
+    super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
     const [name, category] = table[this.code]
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
@@ -72,8 +86,13 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     this.category = details.category ?? category
     this.retryable = details.retryable ?? false
     this.exposed = details.exposed ?? true
-    if (details.issues) this.issues = details.issues
-    if (details.recommendations) this.recommendations = Array.from(details.recommendations, String)
+    if (details.issues) this.issues = firstOf(details.issues)
+    if (details.recommendations) {
+      this.recommendations = Array.from(details.recommendations, (line) => shortened(String(line), longestLine)).slice(
+        0,
+        16,
+      )
+    }
   }
 
   /** The error that was written down by `toJSON`, as far as it was. */
@@ -97,6 +116,28 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     if (this === ToolError || Object.prototype.isPrototypeOf.call(this.prototype, value)) return true
     return Object.hasOwn(this, 'code') && value.code === this.code
   }
+}
+
+/** Returns the issues if they are few and short, else the first of them and how many more there are. */
+function firstOf(issues: readonly Issue[]): readonly Issue[] {
+  const first: Issue[] = []
+  let length = 0
+  let isWhole = issues.length <= mostIssues
+  for (const { message, path } of issues.slice(0, mostIssues)) {
+    const short = {
+      message: shortened(message, longestLine),
+      path: path.map((key) => (typeof key === 'string' ? shortened(key, longestKey) : key)),
+    }
+    const isSame = short.message === message && short.path.every((key, index) => key === path[index])
+    for (const key of short.path) length += String(key).length + 4
+    length += short.message.length
+    if (length > mostInIssues) break
+    isWhole &&= isSame
+    first.push(short)
+  }
+  if (isWhole && first.length === issues.length) return issues
+  const more = issues.length - first.length
+  return more === 0 ? first : [...first, { message: `and ${more} more`, path: [] }]
 }
 
 /** Whether an object bears a brand; what was thrown may be a proxy, and asking it may throw in turn. */

@@ -1,4 +1,4 @@
-import type { CallStatus, SideEffect } from './call.ts'
+import { toldId, type CallStatus, type SideEffect } from './call.ts'
 import { copyOf } from './copy.ts'
 import type { ToolDefinition } from './definition.ts'
 import type { ToolError } from './errors.ts'
@@ -56,7 +56,7 @@ export interface EventEnvelope {
   /** `null` where the args have no canonical form or the tool is not known. */
   readonly callId: string | null
   readonly invocationId: string
-  /** The provider's id of the call. */
+  /** The provider's id of the call; of one above 1,024 characters its beginning and its SHA-256. */
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
@@ -134,8 +134,8 @@ function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
 
 /** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */
 function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEvent {
-  const { id, callId, invocationId, name: toolName, session, principal } = parcel
-  const { seq } = parcel
+  const { callId, invocationId, name: toolName, session, principal, seq } = parcel
+  const id = toldId(parcel.id)
   const timestamp = Date.now()
   if (principal !== undefined) body = { principal, ...body }
   const made: unknown =

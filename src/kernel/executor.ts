@@ -83,8 +83,16 @@ export class ToolExecutor {
   /**
    * Runs the calls of one model turn, some at a time, and gives their results in the order of the calls. One bad call never
    * touches the others. Rejects, before any of them runs, with what the host's `invocationId` throws.
+   *
+   * @param calls As a format makes them of a message.
+   * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
    */
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
+    if (!Array.isArray(calls)) {
+      throw new InvalidConfigurationError(
+        'executeToolCalls takes an array of calls. Make it of a message with a format, as in executor.executeToolCalls(anthropic().calls(message)).',
+      )
+    }
     const slots = new TurnSlots(this.#concurrency)
     const { invocationId, ...rest } = options
     const turn = calls.map((call, index) => {

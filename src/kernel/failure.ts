@@ -1,6 +1,8 @@
 import { isToolError, ToolDownstreamError, ToolFailure, type ErrorCategory, type ToolError } from './errors.ts'
+import { shortened } from './text.ts'
 
 const longestLine = 1_000
+const longestMessage = 8_192
 
 /** A name and a message, read from anything that can be thrown. */
 interface Words {
@@ -13,12 +15,41 @@ export function wordsOf(thrown: unknown): Words {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { name: 'Error', message: String(thrown) }
     const { name, message } = thrown as { readonly name?: unknown; readonly message?: unknown }
+    const words = typeof message === 'string' ? message : (JSON.stringify(thrown) ?? 'no message')
     return {
-      name: typeof name === 'string' && name !== '' ? name : 'Error',
-      message: typeof message === 'string' ? message : (JSON.stringify(thrown) ?? 'no message'),
+      name: typeof name === 'string' && name !== '' ? shortened(name, 256) : 'Error',
+      message: withoutCredentials(shortened(words, longestMessage)) + connectionOf(thrown, words),
     }
   } catch {
     return { name: 'Error', message: 'something was thrown that cannot be read' }
+  }
+}
+
+/** Hides the user and the password of every URL in a text. */
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/\s@]+@/g, '//…@')
+}
+
+interface SystemError {
+  readonly code?: unknown
+  readonly hostname?: unknown
+  readonly address?: unknown
+  readonly port?: unknown
+  /** One for each address that was tried. */
+  readonly errors?: readonly SystemError[]
+}
+
+/** Returns which connection failed and how, since `fetch` says neither. Of other causes it tells nothing. */
+function connectionOf(thrown: object, words: string): string {
+  try {
+    const { cause } = thrown as { readonly cause?: SystemError }
+    const { code, errors } = cause ?? {}
+    if (typeof code !== 'string' || !networkCodes.has(code) || words.includes(code)) return ''
+    const { hostname, address = hostname, port } = errors?.[0] ?? cause ?? {}
+    if (typeof address !== 'string' || !/^[\w.:%-]{1,253}$/.test(address)) return ` (${code})`
+    return ` (${code} ${address}${typeof port === 'number' ? ` port ${port}` : ''})`
+  } catch {
+    return ''
   }
 }
 
@@ -78,12 +109,17 @@ export function categoryOf(thrown: unknown): ErrorCategory {
   }
 }
 
-/** The one line of an error that a model may read: never a stack, never a cause beyond its name and message. */
+/**
+ * Returns the one line of an error that a model may read: never a stack, and of the cause only what a handler threw. Class names
+ * of others may help, such as `TypeError`. Ours do not.
+ */
 export function modelLine(error: ToolError, isExposed: boolean): string {
   if (!isExposed || !error.exposed) return 'The tool failed; the reason is not shown.'
-  const { name, message } = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? wordsOf(error.cause) : error
+  const cause = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? error.cause : undefined
+  const { name, message } = cause === undefined ? error : wordsOf(cause)
+  const isForeign = cause !== undefined && !isToolError(cause) && !(cause instanceof ToolFailure)
   const advice = error.recommendations?.length ? ` Recommendations: ${error.recommendations.join(' ')}` : ''
-  return oneLine(`${name}: ${message}${advice}`, longestLine)
+  return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestLine)
 }
 
 /** Control, direction and separator characters: what a terminal or a log obeys, or a reader is deceived by. */

@@ -1,5 +1,5 @@
 import type { SpooledArtifact } from './artifact.ts'
-import type { Caller, SideEffect, ToolCall } from './call.ts'
+import type { Caller, SideEffect, TakenCall } from './call.ts'
 import type { ContentBlock } from './content.ts'
 import type { ToolDefinition } from './definition.ts'
 import type { Fence, Observer, ToolContext } from './ports.ts'
@@ -85,7 +85,7 @@ export interface Receipt {
 // The states of the call are types, each with one field more than the one before: a stage that is called too early
 // does not compile.
 export interface Received {
-  readonly call: ToolCall
+  readonly call: TakenCall
   readonly id: string | number | undefined
   readonly invocationId: string
   readonly session: string
@@ -185,7 +185,7 @@ export type Reception = Pick<
 
 /** One object for the whole walk, with every field from the start, so that the engine never changes its shape. */
 class Parcel implements Reception {
-  readonly call: ToolCall
+  readonly call: TakenCall
   readonly invocationId: string
   readonly session: string
   readonly principal: string | undefined

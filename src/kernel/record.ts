@@ -39,6 +39,8 @@ export interface Awaited {
   readonly text: string
   /** What the provider gave, where it ran the tool itself. */
   readonly result?: unknown
+  /** The provider's id of the call, if `toolCallId` has only its beginning. */
+  readonly id?: string
   /** Whether a person had approved of the call before. */
   readonly isApproved?: true
 }
@@ -50,7 +52,7 @@ export interface ToolCallRecord {
   readonly callId: string | null
   readonly name: string
   readonly session: string
-  /** The provider's id of the call. */
+  /** The provider's id of the call; of one above 1,024 characters its beginning and its SHA-256. */
   readonly toolCallId?: string | number
   /** The callId of the call whose args somebody edited into these. */
   readonly editedFrom?: string

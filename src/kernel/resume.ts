@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import type { Caller, ToolCall, ToolValues } from './call.ts'
+import { toldId, type Caller, type ToolCall, type ToolValues } from './call.ts'
 import { ApprovalExpiredError, ApprovalInvalidError } from './errors.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 import type { JournalLedger } from './ledger.ts'
@@ -77,6 +77,7 @@ export class Holding {
       ...(this.#ledger !== undefined &&
         received.call.result !== undefined &&
         ownJson({ result: received.call.result })),
+      ...(typeof received.id === 'string' && toldId(received.id) !== received.id && { id: received.id }),
       ...(progressOf(received).approval && { isApproved: true as const }),
     }
     if (this.#ledger === undefined) this.#keep(received, awaits)
@@ -171,7 +172,7 @@ export class Holding {
     const { record, fence } = found
     const { name, session, toolCallId: id, callId, seq } = record
     return {
-      call: { id, name, args: awaits.text, ...('result' in awaits && { result: awaits.result }) },
+      call: { id: awaits.id ?? id, name, args: awaits.text, ...('result' in awaits && { result: awaits.result }) },
       invocationId,
       session,
       principal: record.journal?.principal,

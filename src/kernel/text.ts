@@ -36,3 +36,8 @@ export function randomDigits(bytes: number): string {
 export function wholeCharacters(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
 }
+
+/** Returns the text, or the beginning of one that is longer, with an ellipsis as its last character. */
+export function shortened(text: string, longest: number): string {
+  return text.length <= longest ? text : `${wholeCharacters(text.slice(0, longest - 1))}…`
+}

@@ -1,4 +1,12 @@
-import { isSettled, type Extension, type Fence, type Journal, type ToolCallRecord, type Unfinished } from 'toolwright'
+import {
+  isSettled,
+  type Extension,
+  type Fence,
+  type Found,
+  type Journal,
+  type ToolCallRecord,
+  type Unfinished,
+} from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
 /** One place where records lie, which any number of journals may be opened on; on memory, only one. */
@@ -16,8 +24,6 @@ export interface Promising extends Journal {
   takeOver(...given: Parameters<Journal['takeOver']>): Promise<Fence | null>
   beat(owner: string): Promise<void>
 }
-
-type Found = NonNullable<Awaited<ReturnType<Journal['read']>>>
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. */
 export function promising(journal: Journal): Promising {

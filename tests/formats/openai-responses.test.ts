@@ -100,7 +100,7 @@ describe('the results of openai-responses', () => {
       openaiResponses().results([textResult('call_1', 'Sunny'), failure('call_2', 'RangeError: too far')]),
     ).toEqual([
       { type: 'function_call_output', call_id: 'call_1', output: 'Sunny' },
-      { type: 'function_call_output', call_id: 'call_2', output: 'Error: RangeError: too far' },
+      { type: 'function_call_output', call_id: 'call_2', output: 'RangeError: too far' },
     ])
   })
 

@@ -139,7 +139,7 @@ describe('the results of openai', () => {
     ]
     expect(openai().results(results)).toEqual([
       { role: 'tool', tool_call_id: 'call_1', content: 'Sunny' },
-      { role: 'tool', tool_call_id: 'call_2', content: 'Error: RangeError: too far' },
+      { role: 'tool', tool_call_id: 'call_2', content: 'RangeError: too far' },
       { role: 'tool', tool_call_id: 'call_3', content: 'Error: no' },
     ])
   })

@@ -94,6 +94,14 @@ describe('canonical text is that of RFC 8785', () => {
     expect(canonicalize({ 10: 'a', 9: 'b', '01': 'c', '': 'd' })).toBe('{"":"d","01":"c","10":"a","9":"b"}')
   })
 
+  test.each([2, 24, 25, 26, 200])('for %i keys that a dictionary would order in another way', (count) => {
+    const words = ['B', 'a', 'Z', 'é', 'z', '_', 'A', '1', '\ue000', '\u{1f600}']
+    const keys = Array.from({ length: count }, (_, index) => `${words[index % words.length]}${index}`)
+    const text = canonicalize(Object.fromEntries(keys.map((key) => [key, 0])))
+    const members = keys.toSorted((a, b) => (a < b ? -1 : 1)).map((key) => `${JSON.stringify(key)}:0`)
+    expect(text).toBe(`{${members.join()}}`)
+  })
+
   test('for objects of many keys in any order', () => {
     const keys = Array.from({ length: 200 }, (_, index) => String((index * 7919) % 1000))
     const text = canonicalize(Object.fromEntries(keys.map((key) => [key, null])))
@@ -243,6 +251,18 @@ describe('what is not JSON is refused with its place and with what to do', () =>
   test('a toJSON method, which is a function and is never called', () => {
     const error = refusal(() => canonicalize({ a: { toJSON: () => expect.unreachable() } }))
     expect(error.message).toContain('at args.a.toJSON: a function is not JSON.')
+  })
+
+  test('a lone surrogate at any place of a text of any length', () => {
+    for (const length of [1, 31, 32, 33, 34, 1_000]) {
+      for (const place of [0, length >> 1, length - 1]) {
+        for (const half of ['\ud800', '\udbff', '\udc00', '\udfff']) {
+          const text = 'x'.repeat(place) + half + 'x'.repeat(length - 1 - place)
+          expect(refusal(() => canonicalize({ text })).message, `${length}, ${place}`).toContain('lone surrogate')
+          expect(refusal(() => canonicalize({ [text]: 1 })).message, `${length}, ${place}`).toContain('lone surrogate')
+        }
+      }
+    }
   })
 
   test('a lone surrogate in a key', () => {

@@ -141,3 +141,43 @@ test('a failure that a handler means has no recommendations and is not retryable
     retryable: true,
   })
 })
+
+describe('an error has an end', () => {
+  test('of its message, of which the whole is the cause', () => {
+    const words = 'w'.repeat(50_000_000)
+    const error = new ToolDeniedError(words)
+    expect(error.message).toBe(`${'w'.repeat(8_191)}…`)
+    expect(error.cause === words).toBe(true)
+    const known = new ToolDeniedError(words, { cause: 'known' })
+    expect([known.message.length, known.cause]).toEqual([8_192, 'known'])
+    const whole = new ToolDeniedError('w'.repeat(8_192))
+    expect([whole.message.length, whole.cause]).toEqual([8_192, undefined])
+  })
+
+  test('of its issues, which then say how many more there are', () => {
+    const issues = Array.from({ length: 100_000 }, (_, index) => ({ message: 'is wrong', path: ['rows', index] }))
+    const error = new ToolDownstreamError('x', { issues })
+    expect(error.issues).toHaveLength(101)
+    expect(error.issues?.[99]).toEqual(issues[99])
+    expect(error.issues?.at(-1)).toEqual({ message: 'and 99900 more', path: [] })
+    expect(new ToolDownstreamError('x', { issues: issues.slice(0, 100) }).issues).toEqual(issues.slice(0, 100))
+  })
+
+  test.each([
+    ['long words', { message: 'w'.repeat(10_000_000), path: [] }],
+    ['long keys', { message: 'm', path: ['k'.repeat(10_000_000), Symbol('s')] }],
+    ['a long path', { message: 'm', path: Array.from({ length: 1_000_000 }, (_, index) => index) }],
+  ])('of each issue: %s', (_, issue) => {
+    const error = new ToolDownstreamError('x', { issues: Array.from({ length: 100 }, () => issue) })
+    expect(JSON.stringify(error).length).toBeLessThan(250_000)
+    expect(error.issues?.length).toBeGreaterThan(0)
+  })
+
+  test('of its recommendations', () => {
+    const error = new ToolDownstreamError('x', {
+      recommendations: Array.from({ length: 1_000 }, () => 'r'.repeat(1e6)),
+    })
+    expect(error.recommendations).toHaveLength(16)
+    expect(error.recommendations?.[0]).toHaveLength(1_024)
+  })
+})

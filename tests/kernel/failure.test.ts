@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright'
+import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from '../../src/kernel/failure.ts'
@@ -182,7 +183,7 @@ describe('a returned failure', () => {
     const failing = work('t', () => ({ ok: false, error: 'no file', recommendations: ['list the folder'] }))
     const result = await createExecutor({ tools: [failing] }).execute({ name: 't' })
     expect(outcome(result)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
-    expect(text(result)).toBe('ToolFailure: no file Recommendations: list the folder')
+    expect(text(result)).toBe('no file Recommendations: list the folder')
     expect(result.error?.recommendations).toEqual(['list the folder'])
   })
 })
@@ -219,6 +220,70 @@ describe('the line for the model', () => {
     const cause = Object.assign(new RangeError('too far', { cause: new Error('canary') }), { detail: 'canary' })
     const line = modelLine(downstream('t', cause), true)
     expect(line).toBe('RangeError: too far')
+  })
+
+  test('is plain words for what we refuse or a handler means, and says the class of what is foreign', async () => {
+    const use = [
+      { policies: [{ name: 'nights', decide: () => ({ decision: 'deny', reason: 'Not at night' }) as const }] },
+    ]
+    const throwing = (error: unknown) => (): never => {
+      throw error
+    }
+    const tools = [
+      work('means', throwing(new ToolFailure('no file'))),
+      work('ours', throwing(new ToolDeniedError('ask ada first'))),
+      work('foreign', throwing(new TypeError('x is not a function'))),
+      work('number', () => 1, { inputSchema: z.object({ n: z.number() }) }),
+    ]
+    const executor = createExecutor({ tools })
+    const said = async (name: string, args?: unknown): Promise<string> => text(await executor.execute({ name, args }))
+    expect(await said('means')).toBe('no file')
+    expect(await said('ours')).toBe('ask ada first')
+    expect(await said('foreign')).toBe('TypeError: x is not a function')
+    expect(await said('number', {})).toMatch(/^The args of number are not valid: args\.n: /)
+    expect(await said('number', '{"n":1,"n":2}')).toMatch(/^The args cannot be identified/)
+    expect(await said('nothing')).toMatch(/^There is no tool "nothing"/)
+    expect(text(await createExecutor({ tools, use }).execute({ name: 'means' }))).toBe('Not at night')
+    for (const name of ['means', 'foreign', 'number']) {
+      const [reply] = openai().results([await executor.execute({ id: 'a', name })]) as [{ content: string }]
+      expect(reply.content).toMatch(/^(Error: [^:]*( |$)|TypeError: )/)
+      expect(reply.content).not.toMatch(/Error: \w*Error: /)
+    }
+  })
+
+  test('says which connection failed and how, and shows no password of a URL', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    await once(server, 'close')
+    const tools = ['127.0.0.1', 'localhost', 'user:canary@127.0.0.1'].map((host, index) =>
+      work(`fetch_${index}`, () => fetch(`http://${host}:${port}/?key=canary`)),
+    )
+    const executor = createExecutor({ tools: [...tools, work('resolve', () => fetch('http://nothing.invalid/'))] })
+    const [first, second, third, fourth] = await executor.executeToolCalls(
+      ['fetch_0', 'fetch_1', 'fetch_2', 'resolve'].map((name) => ({ name })),
+    )
+    expect(text(first!)).toBe(`TypeError: fetch failed (ECONNREFUSED 127.0.0.1 port ${port})`)
+    expect(text(second!)).toMatch(
+      new RegExp(`^TypeError: fetch failed \\(ECONNREFUSED (127.0.0.1|::1) port ${port}\\)$`),
+    )
+    expect(text(third!)).toContain(`//…@127.0.0.1:${port}`)
+    expect(`${text(third!)} ${third?.error?.message}`).not.toContain('user:canary')
+    expect(text(fourth!)).toMatch(/^TypeError: fetch failed \((ENOTFOUND|EAI_AGAIN) nothing\.invalid\)$/)
+    expect(first?.error?.message).toContain(`ECONNREFUSED 127.0.0.1 port ${port}`)
+  })
+
+  test.each([
+    ['a code of something else', { code: 'E_CANARY', address: 'canary' }],
+    ['words for a host', { code: 'ECONNRESET', hostname: 'canary is my password' }],
+    ['what is no object', 'canary ECONNRESET'],
+    ['what cannot be read', hostile()],
+    ['what was revoked', revoked()],
+    ['nothing in its list', { code: 'ECONNRESET', errors: [] }],
+  ])('tells nothing else of a cause: %s', (_, cause) => {
+    const line = modelLine(downstream('t', new TypeError('fetch failed', { cause })), true)
+    expect(line).toMatch(/^TypeError: fetch failed( \(ECONNRESET\))?$/)
   })
 
   test('is generic where errors are not exposed, by the executor or by the tool', async () => {

@@ -141,7 +141,7 @@ describe('a result', () => {
     expect(error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', retryable: false })
     expect(error?.cause).toBeInstanceOf(ToolFailure)
     expect(effect).toBe('unknown')
-    expect(content).toEqual([{ type: 'text', text: 'ToolFailure: ENOENT: no such file\\u001b[31m\\nTry another.' }])
+    expect(content).toEqual([{ type: 'text', text: 'ENOENT: no such file\\u001b[31m\\nTry another.' }])
   })
 
   test.each([

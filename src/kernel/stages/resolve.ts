@@ -11,6 +11,7 @@ const listed = 20
 /** Finds the tool that the call names; one that the caller may not see is not there. */
 export function resolve(received: Received, kernel: Kernel): Resolved {
   received.deadline.check()
+  if (received.call.refusal !== undefined) throw received.call.refusal
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
   if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry)

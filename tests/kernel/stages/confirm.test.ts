@@ -83,7 +83,7 @@ describe('a tool that wants to be confirmed', () => {
     const result = await executor.execute({ name: 't' })
     expect([outcome(result), text(result)]).toEqual([
       'denied none E_TOOL_DENIED',
-      'ToolDeniedError: Permission denied by user: too risky',
+      'Permission denied by user: too risky',
     ])
     expect(inputs).toEqual([])
   })

@@ -114,6 +114,22 @@ describe('a result', () => {
 })
 
 describe('a fault of the package', () => {
+  test('is reported in its own words, and shown to the model as a line that says nothing', async () => {
+    const approver = {
+      ask: () => never,
+      get timeout(): number {
+        throw new Error('canary')
+      },
+    }
+    const { report, reports } = sink()
+    const tools = [work('t', () => 1, { requiresConfirmation: true })]
+    const result = await createExecutor({ tools, use: [{ approver }], report }).execute({ name: 't' })
+    expect(outcome(result)).toBe('error none E_INTERNAL')
+    expect(result.error).toMatchObject({ exposed: false, cause: new Error('canary') })
+    expect(reports).toEqual([result.error])
+    expect(text(result)).toBe('The tool failed; the reason is not shown.')
+  })
+
   test('or of the host is settled, and told to no model', async () => {
     const artifact = (): never => {
       throw new Error('canary')

@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { InvalidConfigurationError } from 'toolwright'
+import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { postgresJournal } from 'toolwright/journals/postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
@@ -12,6 +12,7 @@ import {
   unfinishedOf,
   type Opened,
 } from '../conformance/journals.ts'
+import { startListener } from '../servers/listener.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 
@@ -37,7 +38,22 @@ describe('postgresJournal takes', () => {
   })
 
   test('its time: nothing is connected before the first call', async () => {
-    await postgresJournal(url).close()
+    const { port, connections, close } = await startListener()
+    const journal = postgresJournal(`postgres://127.0.0.1:${port}/calls`)
+    const add = tool('add', () => 2)
+    const executor = createExecutor({ tools: [add], use: [journal], report: () => {} })
+    executor.list()
+    expect(await connections()).toBe(0)
+    // What hangs up is no server: the call fails, but not before it was asked.
+    expect(await executor.execute({ name: 'add' })).toMatchObject({ error: { code: 'E_JOURNAL' } })
+    expect(await connections()).toBeGreaterThan(0)
+    await executor.close()
+    await close()
+
+    const untouched = await startListener()
+    await postgresJournal(`postgres://127.0.0.1:${untouched.port}/calls`).close()
+    expect(await untouched.connections()).toBe(0)
+    await untouched.close()
   })
 })
 
@@ -220,13 +236,12 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
           )
         }
       })
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      await vi.waitUntil(() => claimed.size >= 20, { timeout: 30_000 })
       await server.crash?.()
       over.abort()
       await Promise.all(claiming)
       const kept = new Set((await unfinishedOf(journal)).map(({ record }) => record.id))
       expect([...claimed].filter((id) => !kept.has(id))).toEqual([])
-      expect(claimed.size).toBeGreaterThan(0)
     },
     60_000,
   )

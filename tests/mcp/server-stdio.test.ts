@@ -1,4 +1,6 @@
 import { PassThrough } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createExecutor, tool } from 'toolwright'
 import { mcpServer } from 'toolwright/mcp/server'
 import { describe, expect, test } from 'vitest'
@@ -51,13 +53,33 @@ function linesOf(stdin: NodeJS.WritableStream, stdout: NodeJS.ReadableStream): L
 
 async function served(
   options: { readonly messageLimit?: number } = {},
-): Promise<Lines & { closed: Promise<void>; end: () => void }> {
+  said: unknown[] = [],
+): Promise<Lines & { stdin: PassThrough; closed: Promise<void>; end: () => void }> {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-  const executor = createExecutor({ tools: [tool('echo', ({ text }: { text?: unknown }) => String(text))] })
+  const echo = tool('echo', ({ text }: { text?: unknown }) => {
+    said.push(text)
+    return String(text)
+  })
+  const executor = createExecutor({ tools: [echo] })
   closing(() => executor.close())
   const { closed, close } = await mcpServer({ executor, ...options }).stdio({ stdin, stdout })
   closing(close)
-  return { ...linesOf(stdin, stdout), closed, end: () => void stdin.end() }
+  return { ...linesOf(stdin, stdout), stdin, closed, end: () => void stdin.end() }
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Bytes that buffers hold which are still in use. */
+async function arrayBuffers(): Promise<number> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  for (let turn = 0; turn < 3; turn++) {
+    await turns(2)
+    collect()
+  }
+  return process.memoryUsage().arrayBuffers
 }
 
 describe('over stdio', () => {
@@ -80,10 +102,35 @@ describe('over stdio', () => {
     await closed
   })
 
-  test('a message that is too large ends the connection, and is not kept', async () => {
-    const { say, closed } = await served({ messageLimit: 10_000 })
-    say('x'.repeat(20_000))
+  test('a message that is too large ends the connection, and neither it nor what comes after it runs', async () => {
+    const said: unknown[] = []
+    const { say, next, closed } = await served({ messageLimit: 10_000 }, said)
+    say(initialize)
+    await next()
+    const call = (id: number, text: string): object => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'echo', arguments: { text } },
+    })
+    say(call(1, 'short'))
+    expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: 'short' }] } })
+    say(call(2, 'x'.repeat(20_000)))
     await closed
+    say(call(3, 'after'))
+    await turns(10)
+    expect(said).toEqual(['short'])
+  })
+
+  test('a message that is too large is not kept', async () => {
+    const limit = 64 * 1_048_576
+    const before = await arrayBuffers()
+    const server = await served({ messageLimit: limit })
+    const piece = Buffer.alloc(1_048_576, 'x')
+    for (let sent = 0; sent <= limit; sent += piece.length) server.stdin.write(Buffer.from(piece))
+    await server.closed
+    expect((await arrayBuffers()) - before).toBeLessThan(limit / 4)
+    expect(server.stdin.listenerCount('data')).toBe(0) // the connection is held until here, and reads no more
   })
 })
 

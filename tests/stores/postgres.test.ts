@@ -3,6 +3,7 @@ import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
 import { postgresStore, type PostgresStoreOptions } from 'toolwright/stores/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
+import { startListener } from '../servers/listener.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 
@@ -40,7 +41,22 @@ describe('postgresStore takes', () => {
   })
 
   test('its time: nothing is connected before the first call', async () => {
-    await postgresStore(url).close()
+    const { port, connections, close } = await startListener()
+    const store = postgresStore(`postgres://127.0.0.1:${port}/artifacts`)
+    const add = tool({ name: 'add', description: 'Adds', inlineLimit: 0, handler: () => 'two' })
+    const executor = createExecutor({ tools: [add], use: [store], report: () => {} })
+    executor.list()
+    expect(await connections()).toBe(0)
+    // What hangs up is no server: the result cannot be kept, but not before the store was asked.
+    expect(await executor.execute({ name: 'add' })).toMatchObject({ error: { code: 'E_ARTIFACT' } })
+    expect(await connections()).toBeGreaterThan(0)
+    await executor.close()
+    await close()
+
+    const untouched = await startListener()
+    await postgresStore(`postgres://127.0.0.1:${untouched.port}/artifacts`).close()
+    expect(await untouched.connections()).toBe(0)
+    await untouched.close()
   })
 })
 

@@ -1,7 +1,7 @@
 // Packs the package as it would be published, and asks publint and attw about it; attw has to be told the entries that
 // the wildcards of `exports` stand for.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,6 +16,24 @@ function run(command: string, ...parameters: string[]): string {
   return execFileSync(command, parameters, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
+/** Installs the package where nothing else is: npm may warn of nothing, and a program has to find it. */
+function install(tarball: string, cwd: string): void {
+  mkdirSync(cwd)
+  writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }')
+  const ask = (command: string, ...parameters: string[]): { stdout: string; stderr: string } =>
+    spawnSync(command, parameters, { cwd, encoding: 'utf8' })
+  // What npm warns of on this machine, whatever it does, is not the package's fault.
+  const usual = ask('npm', 'ls').stderr
+  const { stderr } = ask('npm', 'install', '--no-audit', '--no-fund', tarball)
+  const warnings = stderr.split('\n').filter((line) => !usual.includes(line))
+  const program = "import { createExecutor } from 'toolwright'; console.log(createExecutor().list())"
+  const used = ask(process.execPath, '--input-type=module', '--eval', program)
+  process.stdout.write(`npm install: ${warnings.length} warnings\n`)
+  if (warnings.length === 0 && used.stdout === '[]\n') return
+  process.stdout.write(`${[...warnings, used.stdout, used.stderr].join('\n')}\n`)
+  process.exitCode = 1
+}
+
 run('npm', 'run', '--silent', 'build')
 const folder = mkdtempSync(join(tmpdir(), 'toolwright-package-'))
 try {
@@ -23,6 +41,7 @@ try {
   const packed = run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder)
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   const tarball = join(folder, filename)
+  install(tarball, join(folder, 'application'))
   process.stdout.write(run('npx', 'publint', 'run', tarball, '--strict'))
   // Its exit code counts what it ignores too, and a pipe would lose the end of its answer: a file is read instead.
   const answer = join(folder, 'attw.json')

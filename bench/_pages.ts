@@ -6,6 +6,8 @@ import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
 
 const begin = '<!-- From here to the end of the section it is written by `npm run bench:report`. -->'
 const end = '<!-- Here it ends. -->'
+// The front page is part of the package, and the benches are not: it finds them where the sources are.
+const published = 'https://github.com/toolwright/toolwright'
 const themes: readonly Theme[] = ['light', 'dark']
 
 /** Every file that the report writes, but the front page. */
@@ -59,8 +61,8 @@ function sectionOf(summary: Summary): string {
       `\`npm run bench overhead\`: ${figures}.`,
     ].join('\n'),
     [
-      '`npm run bench rivals`; [what each of them does for a call, and all other figures](bench/README.md):',
-      picture('rivals', 'bench/charts'),
+      `\`npm run bench rivals\`; [what each of them does for a call, and all other figures](${published}/blob/main/bench/README.md):`,
+      picture('rivals', `${published}/raw/main/bench/charts`),
     ].join('\n'),
     '`npm run bench rivals-validation`: a tool takes a number, and the model sends text.',
     ...(summary['rivals-validation']?.words.map(marked) ?? []),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
@@ -145,6 +145,40 @@ describe('the sources', () => {
       ).toBe(true)
     }
   })
+})
+
+describe('the package', () => {
+  const manifest = JSON.parse(read('package.json')) as {
+    readonly files: readonly string[]
+    readonly scripts: Readonly<Record<string, string>>
+    readonly repository: { readonly url: string }
+    readonly homepage: string
+    readonly bugs: string
+  }
+
+  it('has no script that whoever installs it is asked about', () => {
+    const asked = ['preinstall', 'install', 'postinstall', 'prepare']
+    expect(Object.keys(manifest.scripts).filter((name) => asked.includes(name))).toEqual([])
+    expect(manifest.scripts).toMatchObject({ prepack: manifest.scripts['build'] })
+  })
+
+  it('says where its sources are, and where bugs are told', () => {
+    const page = /^git\+(https:.*)\.git$/.exec(manifest.repository.url)?.[1]
+    expect(manifest).toMatchObject({ homepage: `${page}#readme`, bugs: `${page}/issues` })
+  })
+
+  it.each(globSync(['README.md', 'CHANGELOG.md', 'src/**/*.md', 'validators/**/*.md']))(
+    '%s has no link to what the package does not carry',
+    (page) => {
+      const links = [...read(page).matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)]
+      const paths = links
+        .map(([, link = '', source = '']) => link + source)
+        .filter((link) => !/^(?:https:|#)/.test(link))
+        .map((link) => new URL(link, `file:///${page}`).pathname.slice(1))
+      const dead = paths.filter((path) => !existsSync(path) || !manifest.files.includes(path.split('/')[0] ?? ''))
+      expect(dead).toEqual([])
+    },
+  )
 })
 
 describe('the door', () => {

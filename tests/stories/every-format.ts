@@ -1,10 +1,11 @@
 /**
- * One message of each of the six formats, answered by the command itself: what the message asks for, and the reply.
+ * One message of each of the six formats, answered as the command does it: what the message asks for, and the reply.
  *
  *   npm start
  */
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseJson, type Format } from 'toolwright'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
@@ -13,9 +14,18 @@ import { gemini } from 'toolwright/formats/gemini'
 import { mcp } from 'toolwright/formats/mcp'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
+import { main } from '../../src/cli/main.ts'
+
+/** Keeps what is written: it is no terminal, and so nobody is asked there. */
+class Collected extends Writable {
+  text = ''
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString()
+    done()
+  }
+}
 
 const formats: readonly Format[] = [anthropic(), openai(), openaiResponses(), gemini(), aiSdk(), mcp()]
-const command = path('../../src/cli/bin.ts')
 const tools = path('tools.ts')
 
 for (const format of formats) {
@@ -24,16 +34,17 @@ for (const format of formats) {
   for (const { name, args } of format.calls(parseJson(readFileSync(message, 'utf8')))) {
     print(`   asks   ${name} ${typeof args === 'string' ? args : JSON.stringify(args)}`)
   }
-  // The same flags of Node that this story was started with, so that both run from source.
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [...process.execArgv, command, 'run', tools, message],
-    {
-      encoding: 'utf8',
-    },
-  )
-  if (status !== 0) throw new Error(`toolwright run ended with ${status}: ${stderr}`)
-  print(`\n   reply  ${JSON.stringify(parseJson(stdout), null, 2).replaceAll('\n', '\n          ')}`)
+  const reply = await outputOf(['run', tools, message])
+  print(`\n   reply  ${JSON.stringify(parseJson(reply), null, 2).replaceAll('\n', '\n          ')}`)
+}
+
+/** What the command prints: all of them in this process, since starting one takes longer than answering. */
+async function outputOf(words: readonly string[]): Promise<string> {
+  const [stdout, stderr] = [new Collected(), new Collected()]
+  const { signal } = new AbortController()
+  const status = await main(words, { stdin: Readable.from([]), stdout, stderr, signal })
+  if (status !== 0) throw new Error(`toolwright run ended with ${status}: ${stderr.text}`)
+  return stdout.text
 }
 
 function path(relative: string): string {

@@ -1,11 +1,11 @@
 import { copyOf } from './copy.ts'
-import { timerLength } from './deadline.ts'
+import { limited } from './deadline.ts'
 import { ApprovalExpiredError, ToolDeniedError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
 import { masked } from './mask.ts'
 import type { Approval, Authorized, Verdict } from './parcel.ts'
-import type { Approver, Kernel } from './ports.ts'
-import { isThenable } from './thenable.ts'
+import type { ApprovalAnswer, Approver, Kernel } from './ports.ts'
+import { isThenable, unawaited } from './thenable.ts'
 
 const patience = 300_000
 
@@ -14,7 +14,7 @@ export async function wantsConfirmation({ tool, input, context, deadline }: Auth
   if (typeof tool.requiresConfirmation === 'boolean') return tool.requiresConfirmation
   try {
     const wanted = tool.requiresConfirmation(input, context)
-    return (isThenable(wanted) ? await deadline.within(wanted) : wanted) !== false
+    return isThenable(wanted) ? await deadline.within(wanted, (later) => later !== false) : wanted !== false
   } catch {
     deadline.check()
     return true
@@ -27,7 +27,7 @@ export function promptFor({ tool, input }: Authorized): string {
   const otherwise = `Allow ${name} to execute?`
   try {
     const said: unknown = typeof message === 'function' ? message(masked(input, secrets)) : message
-    if (isThenable(said)) said.then(undefined, () => {}) // what it comes to is of no use, and harms nobody
+    void unawaited(said) // what a promise comes to is of no use, and harms nobody
     return typeof said === 'string' ? said : otherwise
   } catch {
     return otherwise
@@ -52,31 +52,26 @@ export async function askApprover(
   }
   const input = copyOf(masked(authorized.input, tool.secrets))
   const request = { invocationId, callId, toolName, session, prompt, input, reason: ask?.reason, ...meta }
-  const expiry = timer(timeout)
   let approval: Approval
   try {
-    const answer = await deadline.outside(Promise.race([approver.ask(request, deadline.signal), expiry.passed]))
-    const { decision, decidedBy, note, always } = answer
-    approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always } // only a plain yes is one
+    const answer = deadline.outside(approver.ask(request, deadline.signal), approvalOf)
+    approval = await limited(answer, timeout, () => expired(timeout))
   } catch (cause) {
     deadline.check()
     if (cause instanceof ApprovalExpiredError) throw cause
     throw new ToolDeniedError('Nobody could be asked for approval', { cause })
-  } finally {
-    expiry.clear()
   }
   if (isHeard) announce(authorized, kernel, 'call:resumed', { ...approval })
   return approval
 }
 
-function timer(timeout: number): { readonly passed: Promise<never>; clear(): void } {
-  let id: ReturnType<typeof setTimeout> | undefined
-  const passed = new Promise<never>((_, reject) => {
-    id = setTimeout(() => {
-      reject(new ApprovalExpiredError(`Nobody answered the request for approval within ${timeout} ms.`))
-    }, timerLength(timeout))
-  })
-  return { passed, clear: () => clearTimeout(id) }
+/** Reads the answer: only a plain yes is one. */
+function approvalOf({ decision, decidedBy, note, always }: ApprovalAnswer): Approval {
+  return { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
+}
+
+function expired(timeout: number): ApprovalExpiredError {
+  return new ApprovalExpiredError(`Nobody answered the request for approval within ${timeout} ms.`)
 }
 
 /** The refusal of a person, as a result that the model can read. */

@@ -9,7 +9,7 @@ import type { Extension, Kernel, Observer, Runner, Shelf } from './ports.ts'
 import { registryOf, spelling, ToolRegistry } from './registry.ts'
 import { Holding } from './resume.ts'
 import { ArtifactShelf } from './shelf.ts'
-import { isThenable } from './thenable.ts'
+import { isThenable, unawaited } from './thenable.ts'
 
 export interface ExecutorOptions {
   /** The tools, or a registry of them, which may still grow. */
@@ -78,7 +78,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     inlineLimit: amount(options, 'inlineLimit', 16_384),
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
-    gates: new SessionGates(inFlight),
+    gates: new SessionGates(inFlight, report),
     ledger,
     hold: (received, pause) => holding.hold(received, pause),
     leave: (received) => inFlight.leave(received),
@@ -92,7 +92,7 @@ function guarded(report: (error: unknown) => void = defaultReport): (error: unkn
   return (error) => {
     try {
       const done: unknown = report(error)
-      if (isThenable(done)) done.then(undefined, () => {})
+      if (isThenable(done)) void unawaited(done)
     } catch {
       // as said
     }

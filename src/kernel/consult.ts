@@ -21,7 +21,7 @@ export function consult(policy: Policy, validated: Validated): Said | Promise<Sa
   }
   try {
     const decision: unknown = policy.decide(validated, context)
-    return isThenable(decision) ? deadline.within(decision).then(read).catch(refuse) : read(decision)
+    return isThenable(decision) ? deadline.within(decision, read).catch(refuse) : read(decision)
   } catch (cause) {
     return refuse(cause)
   }

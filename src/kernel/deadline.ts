@@ -1,4 +1,5 @@
 import { InvalidConfigurationError, ToolCancelledError, ToolTimeoutError, type ToolError } from './errors.ts'
+import { soon } from './pace.ts'
 import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1
@@ -8,11 +9,37 @@ export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }
 
-/** In the next turn of the event loop, by whatever the platform has for that. */
-function soon(task: () => void): void {
-  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
-  if (setImmediate === undefined) setTimeout(task, 0)
-  else setImmediate(task)
+/**
+ * Waits for others' work, but not longer than it may take. What comes later is ignored.
+ *
+ * @param milliseconds What it may take.
+ * @param late Makes the error for work that takes longer.
+ * @param next Reads what the work gives. A value that passes through a promise before it is read may delay that promise.
+ */
+export function limited<Value, Next = Value>(
+  work: Value | PromiseLike<Value>,
+  milliseconds: number,
+  late: () => ToolError,
+  next?: (value: Value) => Next | PromiseLike<Next>,
+): Promise<Next> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(late())
+    }, timerLength(milliseconds))
+    const follow = async (): Promise<void> => {
+      try {
+        const value = await work
+        clearTimeout(timer)
+        if (!isLate) resolve(next === undefined ? (value as unknown as Next) : next(value))
+      } catch (error) {
+        clearTimeout(timer)
+        reject(error)
+      }
+    }
+    void follow()
+  })
 }
 
 /** Arms deadlines a turn of the event loop after their clocks have started: most work is done by then, and needs no timer. */
@@ -36,6 +63,14 @@ export class Alarms {
   }
 }
 
+/** Something that is waited for, and what to do with what it gives. */
+interface Waiting<Value, Next> {
+  readonly work: Value | PromiseLike<Value>
+  readonly next: ((value: Value) => Next | PromiseLike<Next>) | undefined
+  readonly late: ((isError: boolean) => void) | undefined
+  readonly isOutside: boolean
+}
+
 /** The clock of one call: it is started by the first wait, and a call that never waits never makes a timer. */
 export class CallDeadline implements Deadline {
   #timeout = 0
@@ -52,6 +87,7 @@ export class CallDeadline implements Deadline {
   #working = 0
   #outside = 0
   #releases: ((reason: ToolError) => void)[] | undefined
+  #onRest: (() => void) | undefined
 
   /**
    * @param timeout Milliseconds; `0` or `Infinity` for none.
@@ -90,22 +126,37 @@ export class CallDeadline implements Deadline {
     return this.#isRunning
   }
 
+  get isWorking(): boolean {
+    return this.#working > 0
+  }
+
+  onRest(listener: () => void): void {
+    this.#onRest = listener
+  }
+
   check(): void {
     if (this.#callerSignal !== undefined) this.#checkCaller(this.#callerSignal)
     if (this.#reason !== undefined) throw this.#reason
     if (this.#ended) throw new ToolCancelledError('The call is over.')
   }
 
-  within<Value>(work: PromiseLike<Value>): Promise<Value> {
+  within<Value, Next = Value>(
+    work: Value | PromiseLike<Value>,
+    next?: (value: Value) => Next | PromiseLike<Next>,
+    late?: (isError: boolean) => void,
+  ): Promise<Next> {
     this.#working++
     this.#startClock()
-    return this.#race(work, false)
+    return this.#race({ work, next, late, isOutside: false })
   }
 
-  outside<Value>(wait: PromiseLike<Value>): Promise<Value> {
+  outside<Value, Next = Value>(
+    wait: Value | PromiseLike<Value>,
+    next?: (value: Value) => Next | PromiseLike<Next>,
+  ): Promise<Next> {
     this.#outside++
     this.#stopClock()
-    return this.#race(wait, true)
+    return this.#race({ work: wait, next, late: undefined, isOutside: true })
   }
 
   end(): void {
@@ -118,24 +169,50 @@ export class CallDeadline implements Deadline {
     this.#releases = undefined
   }
 
-  #race<Value>(work: PromiseLike<Value>, isOutside: boolean): Promise<Value> {
+  #race<Value, Next>(waiting: Waiting<Value, Next>): Promise<Next> {
     this.#listen()
     return new Promise((resolve, reject) => {
       this.#releases ??= []
       this.#releases.push(reject)
-      // What the work does after it lost the race is heard by nobody, and so is never an unhandled rejection.
-      work.then(
-        (value) => {
-          this.#leave(reject, isOutside)
-          resolve(value)
-        },
-        (error: unknown) => {
-          this.#leave(reject, isOutside)
-          reject(error)
-        },
-      )
+      void this.#follow(waiting, resolve, reject)
       if (this.#reason !== undefined) reject(this.#reason)
     })
+  }
+
+  /**
+   * `await` adopts the work to its end, also a thenable that gives another thenable. Only then the race is over: what is
+   * given to `resolve` before cannot be released any more.
+   */
+  async #follow<Value, Next>(
+    { work, next, late, isOutside }: Waiting<Value, Next>,
+    resolve: (value: Next | PromiseLike<Next>) => void,
+    reject: (reason: unknown) => void,
+  ): Promise<void> {
+    let value: Value
+    try {
+      value = await work
+    } catch (error) {
+      this.#leave(reject, isOutside)
+      if (this.#isLost) late?.(true)
+      reject(error)
+      return
+    }
+    this.#leave(reject, isOutside)
+    if (this.#isLost) {
+      late?.(false)
+      reject(new ToolCancelledError('The call is over.'))
+      return
+    }
+    try {
+      resolve(next === undefined ? (value as unknown as Next) : next(value))
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  /** Whether work that ends now is late: the call was given up or has settled without it. */
+  get #isLost(): boolean {
+    return this.#reason !== undefined || this.#ended
   }
 
   #leave(release: (reason: ToolError) => void, isOutside: boolean): void {
@@ -144,6 +221,7 @@ export class CallDeadline implements Deadline {
     if (isOutside) this.#outside--
     else this.#working--
     if (isOutside && this.#working > 0) this.#startClock() // the work around the wait goes on
+    if (this.#working === 0 && this.#onRest !== undefined) this.#onRest()
   }
 
   #listen(): void {

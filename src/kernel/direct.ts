@@ -50,10 +50,7 @@ export async function callDirectly(
     const identified = stamp(stamp(received, 'tool', tool), 'identity', new HostIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    const { output } = await check(
-      stamp(confirmed, 'returned', await perform(confirmed, validated.input, kernel)),
-      kernel,
-    )
+    const { output } = await check(await perform(confirmed, validated.input, kernel), kernel)
     if (typeof output !== 'object' || output === null) return output
     return isMarkedJson(output) ? markedValue(output) : (markedBlocks(output) ?? output)
   } finally {

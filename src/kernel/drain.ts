@@ -1,5 +1,5 @@
+import { Pace } from './pace.ts'
 import type { Deadline } from './parcel.ts'
-import { isThenable } from './thenable.ts'
 
 /** Whether a handler returned a generator: what it yields is progress, what it returns is the result. */
 export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {
@@ -11,31 +11,50 @@ export function isGenerator(value: unknown): value is AsyncGenerator<unknown, un
   )
 }
 
-/** Runs a generator to its end; where the call ends first, closing it is requested and never awaited. */
-export async function drain(
+/** Runs a generator to its end, and reads what it returns; if the call ends first, closing it is requested and never awaited. */
+export async function drain<Next>(
   generator: AsyncGenerator<unknown, unknown, undefined>,
   deadline: Deadline,
   progress: (data: unknown) => void,
-): Promise<unknown> {
+  end: (value: unknown) => Next,
+): Promise<Next> {
+  const pace = new Pace()
+  let isOver = false
+  const take = (step: IteratorResult<unknown, unknown>): Next | undefined => {
+    if (typeof step !== 'object') throw new TypeError('A step of a generator is an object.')
+    if (step.done === true) {
+      isOver = true
+      return end(step.value)
+    }
+    progress(step.value)
+    return undefined
+  }
   try {
     for (;;) {
-      const step = await deadline.within(generator.next())
-      if (step.done === true) return step.value
-      progress(step.value)
+      const next = await deadline.within(generator.next(), take)
+      if (isOver) return next as Next
+      const turn = pace.step()
+      if (turn === undefined) continue
+      await turn
+      deadline.check()
     }
   } catch (error) {
-    close(generator)
+    // Until it has closed, its work goes on.
+    if (!isOver) deadline.within(closing(generator)).catch(() => {})
     throw error
   }
 }
 
 /** Asks a generator to close, and does not wait for it. */
 export function close(generator: AsyncIterator<unknown, unknown, undefined>): void {
+  void closing(generator)
+}
+
+async function closing(generator: { return?: (value: undefined) => unknown }): Promise<void> {
   try {
-    const closing: unknown = (generator as Partial<typeof generator>).return?.(undefined)
-    if (isThenable(closing)) closing.then(undefined, () => {}) // it was over before, whatever it says now
+    await generator.return?.(undefined)
   } catch {
-    // a generator of one's own making may throw here too; the call is over all the same
+    // it was over before, whatever it says now
   }
 }
 
@@ -60,12 +79,17 @@ export interface OpenStream {
 export function openStream(stream: Stream): OpenStream {
   const source = sourceOf(stream)
   const encoder = new TextEncoder()
+  const pace = new Pace()
   let half = ''
+  let isClosed = false
   const open: OpenStream = {
     isText: false,
     async next() {
       for (;;) {
         const step = await source.next()
+        const turn = pace.step()
+        if (turn !== undefined) await turn
+        if (isClosed) return { done: true, value: undefined }
         if (step.done === true) {
           if (half === '') return { done: true, value: undefined }
           half = ''
@@ -75,7 +99,10 @@ export function openStream(stream: Stream): OpenStream {
         if (piece.byteLength > 0) return { done: false, value: piece }
       }
     },
-    close: () => source.close(),
+    close() {
+      isClosed = true
+      source.close()
+    },
   }
   return open
 
@@ -104,7 +131,7 @@ interface Source {
 function sourceOf(stream: Stream): Source {
   if ('getReader' in stream) {
     const reader = stream.getReader()
-    return { next: () => reader.read(), close: () => void reader.cancel().catch(() => {}) }
+    return { next: () => reader.read(), close: () => void closing({ return: () => reader.cancel() }) }
   }
   const iterator = stream[Symbol.asyncIterator]()
   return {

@@ -6,7 +6,7 @@ import { begun, fold } from './fold.ts'
 import { masked } from './mask.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, Ledger, Observer } from './ports.ts'
-import { isThenable } from './thenable.ts'
+import { isThenable, unawaited } from './thenable.ts'
 import { Written } from './written.ts'
 
 /** What an event of each type says beside the envelope. */
@@ -168,7 +168,7 @@ export function publish(event: ToolEvent, parcel: Received | undefined, kernel: 
 function tell(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, kernel: Kernel): void {
   try {
     const done: unknown = watcher(event, tool)
-    if (isThenable(done)) done.then(undefined, (error: unknown) => kernel.report(error))
+    if (isThenable(done)) void unawaited(done, kernel.report)
   } catch (error) {
     kernel.report(error)
   }

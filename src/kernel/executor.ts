@@ -2,9 +2,9 @@ import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import { TurnSlots } from './batch.ts'
 import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult } from './call.ts'
 import { CallContext } from './context.ts'
-import { Alarms, CallDeadline } from './deadline.ts'
+import { Alarms, CallDeadline, limited } from './deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './definition.ts'
-import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
+import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './events.ts'
 import type { InFlight } from './in-flight.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
@@ -32,6 +32,12 @@ interface Walk {
 }
 
 const noWalk: Walk = {}
+/** What an extension may take to close, in milliseconds. */
+const closingTime = 30_000
+
+function notClosed(): ToolTimeoutError {
+  return new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
+}
 
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
 export class ToolExecutor {
@@ -196,7 +202,8 @@ export class ToolExecutor {
   }
 
   /**
-   * Takes no more calls, waits for those in flight, and lets go of what the extensions hold.
+   * Takes no more calls, waits for those in flight, and lets go of what the extensions hold. Rejects with what an extension
+   * throws when it closes, and with `E_TOOL_TIMEOUT` if it takes longer than 30,000 ms.
    *
    * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
    */
@@ -214,7 +221,9 @@ export class ToolExecutor {
   async #close(drain: number): Promise<void> {
     await this.#inFlight.drain(drain, 'The executor was closed.')
     this.#ledger?.end()
-    const closed = await Promise.allSettled(this.#extensions.map(async (extension) => extension.close?.()))
+    const closed = await Promise.allSettled(
+      this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
+    )
     for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason
   }
 
@@ -271,7 +280,7 @@ export class ToolExecutor {
   async #once(received: Received, ledger: JournalLedger): Promise<ToolResult> {
     let isOver = true
     try {
-      const known = await recall(received, this.#kernel, ledger)
+      const known = await received.deadline.within(recall(received, this.#kernel, ledger))
       if (known !== undefined) return known
       isOver = false
     } catch (error) {

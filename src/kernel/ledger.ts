@@ -87,16 +87,16 @@ export class JournalLedger implements Ledger {
   /** Takes a record over, so that nobody else may write to it; nothing where somebody else was faster. */
   takeOver(record: ToolCallRecord, fence: Fence): ReturnType<Journal['takeOver']> {
     this.#beat() // whoever holds a record gives signs of life, however long it is until the first write
-    return this.#answer(() => this.journal.takeOver(record.id, fence, this.owner()))
+    return this.#answer(() => this.journal.takeOver(record.id, fence, this.owner()), ownCopy)
   }
 
   read(invocationId: string): ReturnType<Journal['read']> {
-    return this.#answer(() => this.journal.read(invocationId))
+    return this.#answer(() => this.journal.read(invocationId), ownCopy)
   }
 
   /** Writes a record that is held by a fence. */
   write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean> {
-    return this.#answer(() => this.journal.write(record, fence))
+    return this.#answer(() => this.journal.write(record, fence), Boolean)
   }
 
   /** Writes the settlement of a record that was taken over from a dead owner; nothing where it was lost meanwhile. */
@@ -187,7 +187,7 @@ export class JournalLedger implements Ledger {
       throw unwritten(cause)
     }
     if (!isThenable(answer)) return accept(answer, received, fence)
-    return awaited(answer).then((later) =>
+    return awaited(answer, (later) =>
       isAgain && later === null ? this.#adopt(received, record as ToolCallRecord) : accept(later, received, fence),
     )
   }
@@ -202,10 +202,10 @@ export class JournalLedger implements Ledger {
   }
 
   /** What the journal answers; where it takes its time, as soon as it is there. Says what it is that failed. */
-  #answer<Value>(ask: () => Value | Promise<Value>): Value | Promise<Value> {
+  #answer<Value>(ask: () => Value | Promise<Value>, own: (value: Value) => Value): Value | Promise<Value> {
     try {
       const answer = ask()
-      return isThenable(answer) ? awaited(answer) : answer
+      return isThenable(answer) ? awaited(answer, own) : answer
     } catch (cause) {
       throw unwritten(cause)
     }
@@ -225,6 +225,11 @@ export class JournalLedger implements Ledger {
     // The sign of life ends with the process, and does not keep it alive.
     ;(this.#beating as { unref?: () => void }).unref?.()
   }
+}
+
+/** An object of ours in the place of the journal's own, which may be a thenable by the time a promise passes it on. */
+function ownCopy<Value extends object>(value: Value | null): Value | null {
+  return value && { ...value }
 }
 
 /** Takes a journal's answer to a claim, or to a write by the fence that was had before. */

@@ -1,6 +1,7 @@
 import { createSha256 } from '#sha256'
 import { ArtifactError } from './errors.ts'
 import { joinedBytes, MemoryReader } from './memory-reader.ts'
+import { Pace } from './pace.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
 import { randomDigits } from './text.ts'
 
@@ -78,7 +79,10 @@ async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: Abort
   }
   const chunks: Uint8Array[] = []
   let length = 0
+  const pace = new Pace()
   for await (const chunk of source) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
     signal?.throwIfAborted()
     demandRoom((length += chunk.byteLength))
     chunks.push(new Uint8Array(chunk))

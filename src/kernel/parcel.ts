@@ -9,10 +9,27 @@ import type { OpenRecord } from './record.ts'
 export interface Deadline {
   /** Aborts at the deadline and when the caller gives the call up; made on first use. */
   readonly signal: AbortSignal
-  /** Waits for work: rejects at the deadline or on abort, whatever the work does. */
-  within<Value>(work: PromiseLike<Value>): Promise<Value>
+  /**
+   * Waits for work: rejects at the deadline or on abort, whatever the work does.
+   *
+   * @param next Reads what the work gives. What others made is read here: a value that passes through a promise first may be
+   * a thenable by then, and delay that promise for ever.
+   * @param late Called when the work ends after the call was given up or has settled.
+   */
+  within<Value, Next = Value>(
+    work: Value | PromiseLike<Value>,
+    next?: (value: Value) => Next | PromiseLike<Next>,
+    late?: (isError: boolean) => void,
+  ): Promise<Next>
   /** Waits for a person or a slot: the clock stands still, abort still ends it. */
-  outside<Value>(wait: PromiseLike<Value>): Promise<Value>
+  outside<Value, Next = Value>(
+    wait: Value | PromiseLike<Value>,
+    next?: (value: Value) => Next | PromiseLike<Next>,
+  ): Promise<Next>
+  /** Whether work goes on, also work that was given up. */
+  readonly isWorking: boolean
+  /** Calls the listener each time when no work goes on any more. */
+  onRest(listener: () => void): void
   /** Throws where the deadline has passed, the caller has given up, or the call is over. */
   check(): void
   /** Whether the call has settled: what still comes is late, and heard by nobody. */

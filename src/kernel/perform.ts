@@ -12,9 +12,9 @@ import {
 } from './errors.ts'
 import { announceProgress } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
-import { stamp, type Confirmed } from './parcel.ts'
+import { stamp, type Confirmed, type Ran } from './parcel.ts'
 import { Pause } from './pause.ts'
-import type { Kernel, Ledger } from './ports.ts'
+import type { Kernel } from './ports.ts'
 import { after, isThenable } from './thenable.ts'
 
 /** How long a client may take to answer, where its tool says nothing, in milliseconds. */
@@ -38,21 +38,23 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
 }
 
 /** Does the work of a confirmed call within its middleware. `input` is what was confirmed. */
-export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): unknown {
+export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
   const { tool, context, deadline } = confirmed
   const layers = layersOf(tool, kernel)
   if (layers.length === 0) return perform(confirmed, input, kernel)
   // What somebody approved is beyond the reach of what wraps the run.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
-  const work = async (): Promise<unknown> => perform(confirmed, own, kernel)
-  return deadline.within(compose(layers, confirmed, context, work)).catch((thrown: unknown) => {
-    deadline.check()
-    throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
-  })
+  const work = async (): Promise<unknown> => after(perform(confirmed, own, kernel), (ran) => ran.returned)
+  return deadline
+    .within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
+    .catch((thrown: unknown) => {
+      deadline.check()
+      throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
+    })
 }
 
 /** Does the work of a confirmed call, by whoever runs tools of its type. `input` is what was confirmed. */
-export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): unknown {
+export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
   confirmed.deadline.check()
   stamp(confirmed, 'input', input) // whatever a middleware has put there
   const work = workOf(confirmed, input, kernel)
@@ -70,72 +72,53 @@ function hasEffect({ tool }: Confirmed): boolean {
   return !(tool.traits.readonly && tool.type === 'server')
 }
 
-function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): unknown {
-  let value: unknown
+function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
   try {
-    value = work()
-    if (isThenable(value)) return awaited(value, confirmed, kernel)
+    const value = work()
+    const ran = isThenable(value) ? awaited(value, confirmed, kernel) : given(value, confirmed, kernel)
+    return isThenable(ran) ? orError(ran, confirmed) : ran
   } catch (thrown) {
     throw errorOf(thrown, confirmed)
   }
-  return given(value, confirmed, kernel)
 }
 
-function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<unknown> {
+/** On its own, since a call that waits for nothing makes no closure. */
+function orError(ran: Promise<Ran>, confirmed: Confirmed): Promise<Ran> {
+  return ran.catch((thrown: unknown) => {
+    throw errorOf(thrown, confirmed)
+  })
+}
+
+function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
   const { deadline } = confirmed
-  return deadline.within(work).then(
-    (value) => given(value, confirmed, kernel),
-    (thrown: unknown) => {
-      if (kernel.ledger !== undefined && deadline.signal.aborted) auditLate(work, confirmed, kernel.ledger)
-      throw errorOf(thrown, confirmed)
-    },
-  )
+  const { ledger } = kernel
+  const next = (value: unknown): Ran | Promise<Ran> => given(value, confirmed, kernel)
+  if (ledger === undefined) return deadline.within(work, next)
+  // What the handler still does after its caller was released changes nothing, and is written down.
+  return deadline.within(work, next, (isError) => {
+    ledger.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
+  })
 }
 
 /** What a handler gives that needs no waiting for; a generator still has to run to its end. */
-function given(value: unknown, confirmed: Confirmed, kernel: Kernel): unknown {
-  try {
-    return isGenerator(value) ? drained(value, confirmed, kernel) : returned(value, confirmed, kernel)
-  } catch (thrown) {
-    throw errorOf(thrown, confirmed)
-  }
+function given(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
+  if (!isGenerator(value)) return returned(value, confirmed, kernel)
+  const progress = (data: unknown): void => announceProgress(confirmed, kernel, 'yield', data)
+  return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
 }
 
-async function drained(
-  generator: AsyncGenerator<unknown, unknown, undefined>,
-  confirmed: Confirmed,
-  kernel: Kernel,
-): Promise<unknown> {
-  try {
-    const value = await drain(generator, confirmed.deadline, (data) => {
-      announceProgress(confirmed, kernel, 'yield', data)
-    })
-    return returned(value, confirmed, kernel)
-  } catch (thrown) {
-    throw errorOf(thrown, confirmed)
-  }
-}
-
-function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): unknown {
+function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran {
   const failure = returnedFailure(value)
   if (failure !== undefined) throw failure
   const { type, requiresResponse } = confirmed.tool
   const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
   if (hasEffect(confirmed) && !isPlaceholder) confirmed.effect = 'completed'
-  return value
+  return stamp(confirmed, 'returned', value)
 }
 
 function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
   deadline.check()
   return downstream(tool.name, thrown)
-}
-
-/** What the handler still does after its caller was released changes nothing, and is written down. */
-function auditLate(value: PromiseLike<unknown>, confirmed: Confirmed, ledger: Ledger): void {
-  value.then(
-    () => ledger.remark(confirmed, 'the handler returned late'),
-    () => ledger.remark(confirmed, 'the handler failed late'),
-  )
 }
 
 function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {

@@ -228,10 +228,10 @@ export interface Extension {
 
 /** Keeps the calls of tools that are not concurrent apart from the others of their session. */
 export interface Gates {
-  /** Takes a place: at once, or when the promise resolves. */
+  /** Takes a place: at once, or when the promise resolves; it rejects with `E_TOOL_TIMEOUT` if the line does not move. */
   enter(call: Confirmed): Promise<void> | undefined
-  /** Gives the place back, or leaves the line. */
-  leave(call: Confirmed): void
+  /** Gives the place back once the work of the call has ended, or leaves the line. */
+  leave(call: Received): void
 }
 
 /** An outcome, as it is written down. */

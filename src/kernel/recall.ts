@@ -3,7 +3,8 @@ import { chosenClass, classOfKind, JsonArtifact } from './artifact-kinds.ts'
 import type { ToolCall, ToolResult } from './call.ts'
 import { callIdOf, canonicalize } from './canonical.ts'
 import { content, type ContentBlock } from './content.ts'
-import { ToolError } from './errors.ts'
+import { limited } from './deadline.ts'
+import { ArtifactError, ToolError } from './errors.ts'
 import { duplicate, type JournalLedger } from './ledger.ts'
 import { MemoryReader } from './memory-reader.ts'
 import { waitingWords } from './outcome.ts'
@@ -12,6 +13,9 @@ import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
 import { isSettled, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
+
+/** How long a store may take to open an artifact, in milliseconds. */
+const storePatience = 30_000
 
 /**
  * What an invocation that the host identified has come to, where it is known already.
@@ -109,15 +113,20 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     const { artifact: option, trusted } = registryFor(session).get(name) ?? {}
     if (handle === undefined) return shownAgain(blocks, option, trusted, journal?.artifact)
     try {
-      const reader = await store.open(handle, { session })
       const { kind, mediaType } = journal?.artifact ?? {}
       const Class = chosenClass(option, classOfKind(kind))
-      return new Class({ reader, mediaType, handle, trusted })
+      return await limited(store.open(handle, { session }), storePatience, notOpened, (reader) => {
+        return new Class({ reader, mediaType, handle, trusted })
+      })
     } catch (error) {
       kernel.report(error) // it may have made room; what the model was shown is there all the same
       return undefined
     }
   }
+}
+
+function notOpened(): ArtifactError {
+  return new ArtifactError('The store did not open the artifact in time.', { retryable: true })
 }
 
 /** The artifact of a small result, where all of it was shown: of bytes, for one, only their number is. */

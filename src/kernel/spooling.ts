@@ -68,11 +68,14 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
       const Class = artifact.constructor as ArtifactClass
       const isShown = !isOf(artifact, BinaryArtifact) && tool.secrets.length === 0
       const start = isShown ? await deadline.within(artifact.bytes(0, previewLength)) : undefined
-      return await store(artifact.chunks(), { Class, mediaType, start }, checked, kernel)
+      const pieces = rest(undefined, openStream(artifact.chunks()), deadline)
+      return await store(pieces, { Class, mediaType, start }, checked, kernel)
     }
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
-    const text = await deadline.within(isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact)))
-    return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+    const shown = isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact))
+    return await deadline.within(shown, (text) => {
+      return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+    })
   } catch (cause) {
     deadline.check()
     throw unkept(cause)
@@ -93,12 +96,12 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
   const { Class, start, media = [] } = kept
   const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType
   try {
-    const { handle } = await deadline.within(
-      kernel.store.write(source, { session, mediaType, signal: deadline.signal }),
-    )
-    const reader = await deadline.within(Promise.resolve(kernel.store.open(handle, { session })))
+    const writing = kernel.store.write(source, { session, mediaType, signal: deadline.signal })
+    const handle = await deadline.within(writing, (written) => written.handle)
     const { name: toolName, trusted } = tool
-    const artifact = kernel.shelf.place(handle, session, reader, { Class, mediaType, trusted, toolName })
+    const artifact = await deadline.within(kernel.store.open(handle, { session }), (reader) =>
+      kernel.shelf.place(handle, session, reader, { Class, mediaType, trusted, toolName }),
+    )
     const preview = await deadline.within(previewOf(artifact, kernel.guide(artifact)))
     return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
   } catch (cause) {
@@ -121,14 +124,14 @@ function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
  * The whole of a stream whose start was read already, in pieces that are worth a write; the deadline ends it, whoever reads it.
  */
 async function* rest(
-  start: Uint8Array,
+  start: Uint8Array | undefined,
   open: OpenStream,
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = new Uint8Array(chunkSize)
   let filled = 0
   try {
-    yield start
+    if (start !== undefined) yield start
     for (;;) {
       const { done, value } = await deadline.within(open.next())
       if (filled > 0 && (done === true || filled + value.byteLength > chunkSize)) {

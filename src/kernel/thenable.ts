@@ -7,6 +7,15 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   )
 }
 
+/** Lets others' work go on unwatched: only its failure is told. */
+export async function unawaited(work: unknown, failed: (error: unknown) => void = () => {}): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    failed(error)
+  }
+}
+
 /** Goes on with a value: at once, or as soon as it is there. What is not waited for costs no turn of the event loop. */
 export function after<Value, Next>(
   value: Value | PromiseLike<Value>,
@@ -20,7 +29,7 @@ export function lastly<Value, Next = Value>(
   work: () => Value | Promise<Value>,
   last: (isError: boolean) => void,
   next: (value: Value) => Next = asItIs,
-): Next | Promise<Next> {
+): Next | Promise<Awaited<Next>> {
   let value: Value | Promise<Value>
   try {
     value = work()
@@ -38,7 +47,7 @@ function later<Value, Next>(
   work: Promise<Value>,
   last: (isError: boolean) => void,
   next: (value: Value) => Next,
-): Promise<Next> {
+): Promise<Awaited<Next>> {
   const done = (value: Value): Next => {
     last(false)
     return next(value)
@@ -46,7 +55,7 @@ function later<Value, Next>(
   return work.then(done, (error: unknown) => {
     last(true)
     throw error
-  })
+  }) as Promise<Awaited<Next>>
 }
 
 function asItIs(value: unknown): never {

@@ -35,7 +35,11 @@ export interface ToolTraits {
   readonly destructive?: boolean
   readonly idempotent?: boolean
   readonly openWorld?: boolean
-  /** Whether others may run beside it in the same session. */
+  /**
+   * Whether other calls may run beside it in the same session. A call of a tool that is not concurrent begins when the work of the
+   * calls before it has ended, at the latest 30 s after they have settled. If the same calls run for 60 s, the one that waits is
+   * `timed_out`.
+   */
   readonly concurrent?: boolean
 }
 

@@ -68,7 +68,7 @@ export function shadow(
     try {
       const decision: unknown = policy.decide(copyOf(call), context)
       if (!isThenable(decision)) return tell(meaning(decision))
-      decision.then((settled) => tell(meaning(settled)), failed)
+      void Promise.resolve(decision).then((settled) => tell(meaning(settled)), failed)
     } catch (error) {
       failed(error)
     }

@@ -1,7 +1,7 @@
 import { createExecutor, type ToolResult } from 'toolwright'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { TurnSlots } from '../../src/kernel/batch.ts'
-import { deferred, never, outcome, pause, soon, text, turn, work, type Deferred } from './_calls.ts'
+import { deferred, never, outcome, pause, sink, soon, text, turn, work, type Deferred } from './_calls.ts'
 
 /** Tools that wait to be let go, and tell how many run at once and in which order they began. */
 function gates(count: number): {
@@ -195,6 +195,232 @@ describe('the calls of a turn', () => {
     const executor = createExecutor({ tools: [t] })
     await executor.executeToolCalls(Array.from({ length: 6 }, () => ({ name: 't' })))
     expect(most).toBe(1)
+  })
+})
+
+describe('a tool that bears no other beside it', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const alone = { traits: { concurrent: false } }
+  const inSession = { session: 's' }
+
+  /** Whether a promise has settled, and what it gave. */
+  function seen<Value>(promise: Promise<Value>): { value: Value | undefined } {
+    const state: { value: Value | undefined } = { value: undefined }
+    void promise.then((value) => (state.value = value))
+    return state
+  }
+
+  test('runs alone also if its handlers outlive their deadlines', async () => {
+    vi.useFakeTimers()
+    let running = 0
+    let most = 0
+    const handler = async (): Promise<void> => {
+      most = Math.max(most, ++running)
+      await pause(5_000)
+      running--
+    }
+    const executor = createExecutor({ tools: [work('t', handler, { ...alone, timeout: 1_000 })] })
+    const turned = seen(executor.executeToolCalls(Array.from({ length: 3 }, () => ({ name: 't' }))))
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(turned.value?.map(outcome)).toEqual(Array.from({ length: 3 }, () => 'timed_out unknown E_TOOL_TIMEOUT'))
+    expect(most).toBe(1)
+  })
+
+  test.each<[string, (began: () => void) => unknown]>([
+    [
+      'a generator that closes slowly',
+      async function* (began) {
+        try {
+          began()
+          yield 1
+          await pause(8_000)
+        } finally {
+          await pause(5_000)
+        }
+      },
+    ],
+    [
+      'a stream',
+      (began) => {
+        began()
+        return ReadableStream.from(
+          (async function* () {
+            await pause(5_000)
+            yield 'x'
+          })(),
+        )
+      },
+    ],
+  ])('has the next call wait for %s', async (name, handler) => {
+    vi.useFakeTimers()
+    const began: number[] = []
+    const t = work('t', () => handler(() => began.push(performance.now())), { ...alone, timeout: 6_000 })
+    const executor = createExecutor({ tools: [t] })
+    const start = performance.now()
+    void executor.execute({ name: 't' }, inSession)
+    void executor.execute({ name: 't' }, inSession)
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect(began.map((at) => at - start)).toEqual([0, name === 'a stream' ? 5_000 : 13_000])
+  })
+
+  test('does not begin beside work that outlives the call of a tool that bears others', async () => {
+    vi.useFakeTimers()
+    const began: string[] = []
+    const tools = [
+      work('slow', () => pause(5_000), { timeout: 1_000 }),
+      work('lonely', () => void began.push('lonely'), alone),
+    ]
+    const executor = createExecutor({ tools })
+    void executor.execute({ name: 'slow' }, inSession)
+    await vi.advanceTimersByTimeAsync(2_000)
+    void executor.execute({ name: 'lonely' }, inSession)
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(began).toEqual([])
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(began).toEqual(['lonely'])
+  })
+
+  test('is waited for no longer than 30 s after its call has settled, and the host is told', async () => {
+    vi.useFakeTimers()
+    const { reports, report } = sink()
+    let runs = 0
+    const stuck = work(
+      'stuck',
+      () => {
+        runs++
+        return never
+      },
+      { ...alone, timeout: 1_000 },
+    )
+    const executor = createExecutor({ tools: [stuck], report })
+    void executor.execute({ name: 'stuck' }, { ...inSession, invocationId: 'first' })
+    void executor.execute({ name: 'stuck' }, { ...inSession, invocationId: 'second' })
+    await vi.advanceTimersByTimeAsync(30_999)
+    expect([runs, reports]).toEqual([1, []])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(runs).toBe(2)
+    expect(reports).toMatchObject([{ code: 'E_TOOL_TIMEOUT' }])
+    expect(String(reports[0])).toContain('tool "stuck" (invocation "first")')
+  })
+
+  test('tells the host nothing of work that no call waits for', async () => {
+    vi.useFakeTimers()
+    const { reports, report } = sink()
+    const executor = createExecutor({ tools: [work('t', () => never, { timeout: 1_000 })], report })
+    void executor.execute({ name: 't' }, inSession)
+    await vi.advanceTimersByTimeAsync(100_000)
+    expect(reports).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('that calls itself through the executor is told after 60 s who holds the turn', async () => {
+    vi.useFakeTimers()
+    const inner: ToolResult[] = []
+    const handler = async ({ depth }: { depth: number }): Promise<string> => {
+      if (depth > 0) return 'done'
+      inner.push(await executor.execute({ name: 't', args: { depth: 1 } }, inSession))
+      return 'outer'
+    }
+    const executor = createExecutor({ tools: [work('t', handler, alone)], timeout: 0 })
+    const outer = seen(executor.execute({ name: 't', args: { depth: 0 } }, { ...inSession, invocationId: 'outer' }))
+    await vi.advanceTimersByTimeAsync(59_999)
+    expect(inner).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(inner.map(outcome)).toEqual(['timed_out none E_TOOL_TIMEOUT'])
+    expect(inner[0]?.error?.message).toContain('tool "t" (invocation "outer")')
+    expect(outer.value && outcome(outer.value)).toBe('ok completed')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('is waited for as long as its line moves, also if that takes minutes', async () => {
+    vi.useFakeTimers()
+    const executor = createExecutor({ tools: [work('t', () => pause(20_000), alone)] })
+    const turned = seen(executor.executeToolCalls(Array.from({ length: 10 }, () => ({ name: 't' }))))
+    const singles = Array.from({ length: 10 }, () => seen(executor.execute({ name: 't' })))
+    await vi.advanceTimersByTimeAsync(400_000)
+    expect(turned.value?.map(outcome)).toEqual(Array.from({ length: 10 }, () => 'ok completed'))
+    expect(singles.map(({ value }) => value && outcome(value))).toEqual(
+      Array.from({ length: 10 }, () => 'ok completed'),
+    )
+  })
+
+  test('keeps nothing of a call that is given up while it waits for its turn', async () => {
+    vi.useFakeTimers()
+    const began: string[] = []
+    const gate = deferred()
+    const t = work(
+      't',
+      ({ name }: { name: string }) => {
+        began.push(name)
+        return gate.promise
+      },
+      alone,
+    )
+    const executor = createExecutor({ tools: [t], timeout: 0 })
+    const leaving = new AbortController()
+    const call = (name: string, signal?: AbortSignal): { value: ToolResult | undefined } =>
+      seen(executor.execute({ name: 't', args: { name } }, { ...inSession, ...(signal && { signal }) }))
+    const first = call('first')
+    const second = call('second', leaving.signal)
+    const third = call('third')
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(began).toEqual(['first'])
+    leaving.abort()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(second.value && outcome(second.value)).toBe('cancelled none E_TOOL_CANCELLED')
+    gate.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(began).toEqual(['first', 'third'])
+    expect([first, third].map(({ value }) => value && outcome(value))).toEqual(['ok completed', 'ok completed'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('keeps the calls of its own session waiting, and those of no other', async () => {
+    const began: string[] = []
+    const gate = deferred()
+    const t = work(
+      't',
+      (_, { session }) => {
+        began.push(session)
+        return gate.promise
+      },
+      alone,
+    )
+    const executor = createExecutor({ tools: [t] })
+    const running = ['a', 'a', 'b'].map((session) => executor.execute({ name: 't' }, { session }))
+    await turn()
+    expect(began).toEqual(['a', 'b'])
+    gate.resolve()
+    await soon(Promise.all(running))
+    expect(began).toEqual(['a', 'b', 'a'])
+  })
+
+  test('that left the line makes room for what waited behind it', async () => {
+    const leaving = new AbortController()
+    const gate = deferred()
+    const began: string[] = []
+    const tools = [
+      work('shared', () => {
+        began.push('shared')
+        return gate.promise
+      }),
+      work('lonely', () => void began.push('lonely'), alone),
+    ]
+    const executor = createExecutor({ tools })
+    const first = executor.execute({ name: 'shared' }, inSession)
+    const lonely = executor.execute({ name: 'lonely' }, { ...inSession, signal: leaving.signal })
+    const behind = executor.execute({ name: 'shared' }, inSession)
+    await turn()
+    expect(began).toEqual(['shared'])
+    leaving.abort()
+    expect(outcome(await soon(lonely))).toBe('cancelled none E_TOOL_CANCELLED')
+    await turn()
+    expect(began).toEqual(['shared', 'shared'])
+    gate.resolve()
+    await soon(Promise.all([first, behind]))
   })
 })
 

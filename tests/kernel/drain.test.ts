@@ -1,8 +1,10 @@
 import fc from 'fast-check'
-import { createExecutor, type ToolEvent } from 'toolwright'
+import { createExecutor, memoryStore, SpooledArtifact, type ToolEvent } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 import { isGenerator, isStream, openStream, type Stream } from '../../src/kernel/drain.ts'
 import { data, heard, names, never, outcome, soon, text, turn, work } from './_calls.ts'
+import { changed } from './_journals.ts'
 
 /** A generator of one's own making, which tells whether it was closed. */
 function handmade(next: () => unknown, end?: () => unknown): { closed: number } & AsyncIterable<unknown> {
@@ -274,5 +276,86 @@ describe('a stream', () => {
       expect(isCancelled).toBe(true)
     }
     expect(names(events.slice(0, 4))).toBe('call:received tool:start tool:end call:settled')
+  })
+})
+
+/** An async iterable that has a piece ready whenever it is asked, without an end, and cannot be closed. */
+function endless(piece: unknown): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: piece as never }) }) }
+}
+
+class Endless extends SpooledArtifact {
+  override chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    return endless(new Uint8Array()) as never
+  }
+}
+
+/** What is always ready and never ends: no step of it waits, so no timer runs unless the kernel gives it a turn. */
+const greedy: readonly (readonly [string, () => unknown])[] = [
+  [
+    'a generator',
+    async function* () {
+      for (;;) yield 1
+    },
+  ],
+  ['a generator that gives its steps at once', () => handmade(() => ({ done: false, value: 1 }))],
+  ['a stream of text', () => endless('x')],
+  ['a stream of bytes', () => endless(new Uint8Array(10))],
+  ['a stream of empty pieces', () => endless('')],
+  ['a web stream', () => new ReadableStream({ pull: (controller) => controller.enqueue('x') })],
+  ['an artifact of empty pieces', () => new Endless({ reader: { byteLength: 1e6, read: () => new Uint8Array() } })],
+]
+
+describe('what is always ready', () => {
+  test.each(greedy)('keeps no timer from running: %s is left at its deadline', async (_, make) => {
+    const executor = createExecutor({ tools: [work('t', make)], timeout: 100 })
+    expect((await soon(executor.execute({ name: 't' }))).error?.code).toBe('E_TOOL_TIMEOUT')
+  })
+
+  test.each(greedy)('is left when its caller gives up: %s', async (_, make) => {
+    const executor = createExecutor({ tools: [work('t', make)], timeout: 0 })
+    const leaving = new AbortController()
+    setTimeout(() => leaving.abort(), 30)
+    const result = await soon(executor.execute({ name: 't' }, { signal: leaving.signal }))
+    expect(result.error?.code).toBe('E_TOOL_CANCELLED')
+  })
+
+  test('is asked for nothing more once it is left', async () => {
+    let asked = 0
+    const counting = {
+      [Symbol.asyncIterator]: () => ({
+        async next() {
+          asked++
+          return { done: false, value: '' }
+        },
+      }),
+    }
+    const executor = createExecutor({ tools: [work('t', () => counting)], timeout: 30 })
+    await soon(executor.execute({ name: 't' }))
+    await turn()
+    const before = asked
+    for (let index = 0; index < 10; index++) await turn()
+    expect(asked).toBe(before)
+  })
+
+  test('keeps no timer from running in a store that is written to by hand', async () => {
+    const leaving = new AbortController()
+    setTimeout(() => leaving.abort(), 30)
+    const { signal } = leaving
+    const writing = memoryStore().write(endless(new Uint8Array()), { session: 's', mediaType: 'text/plain', signal })
+    await expect(soon(writing)).rejects.toThrow(/aborted/)
+  })
+
+  test('keeps no timer from running in the list of a journal', async () => {
+    let isOver = false
+    setTimeout(() => (isOver = true), 30)
+    const record = { id: 'x', state: 'PENDING' }
+    const unfinished = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: isOver, value: { record, fence: { owner: 'o', number: 0 }, idle: 0 } }),
+      }),
+    }
+    const use = [changed(memoryJournal(), { unfinished: () => () => unfinished as never })]
+    expect(await soon(createExecutor({ use }).recover())).toEqual({ sealed: [], kept: [] })
   })
 })

@@ -12,9 +12,7 @@ export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
   const { output } = partsOf(ran.tool)
   if (output === undefined) return stamp(ran, 'output', ran.returned)
   const outcome = output.validate(valueOf(ran))
-  return isThenable(outcome)
-    ? ran.deadline.within(outcome).then((settled) => accept(ran, settled))
-    : accept(ran, outcome)
+  return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
 }
 
 /** The value behind the marks; content is checked by its one json block. */

@@ -21,21 +21,19 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
       try {
         end(confirmed, kernel, isError)
       } finally {
-        kernel.gates.leave(confirmed)
         slots?.leave(slot)
       }
     },
-    (value) => stamp(confirmed, 'returned', value),
   )
 }
 
-async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn[]): Promise<unknown> {
+async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn[]): Promise<Ran> {
   for (const turn of turns) if (turn !== undefined) await confirmed.deadline.outside(turn)
   return start(confirmed, kernel)
 }
 
 /** Enters the onion. What starts is written down before, and told of only then. */
-function start(confirmed: Confirmed, kernel: Kernel): unknown {
+function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const { input, tool, deadline } = confirmed
   deadline.check()
   if (!isWatched(confirmed, kernel)) return onion(confirmed, input, kernel)

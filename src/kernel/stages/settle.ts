@@ -31,6 +31,7 @@ export function settleEarly(received: Received, kernel: Kernel, thrown: unknown)
 
 function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
   try {
+    kernel.gates.leave(received)
     received.deadline.end()
     received.shown = undefined
     const told = isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result

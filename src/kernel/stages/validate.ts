@@ -14,7 +14,7 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
   const { tool, identity } = identified
   const outcome = partsOf(tool).input.validate(identity.args)
   return isThenable(outcome)
-    ? identified.deadline.within(outcome).then((settled) => accept(identified, settled, kernel))
+    ? identified.deadline.within(outcome, (settled) => accept(identified, settled, kernel))
     : accept(identified, outcome, kernel)
 }
 
@@ -26,9 +26,7 @@ function accept(identified: Identified, outcome: Outcome, kernel: Kernel): Valid
   const references = hasArtifactArguments() ? referencesIn(value) : []
   if (references.length === 0) return stamp(identified, 'input', value)
   const opened = Promise.all(references.map((reference) => open(reference, identified, kernel)))
-  return identified.deadline
-    .within(opened)
-    .then((artifacts) => stamp(identified, 'input', withArtifacts(value, artifacts)))
+  return identified.deadline.within(opened, (artifacts) => stamp(identified, 'input', withArtifacts(value, artifacts)))
 }
 
 /** Opens an artifact that the args name by its handle; one that cannot be opened makes the args wrong. */

@@ -1,0 +1,32 @@
+/** Steps after which the clock is compared. */
+const clockSteps = 16
+/** Steps after which a turn is given whatever the clock says: on some platforms it stands still between turns. */
+const mostSteps = 4_096
+/** Milliseconds of work after which a turn is given. */
+const sliceTime = 10
+
+/** Runs a task in the next turn of the event loop, by what the platform has for that. */
+export function soon(task: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
+  if (setImmediate === undefined) setTimeout(task, 0)
+  else setImmediate(task)
+}
+
+/** Keeps a loop over what others give from starving the process: something that is always ready never waits by itself. */
+export class Pace {
+  #steps = 0
+  #turnedAt = performance.now()
+
+  /** Counts a step of the loop. Returns a promise when timers and sockets are due for a turn. */
+  step(): Promise<void> | undefined {
+    if (++this.#steps % clockSteps !== 0) return undefined
+    if (this.#steps < mostSteps && performance.now() - this.#turnedAt < sliceTime) return undefined
+    return new Promise((resolve) => {
+      soon(() => {
+        this.#steps = 0
+        this.#turnedAt = performance.now()
+        resolve()
+      })
+    })
+  }
+}

@@ -48,6 +48,37 @@ describe('a configuration', () => {
     )
   })
 
+  test('gives way to what is said at run time, field by field', () => {
+    const config = {
+      files: { command: 'npx', args: ['files'], env: { A: '1', B: '2' } },
+      far: { url: 'https://a.example/mcp', headers: { 'x-a': '1' }, disabled: true },
+    }
+    const overrides = {
+      files: { args: ['files', '${DIR}'], env: { B: '3', C: '4' } },
+      far: { url: 'https://b.example/mcp', headers: { 'x-b': '2' }, disabled: false },
+    }
+    expect(normalizeMCPConfig(config, { overrides, variables: { DIR: '/tmp' } })).toEqual([
+      { name: 'files', type: 'stdio', command: 'npx', args: ['files', '/tmp'], env: { A: '1', B: '3', C: '4' } },
+      { name: 'far', type: 'http', url: 'https://b.example/mcp', headers: { 'x-a': '1', 'x-b': '2' } },
+    ])
+    expect(config.files.env).toEqual({ A: '1', B: '2' })
+    expect(normalizeMCPConfig(config, { overrides: { files: { disabled: true } } })).toEqual([])
+  })
+
+  test('is not overridden by words that say nothing of its servers', () => {
+    const config = { files: { command: 'npx' } }
+    const wrong: readonly [overrides: object, says: RegExp][] = [
+      [{ flies: { cwd: '/' } }, /names a server that the configuration has not: "flies"\. It has files\./],
+      [{ toString: {} }, /"toString"/],
+      [{ files: 7 }, /"files" is not an object/],
+      [{ files: { url: 'https://a.example' } }, /needs a `command` and no `url`/],
+      [{ files: { env: { A: 1 } } }, /`env` that is not a string/],
+    ]
+    for (const [overrides, says] of wrong) {
+      expect(() => normalizeMCPConfig(config, { overrides: overrides as never })).toThrow(says)
+    }
+  })
+
   test('may call a server anything', () => {
     const config = JSON.parse('{"mcpServers":{"__proto__":{"command":"c"},"constructor":{"command":"d"}}}') as unknown
     expect(normalizeMCPConfig(config).map(({ name }) => name)).toEqual(['__proto__', 'constructor'])

@@ -1,8 +1,10 @@
 // What other kernels promise of MCP, shown with servers that run: tools that others define, configured as people do.
+import { join } from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client'
-import { computeCallId, createExecutor, type Caller, type ToolEvent } from 'toolwright'
+import { computeCallId, createExecutor, tool, type Caller, type ToolEvent } from 'toolwright'
 import { mcpTools, normalizeMCPConfig, type McpTools, type McpToolsOptions } from 'toolwright/mcp/client'
 import { expect, it, onTestFinished } from 'vitest'
+import { program } from '../cli/_command.ts'
 
 interface Request {
   readonly id?: number
@@ -55,14 +57,29 @@ it('AIDK-10 a tool of an MCP server is of type mcp, and its handler forwards the
 })
 
 it('AIDK-29 the configuration of Cursor is normalised, what is said at run time wins, and tools are included, excluded and prefixed', async () => {
-  const config = { mcpServers: { knowify: { command: 'npx', args: ['-y', 'knowify'], env: { KEY: 'k' } } } }
-  const [normal] = normalizeMCPConfig(config)
-  expect(normal).toEqual({ name: 'knowify', type: 'stdio', command: 'npx', args: ['-y', 'knowify'], env: { KEY: 'k' } })
-  expect({ ...normal, env: { KEY: 'of today' } }).toMatchObject({ command: 'npx', env: { KEY: 'of today' } })
-  const names = ['read', 'write', 'erase'].map((name) => ({ name }))
-  const { server } = await serve(names, { include: ['read', 'erase'], exclude: ['erase'], prefix: 'k' })
-  expect(server.tools().map(({ name }) => name)).toEqual(['k_read'])
-})
+  const mcpConfig = {
+    serverName: 'github-mcp',
+    serverUrl: 'http://localhost:3001',
+    transport: 'sse',
+    region: 'eu',
+  } as const
+  const written = tool({ name: 'search', description: 'Searches', type: 'mcp', mcpConfig, handler: () => 'found' })
+  expect(createExecutor({ tools: [written] }).list()[0]?.mcpConfig).toEqual(mcpConfig)
+
+  const [command = '', ...words] = program
+  const args = [...words, 'mcp', join(import.meta.dirname, '..', 'mcp', 'modules', 'environment.ts')]
+  const env = { KEY: 'of the file', OTHER: 'stays' }
+  const config = { mcpServers: { knowify: { command, args, env } } }
+  expect(normalizeMCPConfig(config)).toEqual([{ name: 'knowify', type: 'stdio', command, args, env }])
+  const [normal] = normalizeMCPConfig(config, { overrides: { knowify: { env: { KEY: 'of today' } } } })
+  const server = await mcpTools({ ...normal, include: ['read', 'erase'], exclude: ['erase'], prefix: 'k' })
+  onTestFinished(() => server.close())
+  const executor = createExecutor({ use: [server] })
+  expect(executor.list().map(({ name }) => name)).toEqual(['k_read'])
+  expect(executor.list()[0]?.mcpConfig).toMatchObject({ serverName: 'knowify', transport: 'stdio', toolName: 'read' })
+  const { content } = await executor.execute({ name: 'k_read', args: {} })
+  expect(content).toMatchObject([{ type: 'json', data: { KEY: 'of today', OTHER: 'stays' } }])
+}, 60_000)
 
 it('AGK-11 a tool of a server knows its origin, which takes any further keys', async () => {
   const { server } = await serve([{ name: 'read.it' }])

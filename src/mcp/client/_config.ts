@@ -4,6 +4,11 @@ import type { McpServer } from './_options.ts'
 export interface NormalizeMCPConfigOptions {
   /** The values of `${NAME}` and `${env:NAME}` in commands, addresses, headers and environments, such as `process.env`. Default: none. */
   readonly variables?: Readonly<Record<string, string | undefined>>
+  /**
+   * What is said at run time of servers, by their names and in the words of the file; it wins over the file, in `env` and
+   * `headers` key by key. Default: nothing.
+   */
+  readonly overrides?: Readonly<Record<string, object>>
 }
 
 type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
@@ -26,7 +31,7 @@ const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
  * in advance (`alwaysAllow`, `autoApprove`) is not read: policies say that.
  *
  * @param config The parsed JSON.
- * @param options `variables`: the values of what stands in `${…}`.
+ * @param options `variables`: the values of what stands in `${…}`; `overrides`: what wins over the file.
  * @returns For each server what `mcpTools` takes, in the order of the file; spread it to say more.
  * @throws `E_INVALID_CONFIGURATION` naming the server and the field that is wrong.
  * @example
@@ -41,9 +46,28 @@ export function normalizeMCPConfig(config: unknown, options: NormalizeMCPConfigO
   if (!isObject(config)) throw new InvalidConfigurationError('A configuration of MCP servers is a JSON object.')
   const servers = config['mcpServers'] ?? config['servers'] ?? config
   if (!isObject(servers)) throw new InvalidConfigurationError('`mcpServers` is an object of servers by name.')
+  const overrides = new Map(Object.entries(options.overrides ?? {}))
+  const stranger = [...overrides.keys()].find((name) => !Object.hasOwn(servers, name))
+  if (stranger !== undefined) {
+    const names = Object.keys(servers).join(', ')
+    throw new InvalidConfigurationError(
+      `\`overrides\` names a server that the configuration has not: ${JSON.stringify(stranger)}. It has ${names}.`,
+    )
+  }
   return Object.entries(servers)
+    .map(([name, entry]) => [name, overridden(entry, overrides.get(name))] as const)
     .filter(([, entry]) => !isObject(entry) || entry['disabled'] !== true)
     .map(([name, entry]) => serverOf(name, entry, options.variables ?? {}))
+}
+
+function overridden(entry: unknown, override: unknown): unknown {
+  if (!isObject(entry) || !isObject(override)) return override ?? entry
+  const merged: Record<string, unknown> = { ...entry, ...override }
+  for (const field of ['env', 'headers']) {
+    const [former, later] = [entry[field], override[field]]
+    if (isObject(former) && isObject(later)) merged[field] = { ...former, ...later }
+  }
+  return merged
 }
 
 function serverOf(name: string, entry: unknown, variables: Readonly<Record<string, string | undefined>>): McpServer {

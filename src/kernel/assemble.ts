@@ -1,12 +1,13 @@
 import type { SpooledArtifact } from './artifact.ts'
 import { SessionGates } from './batch.ts'
-import { definitionOf, type ToolLike } from './definition.ts'
+import type { ToolLike } from './definition.ts'
 import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
 import { InFlight } from './in-flight.ts'
 import { JournalLedger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
+import { NameOwners, SessionRegistry } from './name-owners.ts'
 import type { Extension, Kernel, Observer, Runner, Shelf } from './ports.ts'
-import { registryOf, spelling, ToolRegistry } from './registry.ts'
+import { registryOf, type ToolRegistry } from './registry.ts'
 import { Holding } from './resume.ts'
 import { ArtifactShelf } from './shelf.ts'
 import { isThenable, unawaited } from './thenable.ts'
@@ -36,6 +37,8 @@ const doors = 'policies approver middleware runners store journal observers tool
 /** A kernel, and what only the executor needs of it. */
 export interface Assembled {
   readonly kernel: Kernel
+  /** The executor's own tools. */
+  readonly registry: ToolRegistry
   readonly holding: Holding
   readonly ledger: JournalLedger | undefined
   readonly inFlight: InFlight
@@ -55,7 +58,8 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const report = guarded(options.report)
   const store = onlyOne(extensions, 'store') ?? memoryStore()
   const shelf = new ArtifactShelf(store)
-  const registryFor = registriesOf(registryOf(options.tools ?? []), extensions, shelf, report)
+  const registry = registryOf(options.tools ?? [])
+  const registryFor = registriesOf(registry, extensions, shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
   const journal = onlyOne(extensions, 'journal')
@@ -84,7 +88,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     leave: (received) => inFlight.leave(received),
     report,
   }
-  return { kernel, holding, ledger, inFlight }
+  return { kernel, registry, holding, ledger, inFlight }
 }
 
 /** A report that cannot fail: it has nobody left to be told of that. */
@@ -113,37 +117,53 @@ function registriesOf(
 ): (session: string) => ToolRegistry {
   const giving = extensions.filter((extension) => extension.tools !== undefined)
   if (giving.length === 0) return () => registry
-  let last: { readonly given: readonly (readonly ToolLike[])[]; readonly registry: ToolRegistry } | undefined
+  const owners = new NameOwners(registry, report)
+  let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
   return (session) => {
-    const given: (readonly ToolLike[])[] = []
-    let words: Set<string> | undefined
-    const isTaken = (name: string): boolean => {
-      words ??= new Set(given.flat().flatMap(wordsOf))
-      return words.has(spelling(name)) || registry.isTaken(name)
-    }
-    for (const extension of giving) {
-      given.push(toolsOf(extension, session, shelf, isTaken, report))
-      words = undefined
-    }
-    const isSame = last?.given.every((tools, index) => tools === given[index]) === true
-    if (!isSame) last = { given, registry: registryWith(given.flat(), registry, report) }
+    const given = giving.map((extension, index) =>
+      givenBy(extension, session, shelf, owners, report, last?.given[index]),
+    )
+    const isSame = last?.given.every((each, index) => each === given[index]) === true
+    if (!isSame)
+      last = {
+        given,
+        registry: registryWith(
+          given.flatMap(({ own }) => own),
+          owners,
+          report,
+        ),
+      }
     return last?.registry ?? registry
   }
 }
 
-/** The name and the aliases of a tool, in the one spelling. */
-function wordsOf(tool: ToolLike): string[] {
-  const { name, aliases } = definitionOf(tool)
-  return [name, ...aliases].map(spelling)
+/** What an extension gives for a session, and those of the tools whose names are its own. */
+interface Given {
+  readonly tools: readonly ToolLike[]
+  readonly own: readonly ToolLike[]
+}
+
+/** The tools of a session; where an extension cannot give them, the others stand. */
+function givenBy(
+  extension: Extension,
+  session: string,
+  shelf: Shelf,
+  owners: NameOwners,
+  report: (error: unknown) => void,
+  former: Given | undefined,
+): Given {
+  try {
+    const tools = extension.tools?.(session, shelf, (name) => owners.isTaken(name, extension)) ?? []
+    return former?.tools === tools ? former : { tools, own: owners.claim(tools, extension) }
+  } catch (error) {
+    report(error)
+    return { tools: [], own: [] }
+  }
 }
 
 /** A registry over another; a tool that cannot be in it is set aside, and the others stand. */
-function registryWith(
-  tools: readonly ToolLike[],
-  parent: ToolRegistry,
-  report: (error: unknown) => void,
-): ToolRegistry {
-  const registry = new ToolRegistry([], { parent })
+function registryWith(tools: readonly ToolLike[], owners: NameOwners, report: (error: unknown) => void): ToolRegistry {
+  const registry = new SessionRegistry(owners)
   for (const tool of tools) {
     try {
       registry.add(tool)
@@ -152,22 +172,6 @@ function registryWith(
     }
   }
   return registry
-}
-
-/** The tools of a session; where an extension cannot give them, the others stand. */
-function toolsOf(
-  extension: Extension,
-  session: string,
-  shelf: Shelf,
-  isTaken: (name: string) => boolean,
-  report: (error: unknown) => void,
-): readonly ToolLike[] {
-  try {
-    return extension.tools?.(session, shelf, isTaken) ?? []
-  } catch (error) {
-    report(error)
-    return []
-  }
 }
 
 /** How to go on with an artifact, as far as the extensions know. */

@@ -2,9 +2,13 @@ import { sha256 } from '#sha256'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
 import { ApprovalInvalidError } from './errors.ts'
 
-/** The hash of what a tool promises now: an approval that was given to another definition is void. */
+/**
+ * The hash of what a tool promises now, and of the server that it is from: an approval that was given to another definition, or
+ * to the tool of another server, is void. A tool of the host's own that takes the place of one with an equal definition is told
+ * apart by `metadata.version` alone.
+ */
 export function fingerprint(definition: ToolDefinition): string {
-  const { name, description, type, audience, traits, metadata } = definition
+  const { name, description, type, audience, traits, metadata, mcpConfig } = definition
   let schemas: Partial<Pick<ToolDescription, 'inputSchema' | 'outputSchema'>> = {}
   try {
     const { inputSchema, outputSchema } = definition.describe()
@@ -12,7 +16,9 @@ export function fingerprint(definition: ToolDefinition): string {
   } catch {
     // a tool that is for people alone need not say its schema
   }
-  const promise = { name, description, type, audience, traits, version: String(metadata.version), ...schemas }
+  const { serverName, serverUrl, toolName, program } = mcpConfig ?? {}
+  const source = mcpConfig && [serverName, serverUrl, toolName, program].map(String)
+  const promise = { name, description, type, audience, traits, version: String(metadata.version), ...schemas, source }
   return sha256(JSON.stringify(promise, inOrder))
 }
 

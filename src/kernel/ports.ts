@@ -215,7 +215,8 @@ export interface Extension {
   readonly observers?: readonly Observer[]
   /**
    * Tools that belong to a session rather than to the executor; as long as it is the same array, they are the same tools. They go
-   * before the executor's own of the same name, which `isTaken` tells of.
+   * before the executor's own of the same name. `isTaken` tells whether a name belongs to another source; a tool with an
+   * `mcpConfig` is set aside if it does, since a server may list any name.
    */
   tools?(session: string, shelf: Shelf, isTaken: (name: string) => boolean): readonly ToolLike[]
   /** Hears that the extension gives other tools than before by itself, and not because of a call; gives the undo. */

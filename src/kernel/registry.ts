@@ -5,6 +5,8 @@ import { isRaw, loadEngine } from './schema.ts'
 
 export type OnCollision = 'replace' | 'keep' | 'throw'
 
+const mostFormer = 10_000
+
 /** Names and the tools that they mean; a registry with a parent falls back to it. */
 export class ToolRegistry {
   readonly parent: ToolRegistry | undefined
@@ -14,6 +16,10 @@ export class ToolRegistry {
   readonly #spellings = new Map<string, string>()
   /** What was taken out by its undo, and so is not put back by the undo of what replaced it. */
   readonly #undone = new WeakSet<ToolDefinition>()
+  /** Names and aliases of tools that were taken out, in the one spelling; the oldest first. */
+  readonly #former = new Set<string>()
+  /** What `hide` and `unhide` said of names. */
+  readonly #hidden = new Map<string, boolean>()
   readonly #listeners = new Set<() => void>()
 
   /**
@@ -58,8 +64,8 @@ export class ToolRegistry {
     return () => {
       this.#undone.add(definition)
       if (this.#tools.get(name) !== definition) return
+      if (former === undefined || this.#undone.has(former)) return void this.remove(name)
       this.#remove(definition)
-      if (former === undefined || this.#undone.has(former)) return
       try {
         this.#insert(former)
       } catch (error) {
@@ -73,8 +79,46 @@ export class ToolRegistry {
   /** Takes a tool out; `false` where there is none of this name. */
   remove(name: string): boolean {
     const definition = this.#tools.get(name)
-    if (definition !== undefined) this.#remove(definition)
-    return definition !== undefined
+    if (definition === undefined) return false
+    this.#hidden.delete(name)
+    this.#remove(definition)
+    return true
+  }
+
+  /**
+   * Takes out the tools that are `ephemeral`: those of this registry, not of its parent, and not those that extensions give for
+   * a session.
+   *
+   * @returns Their names.
+   */
+  pruneEphemeral(): string[] {
+    const names = [...this.#tools.values()].filter(({ ephemeral }) => ephemeral).map(({ name }) => name)
+    for (const name of names) this.remove(name)
+    return names
+  }
+
+  /**
+   * Leaves a tool out of what callers are shown; they may still call it. A tool that takes its place is hidden too.
+   *
+   * @returns `false` if there is no tool of this name.
+   */
+  hide(name: string): boolean {
+    return this.#setHidden(name, true)
+  }
+
+  /**
+   * Shows a tool again that was hidden, here or in the parent.
+   *
+   * @returns `false` if there is no tool of this name.
+   */
+  unhide(name: string): boolean {
+    return this.#setHidden(name, false)
+  }
+
+  /** Whether a tool is left out of what callers are shown. */
+  isHidden(name: string): boolean {
+    const said = this.#hidden.get(name)
+    return said ?? (!this.#tools.has(name) && this.parent?.isHidden(name) === true)
   }
 
   /** The tool of exactly this name. */
@@ -91,8 +135,14 @@ export class ToolRegistry {
     return this.#spellings.has(spelling(name)) || (this.parent?.isTaken(name) ?? false)
   }
 
+  /** Whether a name or an alias is or was in use, as `isTaken` says it; of those taken out, the last 10,000 count. */
+  wasTaken(name: string): boolean {
+    const word = spelling(name)
+    return this.#spellings.has(word) || this.#former.has(word) || (this.parent?.wasTaken(name) ?? false)
+  }
+
   /**
-   * Hears that tools were added or removed, here or in the parent.
+   * Subscribes to tools that are added, removed, hidden or shown again, here or in the parent.
    *
    * @returns The undo.
    */
@@ -110,28 +160,42 @@ export class ToolRegistry {
     return this.get(name) ?? this.#byAlias(name)
   }
 
-  /** All tools, the parent's first, in the order in which they came; those of one caller where one is given. */
+  /** All tools, the parent's first, in the order in which they came; if a caller is given, those that it is shown. */
   list(caller?: Caller): ToolDefinition[] {
     const all = new Map(this.parent?.list().map((tool) => [tool.name, tool]))
     for (const [name, tool] of this.#tools) all.set(name, tool)
     const tools = [...all.values()]
-    return caller === undefined ? tools : tools.filter((tool) => isVisible(tool, caller))
+    return caller === undefined ? tools : tools.filter((tool) => isVisible(tool, caller) && !this.isHidden(tool.name))
   }
 
   /**
-   * A new registry with the tools of this and of others, from left to right; none of them is changed.
+   * A new registry with the tools of this and of others, from left to right; none of them is changed. Hidden tools stay hidden.
    *
    * @param options `onCollision`: what to do where a name is taken and the incoming tool's own `onCollision` is `'throw'`. Default: `'throw'`.
    */
   merge(others: Iterable<ToolRegistry>, options: { readonly onCollision?: OnCollision } = {}): ToolRegistry {
-    const merged = new ToolRegistry(this.list())
-    for (const other of others) {
-      for (const tool of other.list()) {
+    const merged = new ToolRegistry()
+    for (const registry of [this, ...others]) {
+      for (const tool of registry.list()) {
         const onCollision = tool.onCollision === 'throw' ? options.onCollision : tool.onCollision
         merged.add(tool, onCollision === undefined ? {} : { onCollision })
+        if (merged.get(tool.name) === tool) merged.#setHidden(tool.name, registry.isHidden(tool.name))
       }
     }
     return merged
+  }
+
+  #setHidden(name: string, isHidden: boolean): boolean {
+    if (!this.has(name)) return false
+    if (this.isHidden(name) !== isHidden) {
+      this.#hidden.set(name, isHidden)
+      this.#tell()
+    }
+    return true
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   #byAlias(alias: string): ToolDefinition | undefined {
@@ -150,14 +214,22 @@ export class ToolRegistry {
     this.#tools.set(name, definition)
     for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
     for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
-    for (const listener of this.#listeners) listener()
+    this.#tell()
   }
 
   #remove(definition: ToolDefinition): void {
     this.#tools.delete(definition.name)
-    for (const word of [definition.name, ...definition.aliases]) this.#spellings.delete(spelling(word))
+    for (const word of [definition.name, ...definition.aliases].map(spelling)) {
+      this.#spellings.delete(word)
+      this.#former.delete(word) // put again below, as the newest
+      this.#former.add(word)
+    }
+    for (const oldest of this.#former) {
+      if (this.#former.size <= mostFormer) break
+      this.#former.delete(oldest)
+    }
     for (const alias of definition.aliases) this.#aliases.delete(alias)
-    for (const listener of this.#listeners) listener()
+    this.#tell()
   }
 }
 

@@ -58,6 +58,12 @@ export interface McpConfig {
   readonly [key: string]: unknown
   readonly serverName?: string
   readonly serverUrl?: string
+  /** What the server calls the tool. */
+  readonly toolName?: string
+  /** The hash of the command line of a server that is a program. */
+  readonly program?: string
+  /** Whether the server chose `serverName` itself, so that another may have the same. */
+  readonly isSelfNamed?: boolean
   readonly transport?: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process'
   /** The traits that the host gave the tool, as far as it gave any; never what the server says of it. */
   readonly hostTraits?: ToolTraits
@@ -111,7 +117,7 @@ export interface ToolOptions<Input = never> {
   readonly defaultResult?: readonly ContentBlock[]
   readonly middleware?: readonly Middleware[]
   readonly hooks?: ToolHooks
-  /** Ends with the context that it was bound to. */
+  /** Whether `ToolRegistry.pruneEphemeral` takes it out of the registry that it was added to. Default: `false`. */
   readonly ephemeral?: boolean
   /** Whether what it returns is as trustworthy as the host's own words. Default: `false`. */
   readonly trusted?: boolean

@@ -5,10 +5,11 @@
  *
  * @module
  */
-import type { Extension, Shelf, Tool } from '../index.ts'
+import { ToolAlreadyRegisteredError, type Extension, type Shelf, type Tool } from '../index.ts'
 import { Connection } from './client/_connection.ts'
 import { namespaced } from './client/_names.ts'
 import { targetOf, type McpToolsOptions } from './client/_options.ts'
+import { quoted } from './client/_text.ts'
 import type { Taken } from './client/_tools.ts'
 
 export { normalizeMCPConfig } from './client/_config.ts'
@@ -31,7 +32,7 @@ export interface McpTools extends Extension {
    * The tools as the server offers them now: the same array until they change.
    *
    * @param session Of no meaning: all sessions share the connection.
-   * @param isTaken Says which names are taken already: tools that have them are called `<server>_<name>`.
+   * @param isTaken Says which names belong to others: tools that have them are called `<server>_<name>`, which is reported.
    */
   tools(session?: string, shelf?: Shelf, isTaken?: (name: string) => boolean): readonly Tool[]
   /** Hears that `tools` gives others than before; gives the undo. */
@@ -69,8 +70,9 @@ export interface McpTools extends Extension {
  * @experimental
  */
 export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
-  const connection = new Connection(targetOf(options))
-  const namespace = new Namespace(connection)
+  const target = targetOf(options)
+  const connection = new Connection(target)
+  const namespace = new Namespace(connection, target.report)
   await connection.live()
   return {
     get serverName() {
@@ -88,10 +90,12 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
 class Namespace {
   readonly #connection: Connection
   readonly #renamed = new WeakMap<Taken, Tool>()
+  readonly #report: (error: unknown) => void
   #former: { readonly list: readonly Taken[]; readonly names: string; readonly tools: readonly Tool[] } | undefined
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, report: (error: unknown) => void) {
     this.#connection = connection
+    this.#report = report
   }
 
   tools(isTaken: (name: string) => boolean = () => false): readonly Tool[] {
@@ -109,6 +113,9 @@ class Namespace {
     if (known !== undefined) return known
     const renamed = taken.renamed(namespaced(server, taken.tool.name))
     this.#renamed.set(taken, renamed)
+    const which = `The tool ${quoted(taken.tool.name)} of the MCP server ${quoted(server)}`
+    const words = `${which} is called ${quoted(renamed.name)}: its name belongs to a tool of another source.`
+    this.#report(new ToolAlreadyRegisteredError(words))
     return renamed
   }
 }

@@ -1,5 +1,5 @@
-import type { Decision, Extension, Observer, Policy, ToolContext, Validated } from '../index.ts'
-import { namesOf, wordOf } from './_options.ts'
+import type { Decision, Extension, Observer, Policy, ToolContext, ToolDefinition, Validated } from '../index.ts'
+import { identityOf, ToolList, wordOf, type ToolName } from './_options.ts'
 
 const mostTallies = 10_000
 const mostAsked = 10_000
@@ -23,7 +23,7 @@ export interface Limit<Counted extends Tally> {
   readonly name: string
   readonly per: LimitedBy | undefined
   /** Default: every tool. */
-  readonly tools: readonly string[] | undefined
+  readonly tools: readonly ToolName[] | undefined
   create(): Counted
   readonly calls: number
   /** Why no further call may begin; nothing where one may. `allowance` tells how many are allowed, and whose. */
@@ -42,7 +42,7 @@ export type Limiting = Extension & { readonly policies: readonly [Policy]; reado
  */
 export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limiting {
   const per = wordOf(limit.name, 'per', limit.per, scopes, 'session-and-tool')
-  const tools = limit.tools === undefined ? undefined : namesOf(limit.name, 'tools', limit.tools)
+  const tools = limit.tools === undefined ? undefined : new ToolList(limit.name, 'tools', limit.tools)
   // The least recently used first.
   const tallies = new Map<string, Counted>()
   // How many places a call holds; more than one where executors share the limit, and a host gave two calls one id.
@@ -52,10 +52,10 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   // An extension may be mounted twice, or on trial too: what it said of a call it says again.
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
-  // A tool's name has no line break, so that no session can pass for another pair, nor a principal for a session.
-  function keyOf({ session, principal }: Counting, toolName: string): string {
+  // A tool's identity has no line break, so that no session can pass for another pair, nor a principal for a session.
+  function keyOf({ session, principal }: Counting, tool: ToolDefinition): string {
     if (per === 'principal') return principal === undefined ? `\n${session}` : `principal\n${principal}`
-    return per === 'session' ? session : per === 'tool' ? toolName : `${toolName}\n${session}`
+    return per === 'session' ? session : per === 'tool' ? identityOf(tool) : `${identityOf(tool)}\n${session}`
   }
 
   function tallyOf(key: string): Counted {
@@ -70,7 +70,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   function decide(call: Validated, context: ToolContext): Decision {
-    if (tools !== undefined && !tools.has(call.tool.name)) return undefined
+    if (tools !== undefined && !tools.includes(call.tool)) return undefined
     const known = decided.get(context)
     if (known !== undefined) return known.decision
     // Where a client has answered, its call began when it was asked.
@@ -81,7 +81,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
 
   function judge(call: Validated): Decision {
     const { tool, invocationId } = call
-    const key = keyOf(call, tool.name)
+    const key = keyOf(call, tool)
     const tally = tallyOf(key)
     const of = per === 'session' || per === 'principal' ? '' : ` of ${JSON.stringify(tool.name)}`
     const many = limit.calls === 1 ? '1 call' : `${limit.calls} calls`
@@ -93,16 +93,17 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     return undefined
   }
 
-  const observe: Observer = (event) => {
-    const { invocationId, toolName } = event
+  const observe: Observer = (event, tool) => {
+    if (tool === undefined) return // its call was never judged
+    const { invocationId } = event
     const isAsked = event.event === 'call:paused' && event.reason === 'client'
     if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
-    const key = keyOf(event, toolName)
+    const key = keyOf(event, tool)
     const place = placeOf(invocationId, key)
     if (take(places, place)) tallyOf(key).waiting--
     if (event.event === 'call:settled') {
       if (event.status !== 'pending') take(asked, place)
-    } else if ((tools === undefined || tools.has(toolName)) && !(event.event === 'tool:start' && asked.has(place))) {
+    } else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && asked.has(place))) {
       limit.begun(tallyOf(key))
       if (isAsked) remember(place)
     }

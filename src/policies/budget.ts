@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { requireOptions, wholeNumber } from './_options.ts'
+import { requireOptions, wholeNumber, type ToolName } from './_options.ts'
 import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
-export type { LimitedBy, Limiting }
+export type { LimitedBy, Limiting, ToolName }
 
 export interface BudgetOptions {
   /** How many calls may begin. */
@@ -17,8 +17,8 @@ export interface BudgetOptions {
    * `'tool'` alone. Default: `'session-and-tool'`.
    */
   readonly per?: LimitedBy
-  /** The names of the tools whose calls are counted. Default: all. */
-  readonly tools?: readonly string[]
+  /** The tools whose calls are counted: by name those of any source, each by itself. Default: all. */
+  readonly tools?: readonly ToolName[]
 }
 
 interface Spent extends Tally {

@@ -4,8 +4,10 @@
  *
  * @module
  */
-import type { Decision, Extension, Policy, ToolContext, Validated } from '../index.ts'
-import { namesOf, requireOptions, wordOf, wrong } from './_options.ts'
+import type { Decision, Extension, Policy, ToolContext, ToolDefinition, Validated } from '../index.ts'
+import { requireOptions, ToolList, wordOf, wrong, type ToolName } from './_options.ts'
+
+export type { ToolName }
 
 /** Let the call through, ask somebody, or refuse it. */
 export type Permission = 'auto' | 'ask' | 'deny'
@@ -19,14 +21,15 @@ export type PermissionFunction = (
 
 interface PermissionLists {
   /** Tools whose calls somebody has to approve, unless they stand in one of the other lists. */
-  readonly requireApprovalTools?: readonly string[]
+  readonly requireApprovalTools?: readonly ToolName[]
   /**
    * Tools about whose calls this policy asks nobody, unless they are denied. They run at once only where nothing else asks:
-   * a tool's own `requiresConfirmation` and other policies still do.
+   * a tool's own `requiresConfirmation` and other policies still do. A name by itself means a tool of the host's own, and
+   * `{ server: 'files', name: 'read_file' }` that of a server to which the host gave this name in `mcpTools`.
    */
-  readonly autoAllowTools?: readonly string[]
+  readonly autoAllowTools?: readonly ToolName[]
   /** Tools whose calls are refused, whatever else is said of them. */
-  readonly autoDenyTools?: readonly string[]
+  readonly autoDenyTools?: readonly ToolName[]
 }
 
 /** What becomes of the tools that stand in no list: `mode`, and the function that `mode: 'custom'` asks. */
@@ -62,9 +65,9 @@ const modes = ['auto', 'ask', 'deny', 'custom'] as const
 export function permissions(options: PermissionsOptions): Extension & { readonly policies: readonly [Policy] } {
   requireOptions('permissions', options, known)
   const mode = wordOf('permissions', 'mode', options.mode, modes)
-  const denied = namesOf('permissions', 'autoDenyTools', options.autoDenyTools)
-  const allowed = namesOf('permissions', 'autoAllowTools', options.autoAllowTools)
-  const asked = namesOf('permissions', 'requireApprovalTools', options.requireApprovalTools)
+  const denied = new ToolList('permissions', 'autoDenyTools', options.autoDenyTools)
+  const allowed = new ToolList('permissions', 'autoAllowTools', options.autoAllowTools)
+  const asked = new ToolList('permissions', 'requireApprovalTools', options.requireApprovalTools)
   const custom = functionOf(mode, options.decide)
 
   return {
@@ -72,15 +75,15 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
       {
         name: 'permissions',
         decide(call, context) {
-          const { name, aliases } = call.tool
-          const isIn = (names: ReadonlySet<string>): boolean =>
-            names.size > 0 && (names.has(name) || aliases.some((alias) => names.has(alias)))
-          if (isIn(denied)) return decisionOf('deny')
-          if (allowed.has(name)) return decisionOf('auto')
-          if (isIn(asked)) return decisionOf('ask')
-          if (mode !== 'custom') return decisionOf(mode)
-          const said = custom(name, call, context)
-          return typeof said === 'string' ? decisionOf(said) : Promise.resolve(said).then(decisionOf)
+          const { tool } = call
+          if (denied.includes(tool)) return decisionOf('deny')
+          if (allowed.means(tool)) return decisionOf('auto')
+          if (asked.includes(tool)) return decisionOf('ask')
+          if (mode !== 'custom') return decisionOf(mode, allowed.hasName(tool) ? notMeant(tool) : '')
+          const said = custom(tool.name, call, context)
+          return typeof said === 'string'
+            ? decisionOf(said)
+            : Promise.resolve(said).then((settled) => decisionOf(settled))
         },
       },
     ],
@@ -96,14 +99,20 @@ function functionOf(mode: string, decide: PermissionFunction | undefined): Permi
   throw wrong('permissions', `asks \`decide\` only where \`mode\` is "custom", and it is "${mode}"`)
 }
 
-function decisionOf(permission: Permission): Decision {
+/** Why a name in `autoAllowTools` does not allow a server's tool, and what to write instead. */
+function notMeant({ mcpConfig }: ToolDefinition): string {
+  const { serverName: server, toolName: name } = mcpConfig ?? {}
+  return `; \`autoAllowTools\` means this tool only by ${JSON.stringify({ server, name })}, with \`server\` as its \`name\` in \`mcpTools\``
+}
+
+function decisionOf(permission: Permission, hint = ''): Decision {
   switch (permission) {
     case 'auto':
       return undefined
     case 'ask':
-      return { decision: 'ask', reason: 'Approval required by policy' }
+      return { decision: 'ask', reason: `Approval required by policy${hint}` }
     case 'deny':
-      return { decision: 'deny', reason: 'Permission denied by policy' }
+      return { decision: 'deny', reason: `Permission denied by policy${hint}` }
     default:
       throw new TypeError('`decide` gives "auto", "ask" or "deny"')
   }

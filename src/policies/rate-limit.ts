@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { requireOptions, wholeNumber, wrong } from './_options.ts'
+import { requireOptions, wholeNumber, wrong, type ToolName } from './_options.ts'
 import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
-export type { LimitedBy, Limiting }
+export type { LimitedBy, Limiting, ToolName }
 
 export interface RateLimitOptions {
   /** How many calls may begin within any stretch of `interval`. */
@@ -19,8 +19,8 @@ export interface RateLimitOptions {
    * `'tool'` alone. Default: `'session-and-tool'`.
    */
   readonly per?: LimitedBy
-  /** The names of the tools whose calls are counted. Default: all. */
-  readonly tools?: readonly string[]
+  /** The tools whose calls are counted: by name those of any source, each by itself. Default: all. */
+  readonly tools?: readonly ToolName[]
 }
 
 interface Recent extends Tally {

@@ -83,7 +83,12 @@ it('AIDK-29 the configuration of Cursor is normalised, what is said at run time 
 
 it('AGK-11 a tool of a server knows its origin, which takes any further keys', async () => {
   const { server } = await serve([{ name: 'read.it' }])
-  expect(server.tools()[0]?.mcpConfig).toEqual({ serverName: 'knowify', toolName: 'read.it', transport: 'in-process' })
+  expect(server.tools()[0]?.mcpConfig).toEqual({
+    serverName: 'knowify',
+    isSelfNamed: true,
+    toolName: 'read.it',
+    transport: 'in-process',
+  })
 })
 
 it('AGK-12 the name of the server is what the host calls it, else what it calls itself', async () => {

@@ -147,10 +147,12 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
 }
 
 function mcpConfigOf(toolName: string, target: Target, source: Source): McpConfig {
-  const { kind, address } = target
+  const { kind, address, name, command, args = [] } = target
   return {
     serverName: source.server,
+    ...(name === undefined ? { isSelfNamed: true } : undefined),
     toolName,
+    ...(command === undefined ? undefined : { program: sha256(JSON.stringify([command, ...args])) }),
     ...(address === undefined ? undefined : { serverUrl: `${address.origin}${address.pathname}` }),
     ...(kind === 'other' ? undefined : { transport: kind }),
   }

@@ -16,12 +16,18 @@ import { pump } from './pump.ts'
 import { recall } from './recall.ts'
 import { snapshotOf, type ToolCallSnapshot } from './record.ts'
 import { recover, type RecoverOptions, type Recovery } from './recover.ts'
+import type { ToolRegistry } from './registry.ts'
 import { invocationOf, type Holding, type DecideOptions, type Redeemed } from './resume.ts'
 
 /** What the host says of a whole turn. */
 export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
   /** The identity of each occurrence, where the host wants at-most-once execution. */
   readonly invocationId?: (call: ToolCall, index: number) => string
+  /**
+   * Whether the turn ends what was given for it: unless one of its calls is `pending`, the `ephemeral` tools are taken out of the
+   * executor's registry after it, as `ToolRegistry.pruneEphemeral` does. Default: `false`.
+   */
+  readonly pruneEphemeral?: boolean
 }
 
 /** What the executor itself says of a call. */
@@ -42,6 +48,7 @@ function notClosed(): ToolTimeoutError {
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
 export class ToolExecutor {
   readonly #kernel: Kernel
+  readonly #registry: ToolRegistry
   readonly #holding: Holding
   readonly #ledger: JournalLedger | undefined
   readonly #extensions: readonly Extension[]
@@ -54,8 +61,9 @@ export class ToolExecutor {
   #closing: Promise<void> | undefined
 
   constructor(options: ExecutorOptions) {
-    const { kernel, holding, ledger, inFlight } = assemble(options, () => this.#owner)
+    const { kernel, registry, holding, ledger, inFlight } = assemble(options, () => this.#owner)
     this.#kernel = kernel
+    this.#registry = registry
     this.#holding = holding
     this.#ledger = ledger
     this.#inFlight = inFlight
@@ -100,12 +108,20 @@ export class ToolExecutor {
       )
     }
     const slots = new TurnSlots(this.#concurrency)
-    const { invocationId, ...rest } = options
+    const { invocationId, pruneEphemeral = false, ...rest } = options
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
       return { call: callOf(call), options: id === undefined ? rest : { ...rest, invocationId: id } }
     })
-    return Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
+    const results = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
+    if (pruneEphemeral && results.every(({ status }) => status !== 'pending')) {
+      try {
+        this.#registry.pruneEphemeral()
+      } catch (error) {
+        this.#kernel.report(error) // of a listener: the results stand
+      }
+    }
+    return results
   }
 
   /** Runs one call, yields its events as they happen, and returns its result; leaving early gives the call up. */
@@ -171,13 +187,16 @@ export class ToolExecutor {
     return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.has(id))
   }
 
-  /** The tools that a caller may be shown; one whose schema cannot be said is set aside and reported. */
+  /** The tools that a caller is shown, without those that are hidden; one whose schema cannot be said is set aside and reported. */
   list(caller: Caller = 'model', session: string = this.session): ToolDefinition[] {
     const tools = this.#kernel.registryFor(session).list(caller)
     return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
-  /** Hears that tools were added to the executor's registry, or removed, or that extensions give others; gives the undo. */
+  /**
+   * Subscribes to changes of the executor's registry (tools that are added, removed, hidden or shown again), and of what
+   * extensions give. Returns the undo.
+   */
   onToolsChange(listener: () => void): () => void {
     const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
     const undos = [this.#kernel.registryFor(this.session).onChange(listener), ...ofExtensions]

@@ -335,3 +335,138 @@ describe('what is not a tool', () => {
     expect(reported).toEqual([expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' })])
   })
 })
+
+describe('a hidden tool', () => {
+  const shown = (registry: ToolRegistry): string[] => registry.list('model').map(({ name }) => name)
+
+  test('is left out of what callers are shown, and may still be called', async () => {
+    const registry = new ToolRegistry([named('read'), named('write')])
+    const executor = createExecutor({ tools: registry })
+    expect(registry.hide('write')).toBe(true)
+    expect([registry.isHidden('write'), registry.isHidden('read')]).toEqual([true, false])
+    expect(executor.list().map(({ name }) => name)).toEqual(['read'])
+    expect(executor.list('user').map(({ name }) => name)).toEqual(['read'])
+    expect(registry.list().map(({ name }) => name)).toEqual(['read', 'write'])
+    expect(text(await executor.execute({ name: 'write' }))).toBe('write')
+    expect((await executor.execute({ name: 'wrote' })).error?.message).not.toMatch(/\bwrite\b/)
+    expect(registry.unhide('write')).toBe(true)
+    expect(shown(registry)).toEqual(['read', 'write'])
+  })
+
+  test('that is none is said to be none', () => {
+    const registry = new ToolRegistry()
+    expect([registry.hide('read'), registry.unhide('read'), registry.isHidden('read')]).toEqual([false, false, false])
+    registry.add(named('read'))
+    expect(shown(registry)).toEqual(['read'])
+  })
+
+  test('is heard of by listeners, here and in a child, if it changes anything', () => {
+    const registry = new ToolRegistry([named('read')])
+    const child = new ToolRegistry([], { parent: registry })
+    let changes = 0
+    child.onChange(() => changes++)
+    registry.hide('read')
+    registry.hide('read')
+    expect(changes).toBe(1)
+    registry.unhide('read')
+    expect(changes).toBe(2)
+    child.hide('read')
+    expect(changes).toBe(3)
+  })
+
+  test('of a parent is hidden in a child, unless the child has a tool of this name or shows it', () => {
+    const registry = new ToolRegistry([named('read'), named('write')])
+    registry.hide('read')
+    registry.hide('write')
+    const child = new ToolRegistry([named('write')], { parent: registry })
+    expect(shown(child)).toEqual(['write'])
+    child.unhide('read')
+    expect(shown(child).toSorted()).toEqual(['read', 'write'])
+    expect(shown(registry)).toEqual([])
+  })
+
+  test('stays hidden where another takes its place, and not where it was taken out', () => {
+    const registry = new ToolRegistry([named('read')])
+    registry.hide('read')
+    const undo = registry.add(named('read'), { onCollision: 'replace' })
+    expect(shown(registry)).toEqual([])
+    undo()
+    expect(shown(registry)).toEqual([])
+    registry.remove('read')
+    const added = registry.add(named('read'))
+    expect(shown(registry)).toEqual(['read'])
+    registry.hide('read')
+    added()
+    registry.add(named('read'))
+    expect(shown(registry)).toEqual(['read'])
+  })
+
+  test('stays hidden in a merge, where it is the one that stays', () => {
+    const hidden = (): ToolRegistry => {
+      const registry = new ToolRegistry([named('read')])
+      registry.hide('read')
+      return registry
+    }
+    const plain = new ToolRegistry([named('read')])
+    expect(shown(hidden().merge([new ToolRegistry([named('write')])]))).toEqual(['write'])
+    expect(shown(new ToolRegistry([named('write')]).merge([hidden()]))).toEqual(['write'])
+    expect(shown(plain.merge([hidden()], { onCollision: 'keep' }))).toEqual(['read'])
+    expect(shown(plain.merge([hidden()], { onCollision: 'replace' }))).toEqual([])
+    expect(shown(hidden().merge([plain], { onCollision: 'replace' }))).toEqual(['read'])
+  })
+})
+
+describe('ephemeral tools', () => {
+  const ephemeral = (name: string, options: object = {}): Tool => named(name, { ephemeral: true, ...options })
+
+  test('are taken out of their own registry when it is asked to, and the others stay', () => {
+    const parent = new ToolRegistry([ephemeral('of_parent')])
+    const registry = new ToolRegistry([ephemeral('once'), named('ever'), ephemeral('too', { aliases: ['also'] })], {
+      parent,
+    })
+    let changes = 0
+    registry.onChange(() => changes++)
+    expect(registry.pruneEphemeral()).toEqual(['once', 'too'])
+    expect(registry.list().map(({ name }) => name)).toEqual(['of_parent', 'ever'])
+    expect(registry.resolve('also')).toBeUndefined()
+    expect(changes).toBe(2)
+    expect(registry.pruneEphemeral()).toEqual([])
+  })
+
+  test('go after a turn that says so, unless a call of it is pending', async () => {
+    const registry = new ToolRegistry()
+    const executor = createExecutor({ tools: registry })
+    const names = (): string[] => executor.list().map(({ name }) => name)
+    registry.add(ephemeral('once'))
+    registry.add(named('ask', { requiresConfirmation: true }))
+    await executor.executeToolCalls([{ name: 'once' }])
+    const [, waiting] = await executor.executeToolCalls([{ name: 'once' }, { name: 'ask' }], { pruneEphemeral: true })
+    expect(waiting?.status).toBe('pending')
+    expect(names()).toEqual(['once', 'ask'])
+    await executor.execute({ name: 'once' })
+    expect(names()).toEqual(['once', 'ask'])
+    const results = await executor.executeToolCalls([{ name: 'once' }, { name: 'none' }], { pruneEphemeral: true })
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'error'])
+    expect(names()).toEqual(['ask'])
+  })
+
+  test('that an extension gives for a session stay', async () => {
+    const given = [ephemeral('asks')]
+    const executor = createExecutor({ tools: [ephemeral('once')], use: [{ tools: () => given }] })
+    await executor.executeToolCalls([{ name: 'asks' }, { name: 'once' }], { pruneEphemeral: true })
+    expect(executor.list().map(({ name }) => name)).toEqual(['asks'])
+  })
+
+  test('go although a listener breaks, which is reported, and the results stand', async () => {
+    const registry = new ToolRegistry([ephemeral('once')])
+    const reports: unknown[] = []
+    const executor = createExecutor({ tools: registry, report: (error) => reports.push(error) })
+    const fault = new Error('no')
+    registry.onChange(() => {
+      throw fault
+    })
+    const [result] = await executor.executeToolCalls([{ name: 'once' }], { pruneEphemeral: true })
+    expect(result?.status).toBe('ok')
+    expect(reports).toEqual([fault])
+  })
+})

@@ -151,9 +151,15 @@ describe('ADK', () => {
     expect(JSON.stringify(make({ meta: { owner: 'weather' } }))).not.toContain('owner')
   })
 
-  it('ADK-07 a tool is not ephemeral where nothing is said', () => {
+  it('ADK-07 a tool is not ephemeral where nothing is said, and one that is goes when its registry is pruned', async () => {
     expect(make().ephemeral).toBe(false)
     expect(make({ ephemeral: true }).ephemeral).toBe(true)
+    const registry = new ToolRegistry([make(), make({ name: 'once', ephemeral: true })])
+    const executor = createExecutor({ tools: registry })
+    await executor.executeToolCalls([{ name: 'once', args: {} }], { pruneEphemeral: true })
+    expect(registry.list().map(({ name }) => name)).toEqual(['forecast'])
+    registry.add(make({ name: 'once', ephemeral: true }))
+    expect(registry.pruneEphemeral()).toEqual(['once'])
   })
 
   it('ADK-08 onCollision is throw where nothing is said, and speaks in a merge, not on adding', () => {
@@ -439,7 +445,7 @@ describe('ADK', () => {
     expect([await empty.lineCount(), await empty.head(), empty.byteLength()]).toEqual([0, '', 0])
   })
 
-  it('ADK-34 a registry adds and removes, refuses a name twice, and lists for a caller what it may see', () => {
+  it('ADK-34 a registry adds and removes, refuses a name twice, lists for a caller what it may see, and hides tools', async () => {
     const registry = new ToolRegistry([make()])
     expect(() => registry.add(make())).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
     const other = make({ description: 'Another' })
@@ -452,6 +458,16 @@ describe('ADK', () => {
     expect(registry.list('model').map(({ name }) => name)).toEqual(['forecast'])
     expect([registry.remove('hidden'), registry.remove('hidden'), registry.has('hidden')]).toEqual([true, false, false])
     expect(registry.has('constructor')).toBe(false)
+
+    registry.add(make({ name: 'other' }))
+    const executor = createExecutor({ tools: registry })
+    const visible = (): string[] => executor.list().map(({ name }) => name)
+    const hidden = (): string[] => registry.list().flatMap(({ name }) => (registry.isHidden(name) ? [name] : []))
+    registry.hide('other')
+    expect([visible(), hidden()]).toEqual([['forecast'], ['other']])
+    expect((await executor.execute({ name: 'other', args: {} })).status).toBe('ok')
+    registry.unhide('other')
+    expect([visible(), hidden()]).toEqual([['forecast', 'other'], []])
   })
 
   it('ADK-35 a merge goes from left to right, asks the incoming tool, then the option, and changes no registry', () => {
@@ -478,6 +494,8 @@ describe('ADK', () => {
     expect(left.has('other')).toBe(false)
     merged.remove('forecast')
     expect(wordsOf(left)).toBe('left')
+    left.hide('forecast')
+    expect(left.merge([new ToolRegistry([make({ name: 'other' })])]).list('model')).toHaveLength(1)
   })
 
   it('ADK-37 the same call has the same callId by design, and every occurrence an id of its own', async () => {

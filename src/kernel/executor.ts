@@ -28,6 +28,13 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
    * executor's registry after it, as `ToolRegistry.pruneEphemeral` does. Default: `false`.
    */
   readonly pruneEphemeral?: boolean
+  /** Is given the calls before any of them starts. If it throws, none does, and the turn rejects with the error. */
+  readonly beforeTurn?: (calls: readonly ToolCall[]) => void | Promise<void>
+  /**
+   * Is given the results once every call has one, in the order of the calls; it follows each `beforeTurn` that did not throw.
+   * What it throws is reported, since the calls have run.
+   */
+  readonly afterTurn?: (results: readonly ToolResult[]) => void | Promise<void>
 }
 
 /** What the executor itself says of a call. */
@@ -96,7 +103,7 @@ export class ToolExecutor {
 
   /**
    * Runs the calls of one model turn, some at a time, and gives their results in the order of the calls. One bad call never
-   * touches the others. Rejects, before any of them runs, with what the host's `invocationId` throws.
+   * touches the others. Rejects, before any of them runs, with what the host's `invocationId` or `beforeTurn` throws.
    *
    * @param calls As a format makes them of a message.
    * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
@@ -108,20 +115,26 @@ export class ToolExecutor {
       )
     }
     const slots = new TurnSlots(this.#concurrency)
-    const { invocationId, pruneEphemeral = false, ...rest } = options
+    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = options
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
       return { call: callOf(call), options: id === undefined ? rest : { ...rest, invocationId: id } }
     })
+    if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
     const results = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
-    if (pruneEphemeral && results.every(({ status }) => status !== 'pending')) {
-      try {
-        this.#registry.pruneEphemeral()
-      } catch (error) {
-        this.#kernel.report(error) // of a listener: the results stand
-      }
-    }
+    const isOver = pruneEphemeral && results.every(({ status }) => status !== 'pending')
+    if (isOver) await this.#conclude(() => this.#registry.pruneEphemeral())
+    if (afterTurn !== undefined) await this.#conclude(() => afterTurn([...results]))
     return results
+  }
+
+  /** Does what follows a turn. What it throws is reported, since the results stand. */
+  async #conclude(work: () => unknown): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#kernel.report(error)
+    }
   }
 
   /** Runs one call, yields its events as they happen, and returns its result; leaving early gives the call up. */

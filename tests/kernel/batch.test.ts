@@ -63,6 +63,58 @@ describe('the calls of a turn', () => {
     await soon(Promise.all([one, two, ...singles]))
   })
 
+  test('are shown to the host before any of them starts, and their results once every one is there', async () => {
+    const log: string[] = []
+    const t = work('t', ({ index }: { index: number }) => {
+      log.push(`ran ${index}`)
+      if (index === 1) throw new Error('no')
+      return 'done'
+    })
+    const results = await createExecutor({ tools: [t] }).executeToolCalls(calls(3), {
+      beforeTurn: async (turnCalls) => {
+        await pause(5)
+        log.push(`before ${turnCalls.map(({ args }) => JSON.stringify(args)).join(' ')}`)
+      },
+      afterTurn: async (turnResults) => {
+        await pause(5)
+        log.push(`after ${turnResults.map(({ status }) => status).join(' ')}`)
+      },
+    })
+    log.push(`given ${results.length}`)
+    expect(log).toEqual([
+      'before {"index":0} {"index":1} {"index":2}',
+      'ran 0',
+      'ran 1',
+      'ran 2',
+      'after ok error ok',
+      'given 3',
+    ])
+  })
+
+  test('do not start where the host refuses the turn, and its end is not told of then', async () => {
+    const { tools, began } = gates(2)
+    const ended: unknown[] = []
+    const refused = createExecutor({ tools }).executeToolCalls(calls(2), {
+      beforeTurn: () => Promise.reject(new Error('not now')),
+      afterTurn: (results) => void ended.push(results),
+    })
+    await expect(refused).rejects.toThrow('not now')
+    expect([began, ended]).toEqual([[], []])
+  })
+
+  test('keep their results where the host fails at the end of the turn, which is reported', async () => {
+    const { reports, report } = sink()
+    const failure = new Error('no')
+    const results = await createExecutor({ tools: [work('t', () => 'done')], report }).executeToolCalls(calls(1), {
+      afterTurn: (given) => {
+        ;(given as unknown[]).length = 0
+        throw failure
+      },
+    })
+    expect(results.map(text)).toEqual(['done'])
+    expect(reports).toEqual([failure])
+  })
+
   test('touch each other in no way: one bad call never rejects the turn', async () => {
     const tools = [
       work('good', () => 'good'),

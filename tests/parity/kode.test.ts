@@ -4,11 +4,13 @@ import {
   createExecutor,
   foldEvent,
   tool,
+  SealedError,
   Tool,
   ToolRegistry,
   type Approver,
   type ErasedConfig,
   type Policy,
+  type ToolCallState,
   type ToolContext,
   type ToolEvent,
   type ToolExecutor,
@@ -17,6 +19,7 @@ import {
 } from 'toolwright'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { cache } from 'toolwright/middleware/cache'
 import { permissions, type PermissionsOptions } from 'toolwright/policies/permissions'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -601,7 +604,8 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
   })
 })
 
-it('KODE-45 hooks guard commands and files, cut long results, mask passwords, and keep what was read', async () => {
+it('KODE-45 hooks guard commands and files, cut long results, mask passwords, and keep what was read for five minutes', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
   const inputOf = (input: unknown): { path: string; command: string } => input as { path: string; command: string }
   const security: Policy = {
     name: 'security',
@@ -618,17 +622,18 @@ it('KODE-45 hooks guard commands and files, cut long results, mask passwords, an
       return undefined
     },
   }
-  const cache = new Map<string, unknown>()
+  const kept = new Map<string, { readonly result: unknown; readonly until: number }>()
   const reading = new Tool({
     name: 'fs_read',
     description: 'Reads a file',
     inputSchema: z.object({ path: z.string() }),
     hooks: {
       preToolUse({ callId }) {
-        return cache.has(callId) ? { result: cache.get(callId) } : undefined
+        const found = kept.get(callId)
+        return found !== undefined && performance.now() < found.until ? { result: found.result } : undefined
       },
       postToolUse({ callId }, result) {
-        cache.set(callId, result)
+        kept.set(callId, { result, until: performance.now() + 300_000 })
         if (typeof result !== 'string' || result.length <= 100_000) return undefined
         const words = `${result.slice(0, 10_000)}\n\n...(truncated, total size: ${result.length} bytes)`
         return { update: { result: words } }
@@ -672,6 +677,23 @@ it('KODE-45 hooks guard commands and files, cut long results, mask passwords, an
   expect([first.skipped, again.skipped]).toEqual([undefined, true])
   expect(wordsOf(again)).toBe('small')
   expect(sandbox.reads).toBe(2)
+  vi.advanceTimersByTime(299_999)
+  expect((await execute('fs_read', { path: 'small.txt' })).skipped).toBe(true)
+  vi.advanceTimersByTime(1)
+  expect((await execute('fs_read', { path: 'small.txt' })).skipped).toBe(undefined)
+  expect(sandbox.reads).toBe(3)
+
+  // What the package brings keeps it as long by itself.
+  const cached = createExecutor({ tools: [fsRead], use: [cache()] })
+  const readAgain = async (): Promise<number> => {
+    await cached.execute({ name: 'fs_read', args: { path: 'small.txt' } }, { values: { sandbox } })
+    return sandbox.reads
+  }
+  expect([await readAgain(), await readAgain()]).toEqual([4, 4])
+  vi.advanceTimersByTime(299_999)
+  expect(await readAgain()).toBe(4)
+  vi.advanceTimersByTime(1)
+  expect(await readAgain()).toBe(5)
 })
 
 it('KODE-51 a policy that asks makes the call wait for approval', async () => {
@@ -882,11 +904,43 @@ it('KODE-39 states follow one another as they are drawn, and in no other way', a
   expect(await trailOf([hooked({ preToolUse: () => ({ decision: 'deny' }) })])).toBe('PENDING DENIED')
   expect(await trailOf([hooked({ preToolUse: () => ({ result: 1 }) })])).toBe('PENDING COMPLETED')
 
-  const envelope = { callId: null, invocationId: 'i', toolName: 't', session: 's', timestamp: 1 }
-  const received = foldEvent(undefined, { ...envelope, event: 'call:received', args: {}, seq: 0 })
-  const settled = { ...envelope, event: 'call:settled', status: 'ok', effect: 'none', durationMs: 1, seq: 1 } as const
-  const over = foldEvent(received, settled)
-  expect(() => foldEvent(over, settled)).toThrow(expect.objectContaining({ code: 'E_ILLEGAL_TRANSITION' }))
+  const drawn: Readonly<Record<ToolCallState, string>> = {
+    PENDING: 'APPROVAL_REQUIRED EXECUTING COMPLETED FAILED DENIED SEALED',
+    APPROVAL_REQUIRED: 'APPROVED FAILED DENIED SEALED',
+    APPROVED: 'EXECUTING COMPLETED FAILED DENIED SEALED',
+    EXECUTING: 'COMPLETED FAILED SEALED',
+    COMPLETED: '',
+    FAILED: '',
+    DENIED: '',
+    SEALED: '',
+  }
+  const states = Object.keys(drawn) as ToolCallState[]
+  const envelope = { callId: null, invocationId: 'i', toolName: 't', session: 's', timestamp: 1, seq: 1 }
+  const settled = { ...envelope, event: 'call:settled', effect: 'none', durationMs: 1 } as const
+  const paused = { ...envelope, event: 'call:paused', prompt: '?', expiresAt: 2 } as const
+  const events: readonly ToolEvent[] = [
+    { ...paused, reason: 'approval' },
+    { ...paused, reason: 'client' },
+    { ...envelope, event: 'call:resumed', decision: 'allow' },
+    { ...envelope, event: 'call:resumed', decision: 'deny' },
+    { ...envelope, event: 'tool:start', input: {} },
+    { ...envelope, event: 'tool:end', isError: false, durationMs: 1 },
+    ...(['ok', 'error', 'denied', 'timed_out', 'cancelled'] as const).map((status) => ({ ...settled, status })),
+    { ...settled, status: 'error', error: new SealedError('It was closed.') },
+  ]
+  const first = foldEvent(undefined, { ...envelope, event: 'call:received', args: {}, seq: 0 })
+  for (const state of states) {
+    const reached = new Set<string>()
+    for (const event of events) {
+      try {
+        reached.add(foldEvent({ ...first, state }, event).state)
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'E_ILLEGAL_TRANSITION' })
+      }
+    }
+    reached.delete(state)
+    expect([...reached].toSorted().join(' '), `after ${state}`).toBe(drawn[state].split(' ').toSorted().join(' '))
+  }
 })
 
 it('KODE-41 the audit trail has a line for each transition, with its time and a note', async () => {
@@ -977,23 +1031,25 @@ it('KODE-50 a decision is auto, ask or deny, at once or later', async () => {
   }
 })
 
-it('KODE-59 progress, control and monitoring are parts of one stream of events', async () => {
-  const channels: Readonly<Record<ToolEvent['event'], string>> = {
-    'call:received': 'monitor',
-    'call:paused': 'control',
-    'call:resumed': 'control',
-    'tool:start': 'progress',
-    'tool:progress': 'progress',
-    'tool:end': 'progress',
-    'call:settled': 'monitor',
-  }
+it('KODE-59 the names of events take the place of channels: who listens to those of a channel hears all of it, and nothing else', async () => {
+  const channels = {
+    progress: ['tool:start', 'tool:progress', 'tool:end'],
+    control: ['call:paused', 'call:resumed'],
+    monitor: ['call:received', 'call:settled'],
+  } as const satisfies Record<string, readonly ToolEvent['event'][]>
   const telling = hooked(asksFirst, (_input, { emit }) => emit('step', { done: 1 }))
   const executor = createExecutor({ tools: [telling], use: [{ approver: answering('allow') }] })
   const events = recorded(executor)
+  const heard = Object.entries(channels).map(([channel, names]) => {
+    const told: ToolEvent[] = []
+    for (const name of names) executor.on(name, (event) => void told.push(event))
+    return [channel, told] as const
+  })
   await executor.execute({ name: 'hooked' })
-  expect(events.map(({ event }) => channels[event])).toEqual(
-    'monitor control control progress progress progress monitor'.split(' '),
+  expect(Object.fromEntries(heard.map(([channel, told]) => [channel, told.map(({ event }) => event)]))).toEqual(
+    channels,
   )
+  expect(heard.flatMap(([, told]) => told).toSorted((one, other) => one.seq - other.seq)).toEqual(events)
   expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
 })
 

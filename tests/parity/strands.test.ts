@@ -1,4 +1,5 @@
 // Strands makes a tool with one function, and what it makes is both a tool for agents and a function for everybody else.
+import { join } from 'node:path'
 import {
   createExecutor,
   tool,
@@ -17,6 +18,7 @@ import { type } from 'arktype'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { covered } from './_coverage.ts'
 
 const numbers = z.object({ operation: z.enum(['add', 'subtract']), a: z.number(), b: z.number() })
 
@@ -337,26 +339,42 @@ describe('Strands', () => {
     expect(await loud({ text: 'hi' })).toBe('hi')
   })
 
-  it('STR-25 tools of every kind run side by side in one executor', async () => {
-    const raw = tool({ name: 'raw', description: 'Adds', inputSchema: rawNumbers, handler: ({ a, b }) => a + b })
-    const informed = tool({
-      name: 'informed',
-      description: 'Names itself',
-      handler: (_input, context) => context.toolName,
+  it('STR-25 tools of every kind run side by side, and at least 80 % of the lines that make tools run with them', async () => {
+    const sources = ['tool', 'tool-fields', 'tool-options', 'definition', 'direct'].map((name) =>
+      join(import.meta.dirname, '..', '..', 'src', 'kernel', `${name}.ts`),
+    )
+    const { stdout, shares } = await covered(join(import.meta.dirname, '_every-kind.ts'), sources)
+    expect(JSON.parse(stdout)).toEqual({
+      results: [
+        '-1',
+        '7',
+        'informed',
+        'lift-off',
+        'E_TOOL_DOWNSTREAM_ERROR',
+        'E_INVALID_TOOL_RESULT',
+        'LOUD',
+        '0',
+        'E_INVALID_TOOL_ARGS',
+        'E_INVALID_TOOL_ARGS',
+      ],
+      direct: [
+        3,
+        2,
+        'lift-off',
+        [2, 1, 'lift-off'],
+        'E_TOOL_DOWNSTREAM_ERROR',
+        'E_INVALID_TOOL_ARGS',
+        'E_INVALID_TOOL_RESULT',
+        { operation: 'add', a: 1, b: 2 },
+        'E_INVALID_INITIAL_TOOL_VALUE',
+        'E_INVALID_INITIAL_TOOL_VALUE',
+      ],
+      bound: ['4', 'E_INVALID_TOOL_ARGS'],
+      heard: ['call:received', 'tool:start', 'tool:end', 'call:settled', 'call:received', 'call:settled'],
+      isTool: [true, false, true],
     })
-    const executor = createExecutor({ tools: [calculator, raw, informed, counting] })
-    const results = await executor.executeToolCalls([
-      { name: 'calculator', args: { operation: 'add', a: 1, b: 2 } },
-      { name: 'raw', args: { a: 3, b: 4 } },
-      { name: 'informed' },
-      { name: 'counting', args: { from: 2 } },
-    ])
-    expect(results.map(wordsOf)).toEqual(['3', '7', 'informed', 'lift-off'])
-    expect([await raw({ a: 1, b: 1 }), await informed(), await counting({ from: 1 })]).toEqual([
-      2,
-      'informed',
-      'lift-off',
-    ])
+    expect(shares.size).toBe(sources.length)
+    for (const [file, share] of shares) expect(share, file).toBeGreaterThanOrEqual(0.8)
   })
 
   it('STR-27 a result of any kind is wrapped: text, numbers and booleans as text, null and nothing in words, the rest as JSON', async () => {
@@ -413,25 +431,86 @@ describe('Strands', () => {
     expect((await executor.execute({ name: 'read-file' })).error?.code).toBe('E_TOOL_NOT_FOUND')
   })
 
-  it('STR-30 results stand in the order of the calls, whichever is done first', async () => {
-    const done: string[] = []
+  it('STR-30 calls run side by side or one after another, each tells its events in order, and each has its result in its place', async () => {
     let release = (): void => {}
     const second = new Promise<void>((resolve) => (release = resolve))
-    const racing = tool('racing', async ({ name }: { name: string }) => {
+    const racing = tool('racing', async ({ name }: { name: string }, { emit }) => {
+      emit('step', name)
       if (name === 'first') await second
       else release()
-      done.push(name)
       return name
     })
-    const results = await createExecutor({ tools: [racing] }).executeToolCalls([
-      { name: 'racing', args: { name: 'first' } },
-      { name: 'racing', args: { name: 'second' } },
-    ])
-    expect(done).toEqual(['second', 'first'])
+    const events: ToolEvent[] = []
+    const use = [{ observers: [(event: ToolEvent) => void events.push(event)] }]
+    const calls = ['first', 'second'].map((name) => ({ id: name, name: 'racing', args: { name } }))
+    const own = ['call:received', 'tool:start', 'tool:progress', 'tool:end', 'call:settled']
+    const namesOf = (id?: string): string[] =>
+      events.filter((event) => id === undefined || event.id === id).map(({ event }) => event)
+
+    const results = await createExecutor({ tools: [racing], use }).executeToolCalls(calls)
     expect(results.map(wordsOf)).toEqual(['first', 'second'])
+    expect([namesOf('first'), namesOf('second')]).toEqual([own, own])
+    const ends = events.filter(({ event }) => event === 'tool:end').map(({ id }) => id)
+    expect(ends).toEqual(['second', 'first'])
+
+    events.length = 0
+    release()
+    const oneByOne = await createExecutor({ tools: [racing], use, concurrency: 1 }).executeToolCalls(calls)
+    expect(oneByOne.map(wordsOf)).toEqual(['first', 'second'])
+    const started = events.filter(({ event }) => event === 'tool:start' || event === 'tool:end')
+    expect(started.map(({ event, id }) => `${event} ${String(id)}`)).toEqual([
+      'tool:start first',
+      'tool:end first',
+      'tool:start second',
+      'tool:end second',
+    ])
+
+    const controller = new AbortController()
+    const stuck = tool('stuck', ({ done }: { done: boolean }) => {
+      if (done) return 'done'
+      controller.abort()
+      return new Promise<string>(() => {})
+    })
+    const turn = [true, false, false, true].map((done, index) => ({
+      id: `call ${index}`,
+      name: 'stuck',
+      args: { done },
+    }))
+    const interrupted = await createExecutor({ tools: [stuck], timeout: 0, concurrency: 1 }).executeToolCalls(turn, {
+      signal: controller.signal,
+    })
+    expect(interrupted.map(({ id, status }) => `${String(id)} ${status}`)).toEqual([
+      'call 0 ok',
+      'call 1 cancelled',
+      'call 2 cancelled',
+      'call 3 cancelled',
+    ])
+    for (const { isError, content } of interrupted.slice(1)) expect([isError, content.length]).toEqual([true, 1])
   })
 
-  it('STR-31 what wraps a run may try again and change the result, but not the input that was validated', async () => {
+  it('STR-31 a host hears of each turn before and after it, a hook may cancel a call, and what wraps a run may try again and change the result, but not the input that was validated', async () => {
+    const log: string[] = []
+    const deleting = tool({
+      name: 'deleting',
+      description: 'Deletes a file',
+      inputSchema: z.object({ path: z.string() }),
+      hooks: {
+        preToolUse: ({ input }) =>
+          (input as { path: string }).path === 'keep.txt' ? { decision: 'deny', reason: 'It is needed.' } : undefined,
+      },
+      handler: ({ path }) => void log.push(`deleted ${path}`),
+    })
+    const turn = await createExecutor({ tools: [deleting] }).executeToolCalls(
+      ['keep.txt', 'old.txt'].map((path) => ({ name: 'deleting', args: { path } })),
+      {
+        beforeTurn: (calls) => void log.push(`before ${calls.length} calls`),
+        afterTurn: (results) => void log.push(`after ${results.map(({ status }) => status).join(' and ')}`),
+      },
+    )
+    expect(log).toEqual(['before 2 calls', 'deleted old.txt', 'after denied and ok'])
+    expect(turn.map(({ effect }) => effect)).toEqual(['none', 'completed'])
+    expect(turn[0]?.error?.message).toContain('It is needed.')
+
     const ran: unknown[] = []
     const meddling: Middleware = async (call, _context, next) => {
       const swapped = { path: '/etc/passwd' }

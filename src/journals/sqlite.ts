@@ -5,37 +5,12 @@
  * @module
  */
 import { closeSync, openSync } from 'node:fs'
-import { uptime } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
-import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
-
-const schemaVersion = 2
-const schema = `
-  CREATE TABLE calls (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    held_since INTEGER NOT NULL, -- the version at which its owner came by it: only fences from then on may write
-    version INTEGER NOT NULL,    -- how often it has been written since its claim
-    settled INTEGER NOT NULL,
-    record TEXT NOT NULL,
-    updated_at INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX calls_unfinished ON calls (id) WHERE settled = 0;
-  CREATE TABLE owners (
-    owner TEXT PRIMARY KEY,
-    beat_at INTEGER NOT NULL,
-    beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; a step of the wall clock does not change it
-  ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${schemaVersion};
-`
-
-const upgrade = `
-  ALTER TABLE owners ADD COLUMN beat_uptime INTEGER;
-  PRAGMA user_version = ${schemaVersion};
-`
+import { closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
+import { prepareTables, silence, uptimeNow } from './sqlite/_tables.ts'
 
 /** How long SQLite itself waits for another process, in milliseconds: it stops this one while it does. */
 const stoppage = 10
@@ -193,7 +168,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
         const after: string | null = last
         const rows: Row[] = await reading(() => statements.unfinished.all(after, after))
         const time = Date.now() // the caller may take long over each record, and the owners beat meanwhile
-        const up = upSince()
+        const up = uptimeNow()
         for (const row of rows) {
           const record = listedRecord(row['record'], row['id'], report)
           if (record !== undefined) yield { record, fence: fenceOf(row), idle: silence(row, time, up) }
@@ -204,7 +179,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
     },
 
     async beat(owner) {
-      await change(() => statements.beat.run(owner, Date.now(), upSince()))
+      await change(() => statements.beat.run(owner, Date.now(), uptimeNow()))
     },
   }
 
@@ -252,24 +227,6 @@ function opened(file: string, busyTimeout: number): DatabaseSync {
   }
 }
 
-function prepareTables(database: DatabaseSync): void {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (version === schemaVersion) {
-    const up = upSince()
-    database
-      .prepare('DELETE FROM owners WHERE beat_at < ? AND coalesce(beat_uptime NOT BETWEEN ? AND ?, true)')
-      .run(Date.now() - beatsKept, up - beatsKept, up)
-    return
-  }
-  if (version === 1) return database.exec(upgrade)
-  if (version !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) {
-    throw new InvalidConfigurationError(
-      `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${schemaVersion}.`,
-    )
-  }
-  database.exec(schema)
-}
-
 /** Makes a file that only its owner may read; one that is there is never opened here, since closing it would drop SQLite's locks. */
 function makePrivate(file: string): void {
   try {
@@ -315,26 +272,6 @@ function undo(database: DatabaseSync): void {
 
 function fenceOf(row: Row): { owner: string; number: number } {
   return { owner: String(row['owner']), number: Number(row['version']) }
-}
-
-/** The machine's uptime in milliseconds: all its processes share it, and it goes on evenly. Some systems count whole seconds. */
-function upSince(): number {
-  return Math.round(uptime() * 1000)
-}
-
-/**
- * How long an owner has been silent, in milliseconds.
- *
- * The wall clock may have been set since its last beat, and uptime begins anew with the machine. A clock that is behind the beat
- * tells nothing; of two that are not, the shorter time counts, so that no living owner is taken for dead.
- *
- * @returns `Infinity` if both are behind it: the machine was started since, and its owner has ended.
- */
-function silence(row: Row, time: number, up: number): number {
-  const byWall = time - Number(row['seen_at'])
-  const byUptime = row['beat_uptime'] === null ? -1 : up - Number(row['beat_uptime'])
-  if (byUptime < 0) return byWall < 0 ? Infinity : byWall
-  return byWall < 0 ? byUptime : Math.min(byWall, byUptime + 1_000)
 }
 
 /** SQLITE_BUSY and SQLITE_LOCKED, with whatever detail SQLite adds in the higher bits. */

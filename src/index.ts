@@ -85,6 +85,7 @@ export { artifact } from './kernel/artifact-argument.ts'
 export type { ArtifactArgument } from './kernel/artifact-argument.ts'
 export type { LineIndex } from './kernel/line-index.ts'
 export { memoryStore } from './kernel/memory-store.ts'
+export type { MemoryStore } from './kernel/memory-store.ts'
 export { masked } from './kernel/mask.ts'
 
 // Extending

@@ -5,6 +5,14 @@ import { Pace } from './pace.ts'
 import type { ArtifactStore, SpoolSource } from './ports.ts'
 import { randomDigits } from './text.ts'
 
+/** A store in the memory of this process. */
+export interface MemoryStore extends ArtifactStore {
+  /** How many artifacts it keeps. */
+  readonly size: number
+  /** Forgets all artifacts, those of every session; readers that are open stay valid. */
+  clear(): void
+}
+
 /**
  * Keeps artifacts in memory, and drops those that were used least recently when it has no more room. It refuses an artifact
  * that is larger than all of its room while it reads it, and keeps what it had.
@@ -18,7 +26,7 @@ import { randomDigits } from './text.ts'
  * const executor = createExecutor({ tools: [], use: [{ store: memoryStore({ maximumBytes: 1_000_000 }) }] })
  * ```
  */
-export function memoryStore(limits: { readonly maximumBytes?: number } = {}): ArtifactStore {
+export function memoryStore(limits: { readonly maximumBytes?: number } = {}): MemoryStore {
   const maximumBytes = limits.maximumBytes ?? 67_108_864
   const kept = new Map<string, { readonly session: string; readonly mediaType: string; readonly bytes: Uint8Array }>()
   let total = 0
@@ -51,6 +59,13 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Ar
     },
     async delete(handle) {
       forget(handle)
+    },
+    get size() {
+      return kept.size
+    },
+    clear() {
+      kept.clear()
+      total = 0
     },
   }
 }

@@ -1,4 +1,5 @@
 // ADK keeps what a tool returned as an artifact, and forges tools with which the model asks about it.
+import * as door from 'toolwright'
 import {
   ArtifactError,
   createExecutor,
@@ -8,6 +9,7 @@ import {
   TextArtifact,
   tool,
   Tool,
+  ToolError,
   type ArtifactClass,
   type ArtifactQuery,
   type ErasedConfig,
@@ -109,17 +111,43 @@ describe('ADK', () => {
   })
 
   it('ADK-29 a Markdown artifact tells front matter, headings, sections, code blocks, links, images, text and tree', async () => {
-    const text =
-      '---\ntitle: Guide\n---\n# One\n\nSee [docs](https://a.example) and ![cat](cat.png).\n\n## Two\n\n```ts\nrun()\n```\n'
-    const { ask, executor } = await kept(text, MarkdownArtifact)
+    const lines = [
+      ...['---', 'title: Guide', 'tags: [a, b]', '---', '# One', ''],
+      ...['See [the *docs*](https://a.example "Docs") and ![a cat](cat.png).', '', '## Two', ''],
+      ...['```ts', 'run()', '```', '', '- [x] done', '', 'Three', '=====', '', '~~~', '# no heading', '~~~'],
+    ]
+    const { ask, executor } = await kept(lines.join('\n'), MarkdownArtifact)
     const names = ['frontmatter', 'headings', 'sections', 'code_blocks', 'links', 'images', 'text', 'ast']
     expect(forged(executor)).toEqual(expect.arrayContaining(names.map((name) => `artifact_md_${name}`)))
-    expect(await json(ask('md_frontmatter'))).toEqual({ title: 'Guide' })
-    expect(await ask('md_headings')).toMatch(/One[^]*Two/)
-    expect(await ask('md_code_blocks')).toContain('run()')
-    expect(await ask('md_links')).toContain('https://a.example')
-    expect(await ask('md_images')).toContain('cat.png')
-    expect(await ask('md_ast')).toContain('heading')
+    expect(await json(ask('md_frontmatter'))).toEqual({ title: 'Guide', tags: ['a', 'b'] })
+    expect(await json(ask('md_headings'))).toEqual([
+      { level: 1, text: 'One', line: 4 },
+      { level: 2, text: 'Two', line: 8 },
+      { level: 1, text: 'Three', line: 16 },
+    ])
+    expect(await json(ask('md_sections'))).toEqual([
+      { path: 'One', line: 4, endLine: 16 },
+      { path: 'One > Two', line: 8, endLine: 16 },
+      { path: 'Three', line: 16, endLine: 22 },
+    ])
+    for (const title of ['Two', 'one > two']) {
+      expect(await ask('md_sections', { title })).toBe(lines.slice(8, 16).join('\n'))
+    }
+    expect(await ask('md_sections', { title: 'Four' })).toContain('There is no section "Four"')
+    expect(await json(ask('md_code_blocks'))).toEqual([
+      { language: 'ts', text: 'run()', line: 10, endLine: 13 },
+      { text: '# no heading', line: 19, endLine: 22 },
+    ])
+    expect(await json(ask('md_code_blocks', { language: 'ts' }))).toMatchObject([{ text: 'run()' }])
+    expect(await json(ask('md_links'))).toEqual([
+      { text: 'the docs', url: 'https://a.example', title: 'Docs', line: 6 },
+    ])
+    expect(await json(ask('md_images'))).toEqual([{ alt: 'a cat', url: 'cat.png', line: 6 }])
+    expect(await ask('md_text')).toBe('One\n\nSee the docs and a cat.\n\nTwo\n\nrun()\n\ndone\n\nThree\n\n# no heading')
+    expect(await ask('md_text', { from_line: 6, to_line: 10 })).toBe('See the docs and a cat.\n\nTwo')
+    expect(await json(ask('md_ast'))).toMatchObject(
+      ['heading', 'paragraph', 'heading', 'code', 'list', 'heading', 'code'].map((type) => ({ type })),
+    )
   })
 
   it('ADK-30 an artifact of any other format is one class over any parser, and its tools come by themselves', async () => {
@@ -225,14 +253,30 @@ describe('ADK', () => {
   })
 
   it('ADK-39 what goes wrong with an artifact is E_ARTIFACT, and every error has code, category and cause', async () => {
-    const error = new ArtifactError('It has gone.', { cause: new Error('ENOENT') })
-    expect(isToolError(error)).toBe(true)
-    expect(error).toMatchObject({
-      code: 'E_ARTIFACT',
-      category: expect.any(String),
-      retryable: false,
-      cause: { message: 'ENOENT' },
-    })
+    const classes = Object.values(door).filter(
+      (exported): exported is typeof ToolError =>
+        typeof exported === 'function' && Object.prototype.isPrototypeOf.call(ToolError, exported),
+    )
+    expect(classes).toContain(ArtifactError)
+    expect(classes.length).toBeGreaterThan(20)
+    for (const Class of classes) {
+      const cause = new Error('ENOENT')
+      const error = new Class('It has gone.', { cause, recommendations: ['Ask again.'] })
+      expect(isToolError(error)).toBe(true)
+      expect(error).toMatchObject({
+        code: expect.stringMatching(/^E_[A-Z_]+$/),
+        category: expect.stringMatching(
+          /^(?:network|rate_limit|auth|validation|timeout|cancelled|application|unknown)$/,
+        ),
+        retryable: false,
+        recommendations: ['Ask again.'],
+      })
+      expect(error.cause).toBe(cause)
+      // Of what leaves the process, all but the cause.
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ code: Class.code, category: error.category })
+      expect(JSON.stringify(error)).not.toContain('ENOENT')
+    }
+    expect(new Set(classes.map(({ code }) => code)).size).toBe(classes.length)
     await expect(Promise.resolve().then(() => memoryStore().open('artifact_x', { session }))).rejects.toMatchObject({
       code: 'E_ARTIFACT',
     })
@@ -273,15 +317,22 @@ describe('ADK', () => {
       yield bytes.subarray(5)
     }
     const handles = [await write('one\ntwo\n'), await write(bytes), await write(stream())]
-    const first = await read(handles[1] ?? '')
+    const readers = await Promise.all(handles.map(read))
     bytes.fill(120)
-    for (const handle of handles.slice(0, 2)) expect(await (await read(handle)).asString()).toBe('one\ntwo\n')
+    for (const handle of handles) expect(await (await read(handle)).asString()).toBe('one\ntwo\n')
     // A final newline ends the last line and begins no other; nothing has no lines.
-    expect(await first.lineCount()).toBe(2)
+    for (const reader of readers) expect(await reader.lineCount()).toBe(2)
     expect(await (await read(await write(''))).lineCount()).toBe(0)
+    expect(store.size).toBe(4)
+    // Equal bytes that are written again are another artifact, and what is gone stays readable for who had opened it.
+    expect(handles).not.toContain(await write('one\ntwo\n'))
     await store.delete(handles[1] ?? '')
-    expect(await first.asString()).toBe('one\ntwo\n')
     await expect(read(handles[1] ?? '')).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    expect(await (await read(handles[0] ?? '')).asString()).toBe('one\ntwo\n')
+    store.clear()
+    expect(store.size).toBe(0)
+    for (const handle of handles) await expect(read(handle)).rejects.toMatchObject({ code: 'E_ARTIFACT' })
+    for (const reader of readers) expect(await reader.asString()).toBe('one\ntwo\n')
   })
 })
 

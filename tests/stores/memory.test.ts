@@ -51,6 +51,19 @@ describe('memoryStore has room for so many bytes', () => {
     expect([isKept(store, small.handle), isKept(store, large.handle)]).toEqual([false, true])
   })
 
+  test('and is empty when it is cleared, with room as in the beginning', async () => {
+    const store = memoryStore({ maximumBytes: 20 })
+    const first = await store.write('x'.repeat(20), spooling)
+    expect(store.size).toBe(1)
+    const reader = await store.open(first.handle, { session: 'one' })
+    store.clear()
+    expect([store.size, isKept(store, first.handle)]).toEqual([0, false])
+    expect(new TextDecoder().decode(await reader.read(0, 20))).toBe('x'.repeat(20))
+    const again = [await store.write('y'.repeat(10), spooling), await store.write('z'.repeat(10), spooling)]
+    expect(again.map(({ handle }) => isKept(store, handle))).toEqual([true, true])
+    expect(store.size).toBe(2)
+  })
+
   test('and what is deleted makes room', async () => {
     const store = memoryStore({ maximumBytes: 20 })
     const first = await store.write('x'.repeat(10), spooling)

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
 
 const floors = [
-  'canonical content copy errors failure infer json-block json-text mask pace parse standard text thenable uncanonical written',
+  'bounded canonical content copy errors failure infer json-block json-text mask nearest pace parse standard text thenable uncanonical written',
   'artifact artifact-argument artifact-kinds call definition events fingerprint fold line-index memory-reader memory-store name-owners object-schema parcel pause ports record registry schema shelf tool-fields tool-options',
-  'approval compose consult context deadline drain in-flight keeping kept-record outcome patience perform ledger preview product pump settlement spooling telling stages/*',
+  'approval compose consult context deadline drain in-flight keeping kept-record outcome patience perform ledger preview product pump settlement spooling stored-content telling stages/*',
   'assemble batch direct executor passage recall recover resume tool',
 ].map((names) => names.split(' '))
 

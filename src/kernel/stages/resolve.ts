@@ -1,12 +1,15 @@
+import { canBeDescribed } from '../definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../failure.ts'
 import { requireUnchanged } from '../fingerprint.ts'
+import { nearestFirst } from '../nearest.ts'
 import { stamp, type Received, type Resolved } from '../parcel.ts'
 import { clientPatience } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
 import { isVisible, type ToolRegistry } from '../registry.ts'
 
 const listed = 20
+const runHere: readonly string[] = ['server', 'mcp', 'client']
 
 /** Finds the tool that the call names; one that the caller may not see is not there. */
 export function resolve(received: Received, kernel: Kernel): Resolved {
@@ -14,7 +17,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   if (received.call.refusal !== undefined) throw received.call.refusal
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
-  if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry)
+  if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry, kernel)
   const { resumption } = received
   if (resumption !== undefined) requireUnchanged(tool, tool.name, resumption.fingerprint)
   // The time of a client that answers elsewhere is its own: it begins when the client is asked.
@@ -24,10 +27,21 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   return stamp(received, 'tool', tool)
 }
 
-function notFound({ call, caller }: Received, registry: ToolRegistry): ToolNotFoundError {
-  const names = registry.list(caller).map((tool) => tool.name)
-  const rest = names.length > listed ? ` and ${names.length - listed} more` : ''
-  const available = names.length === 0 ? 'no tools' : names.slice(0, listed).join(', ') + rest
+function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Kernel): ToolNotFoundError {
+  const runnable = registry.list(caller).filter(({ type }) => runHere.includes(type) || kernel.runners.has(type))
+  const names = nearestFirst(
+    Array.from(runnable, ({ name }) => name),
+    call.name,
+  )
+  const shown: string[] = []
+  let checked = 0
+  while (shown.length < listed && checked < names.length) {
+    const name = names[checked++]!
+    const tool = registry.get(name)
+    if (tool !== undefined && canBeDescribed(tool, () => {})) shown.push(name)
+  }
+  const rest = names.length > checked ? ` and ${names.length - checked} more` : ''
+  const available = shown.length === 0 ? 'no tools' : shown.join(', ') + rest
   return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
     recommendations: [
       'Call one of the tools that are available, by its exact name.',

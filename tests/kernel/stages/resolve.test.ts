@@ -52,6 +52,53 @@ describe('resolve', () => {
     expect(text(await createExecutor().execute({ name: 'nope' }))).toContain('Available: no tools.')
   })
 
+  test.each([
+    ['get-forecast', 'get_forecast'],
+    ['getForecast', 'get_forecast'],
+    ['get_forcast', 'get_forecast'],
+    ['forecast', 'get_forecast'],
+    ['get_forecast_for_city', 'get_forecast'],
+    ['tool_1337', 'tool_137'],
+  ])('of many tools the answer begins with the nearest: %s', async (asked, nearest) => {
+    const tools = Array.from({ length: 200 }, (_, index) => work(`tool_${index}`, () => 1))
+    tools.push(work('get_forecast', () => 1))
+    const words = text(await createExecutor({ tools }).execute({ name: asked }))
+    expect(words).toMatch(new RegExp(`Available: (tool_\\d{2,3}, ){0,4}${nearest}, .* and 181 more\\.`))
+  })
+
+  test('the answer names no tool that could not be called, or that no model is shown', async () => {
+    const broken = {
+      '~standard': {
+        version: 1,
+        vendor: 'own',
+        validate: (value: unknown) => ({ value }),
+        jsonSchema: { input: () => expect.unreachable() },
+      },
+    }
+    const tools = [
+      work('near_user', () => 1, { audience: 'user' }),
+      work('near_provider', undefined as never, { type: 'provider', handler: undefined }),
+      work('near_custom', () => 1, { type: 'elsewhere' }),
+      work('near_broken', () => 1, { inputSchema: broken }),
+      work('far', () => 1),
+    ]
+    expect(text(await createExecutor({ tools }).execute({ name: 'near' }))).toContain('Available: far.')
+    const use = [{ runners: [{ type: 'elsewhere', run: () => 1 }] }]
+    const words = text(await createExecutor({ tools, use }).execute({ name: 'near' }))
+    expect(words).toContain('Available: near_custom, far.')
+  })
+
+  test('a hostile name among ten thousand tools costs little', async () => {
+    const tools = Array.from({ length: 10_000 }, (_, index) => work(`${'ab'.repeat(28)}_${index}`, () => 1))
+    const executor = createExecutor({ tools })
+    await executor.execute({ name: 'warm' })
+    const before = performance.now()
+    const result = await executor.execute({ name: 'ba'.repeat(128) })
+    expect(outcome(result)).toBe('error none E_TOOL_NOT_FOUND')
+    // About 50 ms; each name compared in full at 256 characters would take minutes.
+    expect(performance.now() - before).toBeLessThan(5_000)
+  }, 60_000)
+
   test('a hostile name is shown escaped and cut', async () => {
     const words = text(await createExecutor().execute({ name: `\u001b[31m\n${'x'.repeat(1_000_000)}` }))
     expect(words).not.toMatch(/[\u001b\n]/)

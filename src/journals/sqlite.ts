@@ -219,11 +219,7 @@ function opened(file: string, busyTimeout: number): DatabaseSync {
   } catch (error) {
     database?.close()
     if (error instanceof InvalidConfigurationError) throw error
-    const { message, retryable } = refusal(error)
-    throw new JournalError(`The journal ${JSON.stringify(file)} cannot be opened. ${message}`, {
-      cause: error,
-      retryable,
-    })
+    throw new JournalError(`${file}: ${refusal(error).message}`, { cause: error, retryable: isBusy(error) })
   }
 }
 

@@ -66,23 +66,34 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const ledger = journal === undefined ? undefined : new JournalLedger(journal, owner, report)
   const holding = new Holding(registryFor, ledger)
   const inFlight = new InFlight((id) => id.startsWith(owner()))
+  const gates = new SessionGates(inFlight, report)
+  const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
+  const runners = runnersOf(extensions)
+  // These decide about every call, remember it, or hand it on.
+  const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? journal) !== undefined
   const kernel: Kernel = {
     registryFor,
     policies,
     approver,
-    middleware: extensions.flatMap((extension) => extension.middleware ?? []),
-    runners: runnersOf(extensions),
+    middleware,
+    runners,
     store,
     shelf,
     guide: (artifact) => guideOf(artifact, extensions, report),
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
-    decides: (tool) =>
-      policies.length > 0 || approver !== undefined || tool.requiresConfirmation !== false || tool.hooks !== undefined,
+    owns: ({ tool, slots, session }) =>
+      isShared ||
+      slots !== undefined ||
+      tool.requiresConfirmation !== false ||
+      tool.hooks !== undefined ||
+      tool.middleware.length > 0 ||
+      !tool.traits.concurrent ||
+      gates.hasLine(session),
     timeout: amount(options, 'timeout', 30_000),
     inlineLimit: amount(options, 'inlineLimit', 16_384),
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
-    gates: new SessionGates(inFlight, report),
+    gates,
     ledger,
     hold: (received, pause) => holding.hold(received, pause),
     leave: (received) => inFlight.leave(received),

@@ -78,6 +78,10 @@ export class SessionGates implements Gates {
     })
   }
 
+  hasLine(session: string): boolean {
+    return this.#lines.size > 0 && this.#lines.has(session)
+  }
+
   leave(call: Received): void {
     if (call.isRunning && call.deadline.isWorking) this.#linger(call)
     else this.#leave(call)

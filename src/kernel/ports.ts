@@ -2,7 +2,7 @@ import type { ArtifactClass, SpooledArtifact } from './artifact.ts'
 import type { Caller, ToolCall, ToolResult, ToolValues } from './call.ts'
 import type { ToolDefinition, ToolLike } from './definition.ts'
 import type { ToolEvent } from './events.ts'
-import type { Confirmed, Received, Validated } from './parcel.ts'
+import type { Confirmed, Received, Resolved, Validated } from './parcel.ts'
 import type { Pause } from './pause.ts'
 import type { Awaited, ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
@@ -233,6 +233,8 @@ export interface Gates {
   enter(call: Confirmed): Promise<void> | undefined
   /** Gives the place back once the work of the call has ended, or leaves the line. */
   leave(call: Received): void
+  /** Whether calls of a session wait for each other. */
+  hasLine(session: string): boolean
 }
 
 /** An outcome, as it is written down. */
@@ -271,8 +273,8 @@ export interface Kernel {
   /** What the extensions say of how to go on with an artifact. */
   guide(artifact: SpooledArtifact): string
   readonly watchers: Set<Observer>
-  /** Whether somebody decides about the calls of a tool: then nobody outside may hold what was decided on. */
-  decides(tool: ToolDefinition): boolean
+  /** Whether a call gets a copy of its args: if it may wait, or if anything decides about it or remembers it. */
+  owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
   /** Bytes of text and JSON up to which a result stays in the result object. */

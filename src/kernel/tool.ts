@@ -67,9 +67,9 @@ Object.setPrototypeOf(Callable.prototype, Function.prototype)
 
 let bare: Kernel | undefined
 
-/** The kernel of direct calls: no doors, and nobody decides. */
+/** The kernel of direct calls: no doors, and the args stay the caller's. */
 function bareKernel(): Kernel {
-  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, decides: () => false }
+  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, owns: () => false }
   return bare
 }
 

@@ -69,7 +69,7 @@ describe('sqliteJournal opens', () => {
     const file = join(root, 'missing', 'calls.db')
     expect(() => sqliteJournal(file)).toThrow(JournalError)
     expect(() => sqliteJournal(file)).toThrow(/ENOENT/)
-    expect(() => sqliteJournal(file)).toThrow(JSON.stringify(file))
+    expect(() => sqliteJournal(file)).toThrow(`${file}: The journal could not be read or written (ENOENT)`)
   })
 
   test('no file that is not a database', () => {

@@ -27,10 +27,10 @@ interface Args {
   readonly value: unknown
 }
 
-/** The canonical text, and the value that goes on: where somebody decides about it, one that nobody outside holds. */
-function read(given: unknown, { tool }: Resolved, kernel: Kernel): Args {
+/** Returns the canonical text and the value that goes on, which may have to be the call's own. */
+function read(given: unknown, resolved: Resolved, kernel: Kernel): Args {
   const { argsLimit } = kernel
-  if (typeof given !== 'string' && kernel.decides(tool)) return ownArgs(given, argsLimit)
+  if (typeof given !== 'string' && kernel.owns(resolved)) return ownArgs(given, argsLimit)
   const value = typeof given === 'string' ? parseArgs(given, argsLimit) : given
   return { text: canonicalize(value, argsLimit), value }
 }

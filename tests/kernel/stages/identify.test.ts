@@ -1,7 +1,26 @@
 import { runInNewContext } from 'node:vm'
-import { computeCallId, createExecutor, type Extension } from 'toolwright'
+import {
+  computeCallId,
+  createExecutor,
+  type Extension,
+  type Middleware,
+  type Runner,
+  type ToolCall,
+  type ToolExecutor,
+} from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { cache } from 'toolwright/middleware/cache'
 import { describe, expect, test } from 'vitest'
-import { data, heard, names, outcome, work } from '../_calls.ts'
+import { data, deferred, heard, names, outcome, pause, text, turn, work } from '../_calls.ts'
+
+/** Runs the handlers of its tools some time later. */
+const far: Runner = {
+  type: 'far',
+  run: async ({ tool, input }) => {
+    await pause(10)
+    return (tool.meta['handler'] as (given: unknown) => unknown)(input)
+  },
+}
 
 const echo = work('echo', (input) => input)
 
@@ -89,6 +108,61 @@ describe('identify', () => {
     args.a = 2
     await executor.execute({ name: 't', args })
     expect(seen).toEqual(['{"a":1}', '{"a":2}'])
+  })
+})
+
+describe('args that the caller changes after it called', () => {
+  const passing: Middleware = (_call, _context, next) => next()
+
+  test.each<[string, (executor: ToolExecutor, call: ToolCall) => Promise<unknown>, object, Extension[]]>([
+    ['a journal keeps them', (executor, call) => executor.execute(call), {}, [memoryJournal()]],
+    ['a middleware is around the run', (executor, call) => executor.execute(call), {}, [{ middleware: [passing] }]],
+    ['the tool has a middleware', (executor, call) => executor.execute(call), { middleware: [passing] }, []],
+    ['the tool runs alone', (executor, call) => executor.execute(call), { traits: { concurrent: false } }, []],
+    [
+      'a runner takes them elsewhere',
+      (executor, call) => executor.execute(call),
+      { type: 'far' },
+      [{ runners: [far] }],
+    ],
+    [
+      'the call is one of a turn',
+      (executor, call) => executor.executeToolCalls([call, call, call, call, call]),
+      {},
+      [],
+    ],
+    ['another tool runs alone', (executor, call) => executor.execute(call), {}, []],
+  ])('are those that were hashed, if %s', async (title, run, options, use) => {
+    const { promise, resolve } = deferred()
+    const blocked = work('alone', () => promise, { traits: { concurrent: false } })
+    const inputs: unknown[] = []
+    const handler = (input: unknown): void => void inputs.push(structuredClone(input))
+    const tool = work('read', handler, { meta: { handler }, ...options })
+    const executor = createExecutor({ tools: [tool, blocked], use, concurrency: 1 })
+    const args = { path: '/safe/1', deep: { list: [1] } }
+    const before = title.startsWith('another') ? executor.execute({ name: 'alone' }) : undefined
+    await turn()
+    const running = run(executor, { name: 'read', args })
+    args.path = '/etc/passwd'
+    args.deep.list.push(2)
+    resolve()
+    await running
+    await before
+    expect(inputs.length).toBeGreaterThan(0)
+    for (const input of inputs) expect(input).toEqual({ path: '/safe/1', deep: { list: [1] } })
+  })
+
+  test('are never what a shared cache gives another caller', async () => {
+    const use = [cache({ scope: 'shared' })]
+    const read = work('read', ({ path }: { path: string }) => `contents of ${path}`, { traits: { readonly: true } })
+    const executor = createExecutor({ tools: [read], use })
+    const args = { path: '/safe/1' }
+    const running = executor.execute({ name: 'read', args })
+    args.path = '/etc/passwd'
+    await running
+    for (const path of ['/safe/1', '/etc/passwd']) {
+      expect(text(await executor.execute({ name: 'read', args: { path } }))).toBe(`contents of ${path}`)
+    }
   })
 })
 

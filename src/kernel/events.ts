@@ -1,3 +1,4 @@
+import { bounded } from './bounded.ts'
 import { toldId, type CallStatus, type SideEffect } from './call.ts'
 import { copyOf } from './copy.ts'
 import type { ToolDefinition } from './definition.ts'
@@ -6,6 +7,7 @@ import { begun, fold } from './fold.ts'
 import { masked } from './mask.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, Ledger, Observer } from './ports.ts'
+import { shortened } from './text.ts'
 import { isThenable, unawaited } from './thenable.ts'
 import { Written } from './written.ts'
 
@@ -102,6 +104,23 @@ export function announceProgress(parcel: Received, kernel: Kernel, type: string,
   announce(parcel, kernel, 'tool:progress', { type, data: masked(data, secrets) })
 }
 
+const longestText = 16_384
+const largestData = 65_536
+const largestKeptArgs = 262_144
+
+/** The events whose words and data others choose, without an end. */
+const unbounded = new Set<ToolEventName>(['call:paused', 'call:resumed', 'tool:progress'])
+
+/** Returns the body with texts and data that fit into an event; args have the limit of their own. */
+function fitting<Body extends object>(body: Body, { argsLimit }: Kernel): Body {
+  const members = Object.entries(body).map(([name, value]: [string, unknown]) => {
+    if (name === 'args' || name === 'input') return [name, bounded(value, argsLimit)]
+    const isText = typeof value === 'string' && name !== 'data'
+    return [name, isText ? shortened(value, longestText) : bounded(value, largestData)]
+  })
+  return Object.fromEntries(members) as Body
+}
+
 /** Makes an event, and folds it into the record of its call: what is written down before it is told. */
 export function happen<Name extends ToolEventName>(
   parcel: Received,
@@ -109,7 +128,7 @@ export function happen<Name extends ToolEventName>(
   name: Name,
   body: Bodies[Name],
 ): ToolEvent {
-  const event = eventOf(parcel, name, body)
+  const event = eventOf(parcel, name, unbounded.has(name) ? fitting(body, kernel) : body)
   const field = shielded[name]
   const { ledger } = kernel
   if (ledger !== undefined) {
@@ -119,14 +138,16 @@ export function happen<Name extends ToolEventName>(
   }
   parcel.seq++ // what could not be folded has not happened
   // What the handler or the caller holds too is copied for those who watch.
-  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel)
+  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel, kernel)
   return event
 }
 
 /** The args as a record has them, whatever becomes of them elsewhere. */
 function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
-  if (!keeps) return copyOf(args)
   const { identity, tool } = progressOf(parcel)
+  // A call goes on from its text. What its record shows of the args stays for good.
+  if (identity !== undefined && identity.text.length > largestKeptArgs) return bounded(copyOf(args), largestKeptArgs)
+  if (!keeps) return copyOf(args)
   const isShown = identity !== undefined && tool?.secrets.length === 0
   const text = isShown ? identity.text : JSON.stringify(args)
   return text === undefined ? undefined : new Written(text)
@@ -146,9 +167,11 @@ function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEven
 }
 
 /** Where validation has changed nothing, the input is shown by the copy that shows the args. */
-function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received): void {
+function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, { argsLimit }: Kernel): void {
   const open = event as unknown as Record<string, unknown>
-  open[field] = parcel.shown = copyOf(open[field], parcel.shown)
+  const copy = copyOf(open[field], parcel.shown)
+  // Args were measured when they came. A validator may have made something larger of them.
+  open[field] = parcel.shown = field === 'args' || copy === parcel.shown ? copy : bounded(copy, argsLimit)
 }
 
 /** The events that show what others hold too. */

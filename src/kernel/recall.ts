@@ -13,6 +13,7 @@ import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
 import { isSettled, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
+import { plainArgs } from './telling.ts'
 
 /** How long a store may take to open an artifact, in milliseconds. */
 const storePatience = 30_000
@@ -62,12 +63,13 @@ function waiting(record: ToolCallRecord, { reason, expiresAt }: Awaited): ToolRe
   }
 }
 
-function isSameCall(record: ToolCallRecord, call: ToolCall, { registryFor, argsLimit }: Kernel): boolean {
+function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boolean {
+  const { registryFor, argsLimit } = kernel
   const { args = {}, name } = call
   try {
     if (record.name !== name && registryFor(record.session).resolve(name)?.name !== record.name) return false
     // Without a callId its args had no canonical form, or its tool was not there: what came in is compared as it is.
-    if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(call.args)
+    if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(plainArgs(call.args, kernel))
     const text = canonicalize(typeof args === 'string' ? parseArgs(args, argsLimit) : args, argsLimit)
     const callId = callIdOf(record.name, text)
     return callId === record.callId || callId === record.editedFrom

@@ -1,4 +1,5 @@
-import type { SpooledArtifact } from './artifact.ts'
+import { SpooledArtifact } from './artifact.ts'
+import { bounded } from './bounded.ts'
 import type { ToolResult } from './call.ts'
 import { InvalidToolResultError, isToolError, JournalError } from './errors.ts'
 import { announce, happen, publish, type EventEnvelope, type ToolEvent, type ToolEventOf } from './events.ts'
@@ -8,11 +9,13 @@ import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, Ledger } from './ports.ts'
 import { isThenable } from './thenable.ts'
 
+const largestDescription = 16_384
+
 /** Writes an outcome down, tells everybody who watches, and gives the result: in this order. */
 export function tell(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // It failed before it had an identity: what came in is told of all the same, but for what may be secret.
-    const args = maySayArgs(received, kernel) ? plain(received.call.args) : undefined
+    const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
     announce(received, kernel, 'call:received', { args })
   }
   const { ledger } = kernel
@@ -73,7 +76,8 @@ function summaryOf(
 /** What may be told of an artifact; one of the handler's own making may break when it is asked. */
 function describe(artifact: SpooledArtifact, kernel: Kernel): ReturnType<SpooledArtifact['toJSON']> | undefined {
   try {
-    const said: unknown = artifact.toJSON()
+    const isOurs = artifact.toJSON === SpooledArtifact.prototype.toJSON && artifact.mediaType.length <= 256
+    const said: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)
     if (typeof said === 'object' && said !== null) return said as ReturnType<SpooledArtifact['toJSON']>
     throw new InvalidToolResultError('`toJSON` of the artifact gives no object that says what it is.')
   } catch (error) {
@@ -92,10 +96,11 @@ function maySayArgs(received: Received, kernel: Kernel): boolean {
   }
 }
 
-/** Args that have no canonical form, as far as they are JSON: records hold nothing else. */
-function plain(args: unknown): unknown {
+/** Args that have no canonical form, as far as they are JSON: records hold nothing else. Of large ones it is the beginning. */
+export function plainArgs(args: unknown, { argsLimit: limit }: Kernel): unknown {
   try {
-    return readText(JSON.stringify(args))
+    // Once before they are written, and once for what objects write of themselves.
+    return bounded(readText(JSON.stringify(bounded(args, limit))), limit)
   } catch {
     return undefined
   }

@@ -1,0 +1,71 @@
+import { shortened, utf8Length } from './text.ts'
+
+/** What stands in events and records for a value that is too large for them. */
+export interface Truncated {
+  readonly truncated: true
+  /** Bytes of the value as JSON; of one that is no text, how many were counted when it turned out to be too large. */
+  readonly byteLength: number
+  /** The beginning of the text, or of the JSON. */
+  readonly head: string
+}
+
+const headLength = 1_024
+
+interface Measure {
+  readonly limit: number
+  size: number
+  head: string
+}
+
+/**
+ * Returns the value itself if it has at most `limit` bytes as JSON, else a stub. It stops counting at the limit, so a value that
+ * refers to itself, or holds the same object many times, costs no more.
+ *
+ * @param limit Bytes of UTF-8, in which escapes count as what they stand for.
+ */
+export function bounded(value: unknown, limit: number): unknown {
+  if (typeof value === 'string') {
+    const byteLength = value.length * 3 <= limit ? 0 : utf8Length(value)
+    return byteLength <= limit ? value : { truncated: true, byteLength, head: shortened(value, headLength) }
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const measure: Measure = { limit, size: 0, head: '' }
+  try {
+    if (fits(value, measure)) return value
+  } catch {
+    // too deep, or it throws when it is read
+  }
+  return { truncated: true, byteLength: measure.size, head: shortened(measure.head, headLength) }
+}
+
+function fits(value: unknown, measure: Measure): boolean {
+  if (typeof value === 'string')
+    return add(measure, quoted(value), (value.length > measure.limit ? value.length : utf8Length(value)) + 2)
+  if (typeof value !== 'object' || value === null) return add(measure, String(value))
+  if (ArrayBuffer.isView(value)) return add(measure, '[bytes]', value.byteLength)
+  if (Array.isArray(value)) {
+    if (!add(measure, '[')) return false
+    for (let index = 0; index < value.length; index++) {
+      if ((index > 0 && !add(measure, ',')) || !fits(value[index], measure)) return false
+    }
+    return add(measure, ']')
+  }
+  if (!add(measure, '{')) return false
+  let separator = ''
+  for (const key of Object.keys(value)) {
+    if (!add(measure, `${separator}${quoted(key)}:`, key.length + 4)) return false
+    if (!fits((value as Record<string, unknown>)[key], measure)) return false
+    separator = ','
+  }
+  return add(measure, '}')
+}
+
+function add(measure: Measure, text: string, bytes = text.length): boolean {
+  measure.size += bytes
+  if (measure.head.length < headLength) measure.head += text
+  return measure.size <= measure.limit
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shortened(text, headLength))
+}

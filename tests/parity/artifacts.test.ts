@@ -111,11 +111,10 @@ describe('ADK', () => {
   })
 
   it('ADK-29 a Markdown artifact tells front matter, headings, sections, code blocks, links, images, text and tree', async () => {
-    const lines = [
-      ...['---', 'title: Guide', 'tags: [a, b]', '---', '# One', ''],
-      ...['See [the *docs*](https://a.example "Docs") and ![a cat](cat.png).', '', '## Two', ''],
-      ...['```ts', 'run()', '```', '', '- [x] done', '', 'Three', '=====', '', '~~~', '# no heading', '~~~'],
-    ]
+    const front = ['---', 'title: Guide', 'tags: [a, b]', '---']
+    const first = ['# One', '', 'See [the *docs*](https://a.example "Docs") and ![a cat](cat.png).', '']
+    const second = ['## Two', '', '```ts', 'run()', '```', '', '- [x] done', '']
+    const lines = [...front, ...first, ...second, 'Three', '=====', '', '~~~', '# no heading', '~~~']
     const { ask, executor } = await kept(lines.join('\n'), MarkdownArtifact)
     const names = ['frontmatter', 'headings', 'sections', 'code_blocks', 'links', 'images', 'text', 'ast']
     expect(forged(executor)).toEqual(expect.arrayContaining(names.map((name) => `artifact_md_${name}`)))
@@ -131,7 +130,7 @@ describe('ADK', () => {
       { path: 'Three', line: 16, endLine: 22 },
     ])
     for (const title of ['Two', 'one > two']) {
-      expect(await ask('md_sections', { title })).toBe(lines.slice(8, 16).join('\n'))
+      expect(await ask('md_sections', { title })).toBe(second.join('\n'))
     }
     expect(await ask('md_sections', { title: 'Four' })).toContain('There is no section "Four"')
     expect(await json(ask('md_code_blocks'))).toEqual([

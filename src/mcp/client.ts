@@ -23,6 +23,8 @@ export type {
   ServerTool,
   ServerToolOptions,
 } from './client/_options.ts'
+export { viewMessages } from './client/_view.ts'
+export type { View, ViewMessage } from './client/_view.ts'
 
 /** The tools of one server, for `use`. */
 export interface McpTools extends Extension {

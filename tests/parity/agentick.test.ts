@@ -12,6 +12,7 @@ import { mcp } from 'toolwright/formats/mcp'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
 import { openai } from 'toolwright/formats/openai'
+import { viewMessages } from 'toolwright/mcp/client'
 import { expect, it } from 'vitest'
 
 const inputSchema = {
@@ -243,28 +244,36 @@ it('AGK-26 an alias stands for its tool, never takes the name of another, and go
   expect((await executor.execute({ name: 'weather' })).error?.code).toBe('E_TOOL_NOT_FOUND')
 })
 
-it('AGK-19 every call with a view is an occurrence of its own, by which a host can tell its views apart', async () => {
+it('AGK-19 every call with a view has a new view, although the calls and the resource are the same', async () => {
   const dashboard = make({ ui: { resourceUri: 'ui://knowify/dashboard' } })
   const executor = createExecutor({ tools: [dashboard] })
-  const views = new Map<string, string | undefined>()
-  executor.on('tool:start', ({ invocationId }) => views.set(invocationId, dashboard.describe().ui?.resourceUri))
   const calls = [1, 2].map((id) => ({ id, name: 'forecast' }))
   const results = await executor.executeToolCalls(calls)
-  expect([...views.keys()].toSorted()).toEqual(results.map(({ invocationId }) => invocationId).toSorted())
-  expect([...views.values()]).toEqual(['ui://knowify/dashboard', 'ui://knowify/dashboard'])
+  const views = results.map((result, index) => viewMessages(calls[index]!, result).view)
+  expect(new Set(views).size).toBe(2)
+  expect(views[0]).not.toBe(viewMessages(calls[0]!, results[0]!).view)
   expect(results[0]?.callId).toBe(results[1]?.callId)
 })
 
-it('AGK-20 a host finds what a view is sent in the events and the result: the args, then the output', async () => {
-  const dashboard = make({ ui: { resourceUri: 'ui://knowify/dashboard' } })
+it('AGK-20 the host sends a view the args as tool-input, then the output as tool-result', async () => {
+  const dashboard = make({
+    ui: { resourceUri: 'ui://knowify/dashboard' },
+    inputSchema,
+    handler: (input) => ({ ...(input as object), sky: 'clear' }),
+  })
   const executor = createExecutor({ tools: [dashboard] })
-  const bridge: unknown[] = []
-  executor.on('tool:start', ({ invocationId, input }) => bridge.push({ view: invocationId, 'tool-input': input }))
-  const { invocationId, content } = await executor.execute({ name: 'forecast' })
-  bridge.push({ view: invocationId, 'tool-result': content })
-  const sent = JSON.parse(JSON.stringify(bridge)) as unknown
-  expect(sent).toEqual([
-    { view: invocationId, 'tool-input': {} },
-    { view: invocationId, 'tool-result': content },
-  ])
+  for (const args of [{ city: 'Oslo' }, '{"city":"Oslo"}']) {
+    const call = { name: 'forecast', args }
+    const { messages } = viewMessages(call, await executor.execute(call))
+    const output = { city: 'Oslo', sky: 'clear' }
+    expect(messages).toEqual([
+      { jsonrpc: '2.0', method: 'ui/notifications/tool-input', params: { arguments: { city: 'Oslo' } } },
+      {
+        jsonrpc: '2.0',
+        method: 'ui/notifications/tool-result',
+        params: { content: [{ type: 'text', text: JSON.stringify(output) }], structuredContent: output },
+      },
+    ])
+    expect(JSON.parse(JSON.stringify(messages))).toEqual(messages)
+  }
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client'
 import { computeCallId, createExecutor, tool, type Caller, type ToolEvent } from 'toolwright'
-import { mcpTools, normalizeMCPConfig, type McpTools, type McpToolsOptions } from 'toolwright/mcp/client'
+import { mcpTools, normalizeMCPConfig, type McpTools, type McpToolsOptions, viewMessages } from 'toolwright/mcp/client'
 import { expect, it, onTestFinished } from 'vitest'
 import { program } from '../cli/_command.ts'
 
@@ -137,23 +137,21 @@ it('AGK-18 a tool with a view still runs and returns its result', async () => {
   expect(asked).toHaveLength(1)
 })
 
-it('AGK-19 every call with a view is an occurrence of its own, by which a host tells its views apart', async () => {
+it('AGK-19 every call of a server’s tool with a view has a new view', async () => {
   const { server } = await serve([{ name: 'board', _meta: { ui } }])
-  const executor = createExecutor({ use: [server] })
-  const views: string[] = []
-  executor.on('tool:start', ({ invocationId }) => views.push(invocationId))
-  await executor.executeToolCalls([{ name: 'board' }, { name: 'board' }])
-  expect(new Set(views).size).toBe(2)
+  const calls = [{ name: 'board' }, { name: 'board' }]
+  const results = await createExecutor({ use: [server] }).executeToolCalls(calls)
+  expect(new Set(results.map((result, index) => viewMessages(calls[index]!, result).view)).size).toBe(2)
 })
 
-it('AGK-20 a host finds what a view is sent in the events and the result: the args, then the output', async () => {
+it('AGK-20 the view of a server’s tool is sent the args, then the output, as the server would send it', async () => {
   const { server } = await serve([{ name: 'board', _meta: { ui } }])
-  const executor = createExecutor({ use: [server] })
-  const bridge: unknown[] = []
-  executor.on('tool:start', ({ input }) => bridge.push({ 'tool-input': input }))
-  const { content } = await executor.execute({ name: 'board', args: { month: 5 } })
-  bridge.push({ 'tool-result': content })
-  expect(bridge).toEqual([{ 'tool-input': { month: 5 } }, { 'tool-result': [{ type: 'text', text: 'clear' }] }])
+  const call = { name: 'board', args: { month: 5 } }
+  const { messages } = viewMessages(call, await createExecutor({ use: [server] }).execute(call))
+  expect(messages.map(({ method, params }) => ({ method, params }))).toEqual([
+    { method: 'ui/notifications/tool-input', params: { arguments: { month: 5 } } },
+    { method: 'ui/notifications/tool-result', params: { content: [{ type: 'text', text: 'clear' }] } },
+  ])
 })
 
 it('AGK-21 the view that a server names is in the definition, in either of the two places where servers write it', async () => {

@@ -1,0 +1,67 @@
+import { mcp } from '../../formats/mcp.ts'
+import type { ToolCall, ToolResult } from '../../index.ts'
+
+/** A JSON-RPC notification that a host sends to the view of an MCP app. */
+export interface ViewMessage {
+  readonly jsonrpc: '2.0'
+  readonly method: 'ui/notifications/tool-input' | 'ui/notifications/tool-result' | 'ui/notifications/tool-cancelled'
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** What one view of an MCP app is sent. */
+export interface View {
+  /** Identifies the view: each call has its own, although it may show the same `ui://` resource. */
+  readonly view: string
+  /** In the order in which they are sent, once the view has said that it is initialized. */
+  readonly messages: readonly ViewMessage[]
+}
+
+const format = mcp()
+
+/**
+ * Makes what a host sends to the view that it shows beside a call of a tool with `ui.resourceUri`: the args as
+ * `ui/notifications/tool-input`, then the result as `ui/notifications/tool-result`, or `ui/notifications/tool-cancelled` if the
+ * call was denied, cancelled or timed out. A pending call has the first message alone; the second comes from the result that
+ * `decide` gives, for the same view. The args are those of the call, unmasked.
+ *
+ * @param call The call as the executor was given it.
+ * @param result What came of it.
+ * @returns A new `view` for each call of this function, and the messages as plain JSON.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { viewMessages } from 'toolwright/mcp/client'
+ *
+ * const executor = createExecutor({ tools: [tool('board', ({ month }: { month: number }) => ({ month, sales: 12 }))] })
+ * const call = { name: 'board', args: { month: 5 } }
+ * const { view, messages } = viewMessages(call, await executor.execute(call))
+ * for (const message of messages) console.log(view, message.method) // host: frames.get(view).postMessage(message, origin)
+ * ```
+ * @see https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
+ * @experimental
+ */
+export function viewMessages(call: ToolCall, result: ToolResult): View {
+  const given = argumentsOf(call.args)
+  const messages = [message('tool-input', given === undefined ? {} : { arguments: given })]
+  if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {
+    messages.push(message('tool-cancelled', { reason: result.status }))
+  } else if (result.status !== 'pending') {
+    messages.push(message('tool-result', format.results([result], { method: 'tools/call' }) as ViewMessage['params']))
+  }
+  return { view: crypto.randomUUID(), messages }
+}
+
+function message(name: 'tool-input' | 'tool-result' | 'tool-cancelled', params: ViewMessage['params']): ViewMessage {
+  return { jsonrpc: '2.0', method: `ui/notifications/${name}`, params }
+}
+
+/** A copy of args that are an object, given as a value or as text; nothing of other args, with which no call succeeds. */
+function argumentsOf(args: unknown): unknown {
+  try {
+    const text = typeof args === 'string' ? args.trim() || '{}' : JSON.stringify(args ?? {})
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { InvalidConfigurationError, JournalError } from 'toolwright'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
@@ -117,6 +117,17 @@ describe('sqliteJournal opens', () => {
     const { journal } = open(file)
     await journal.claim(recordOf('a'), 'mine')
     expect(existsSync(file)).toBe(true)
+  })
+
+  test('its file in the mode in which every commit is flushed to the disk', async () => {
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec')
+    const { journal } = open(newFile())
+    // The setting is of one connection: that of the journal is asked itself.
+    const [connection] = exec.mock.contexts as DatabaseSync[]
+    exec.mockRestore()
+    await journal.claim(recordOf('a'), 'mine')
+    expect(connection?.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 }) // FULL
+    expect(connection?.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
   })
 
   test('files that only their owner may read, in a mode that keeps what was answered', async () => {

@@ -1,15 +1,18 @@
 // What all of these systems say in passing, and a second reading found.
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Type as SinclairType } from '@sinclair/typebox'
 import { type } from 'arktype'
 import {
+  content,
   createExecutor,
+  json,
   tool,
   Tool,
   ToolExecutionType,
+  ToolFailure,
   ToolIntent,
   ToolRegistry,
   type Schema,
@@ -103,35 +106,77 @@ it('NEW-03 Tool can be extended: a subclass adds to a tool, and goes wherever to
   expect((await executor.execute({ name: 'fetch_text', args: { url: 'no' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
 })
 
-it('NEW-04 tool() is documented with an example that runs, and README and AGENTS say how tools are made', async () => {
-  const source = readFileSync(join(root, 'src', 'kernel', 'tool.ts'), 'utf8')
-  const comments = source.slice(0, source.indexOf('export function tool<')).split('/**')
-  const comment = (comments.at(-1) ?? '').replaceAll(/^ \* ?/gm, '')
-  const [, example = ''] = /@example\n```ts\n([^]*?)```/.exec(comment) ?? []
-  const [, name = ''] = /^const (\w+) = await/m.exec(example) ?? []
-  const [, promised = ''] = /= await .*\/\/ (.+)$/m.exec(example) ?? []
-  expect(example).toContain("from 'toolwright'")
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [
-      '-C',
-      '@toolwright/source',
-      '--input-type=module-typescript',
-      '-e',
-      `${example}\nconsole.log(JSON.stringify(${name}))`,
-    ],
-    { cwd: root },
-  )
-  expect(stdout.trim()).toBe(promised)
+it('NEW-04 the examples of tool() run, README shows a tool and every feature, and what AGENTS says of making tools works', async () => {
+  const run = async (code: string): Promise<string> => {
+    const flags = ['-C', '@toolwright/source', '--input-type=module-typescript', '-e']
+    return (await promisify(execFile)(process.execPath, [...flags, code], { cwd: root })).stdout
+  }
+  const source = readFileSync(join(root, 'src', 'kernel', 'tool.ts'), 'utf8').replaceAll(/^ *\* ?/gm, '')
+  const examples = Array.from(source.matchAll(/@example\n```ts\n([^]*?)```/g), ([, example = '']) => example)
+  expect(examples.length).toBeGreaterThan(0)
+  for (const example of examples) {
+    expect(example).toContain("from 'toolwright'")
+    // What a line promises in its comment is what its variable holds.
+    const promises = [...example.matchAll(/^const (\w+) = await .*\/\/ (.+)$/gm)]
+    const prints = promises.map(([, name = '']) => `console.log(JSON.stringify(${name}))\n`)
+    expect((await run(`${example}\n${prints.join('')}`)).trim().split('\n')).toEqual(
+      promises.map(([, , promised]) => promised),
+    )
+  }
 
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  expect(readme).toMatch(/```ts\n[^`]*\btool\(\{/)
-  for (const validator of ['Zod', 'ArkType', 'Valibot', 'TypeBox', 'JSON Schema']) expect(readme).toContain(validator)
+  const [, first = ''] = /```ts\n([^]*?)```/.exec(readme) ?? []
+  expect(first).toMatch(/\btool\(\{/)
+  expect(await run(first)).toMatch(/^ok [0-9a-f]{64} \[/)
+  const families = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const features = families.map(({ name }) => name).filter((name) => !['kernel', 'platform', 'cli'].includes(name))
+  expect(features.length).toBeGreaterThan(7)
+  expect(['validators/', 'npx toolwright', ...features].filter((feature) => !readme.includes(feature))).toEqual([])
+
   const agents = readFileSync(join(root, 'AGENTS.md'), 'utf8')
-  expect(agents).toMatch(/^## .*tool/im)
-  expect(agents).toContain('tool({')
-  expect(agents).toMatch(/schema/i)
-}, 30_000)
+  const section = /^## Making tools\n([^]*?)^## /m.exec(agents)?.[1] ?? ''
+  const words = [
+    'tool({ name, description, inputSchema, handler })',
+    'tool(name, handler)',
+    'content([...])',
+    'json(value)',
+  ]
+  for (const word of [...words, 'ToolFailure', "jsonSchema(schema, { origin: 'wire' })"])
+    expect(section).toContain(word)
+  for (const validator of ['Zod', 'ArkType', 'Valibot', 'TypeBox', 'raw JSON Schema'])
+    expect(section).toContain(validator)
+  const raw = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
+  const schemas: readonly Schema[] = [
+    z.object({ city: z.string() }),
+    type({ city: 'string' }),
+    valibot(v.object({ city: v.string() })),
+    typebox(Type.Object({ city: Type.String() })),
+    raw,
+    jsonSchema(raw, { origin: 'wire' }),
+  ]
+  const made = schemas.map(
+    (inputSchema, index) =>
+      new Tool({ name: `forecast_${index}`, description: 'Weather', inputSchema, handler: () => 'clear' }),
+  )
+  const failing = tool('failing', () => {
+    throw new ToolFailure('Closed.', { recommendations: ['Come back tomorrow.'] })
+  })
+  const plain = [
+    tool('blocks', () => content([{ type: 'text', text: 'a' }])),
+    tool('row', () => json([{ type: 'text' }])),
+  ]
+  const executor = createExecutor({ tools: [...made, ...plain, failing] })
+  for (const { name } of made) {
+    expect((await executor.execute({ name, args: { city: 'Oslo' } })).content).toMatchObject([{ text: 'clear' }])
+    expect((await executor.execute({ name, args: { city: 7 } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+  }
+  const [blocks, row, failed] = await executor.executeToolCalls(
+    ['blocks', 'row', 'failing'].map((name) => ({ name, args: {} })),
+  )
+  expect(blocks?.content).toEqual([{ type: 'text', text: 'a' }])
+  expect(row?.content).toMatchObject([{ type: 'json', data: [{ type: 'text' }] }])
+  expect(JSON.stringify(failed?.content)).toContain('Come back tomorrow.')
+})
 
 it('NEW-05 a result’s content is plain data, which a page can show as it came', async () => {
   const contents = { content: 'file contents', lineCount: 100, size: 5_000 }

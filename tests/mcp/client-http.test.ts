@@ -37,6 +37,32 @@ test('a server over HTTP is understood, in either form of the protocol, and its 
   }
 })
 
+test('a result of the newer era that does not say of which type it is counts as complete', async () => {
+  const resultType = 'complete'
+  const place = await site(({ id, method }, response) => {
+    const result = {
+      'server/discover': {
+        resultType,
+        ttlMs: 0,
+        cacheScope: 'private',
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        serverInfo: { name: 'site', version: '1' },
+      },
+      'tools/list': {
+        resultType,
+        ttlMs: 0,
+        cacheScope: 'private',
+        tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      },
+      'tools/call': { content: [{ type: 'text', text: 'done' }] },
+    }[method ?? '']
+    return result && json(response, { jsonrpc: '2.0', id, result })
+  })
+  const result = await call(await toolsAt(place.url, { protocol: '2026-07-28' }))
+  expect(result).toMatchObject({ status: 'ok', content: [{ type: 'text', text: 'done' }] })
+})
+
 describe('headers', () => {
   test('go to the server, and what the protocol says of its own stands', async () => {
     const place = await site()

@@ -68,7 +68,12 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
     const line = await madeLine(target, server)
     const { transport } = line
     const client = clientFor(target, onChanged)
-    const live: Live = { client, transport, watching: watch(transport), calls: 0 }
+    const live: Live = {
+      client,
+      transport,
+      watching: watch(transport, () => client.getProtocolEra() === 'modern'),
+      calls: 0,
+    }
     try {
       const prior = isLegacy ? ({ prior: { kind: 'legacy' } } as const) : undefined
       await within(target.connectTimeout, client.connect(transport, { timeout: target.connectTimeout, ...prior }))

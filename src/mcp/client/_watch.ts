@@ -13,11 +13,14 @@ export interface Watch {
 }
 
 /**
- * Watches a transport, for two things that the SDK leaves out: a request whose own HTTP stream ends without an answer
- * fails at once, instead of waiting for its deadline; and pages of tools are taken as they came, since the SDK refuses a
- * whole page for one tool that it does not understand.
+ * Watches a transport, for three things that the SDK leaves out: a request whose own HTTP stream ends without an answer
+ * fails at once, instead of waiting for its deadline; pages of tools are taken as they came, since the SDK refuses a
+ * whole page for one tool that it does not understand; and a result of the newer era that does not say of which type it is
+ * counts as complete, since the SDK refuses it after the server has done the work.
+ *
+ * @param isModern Whether the server speaks the newer era.
  */
-export function watch(transport: Transport): Watch {
+export function watch(transport: Transport, isModern: () => boolean): Watch {
   const waiting = new Set<number>()
   const listings = new Set<unknown>()
   let tools: unknown
@@ -30,10 +33,15 @@ export function watch(transport: Transport): Watch {
     onmessage?.(message, extra)
     if (!('id' in message) || 'method' in message) return
     waiting.delete(Number(message.id))
-    if (listings.delete(message.id) && 'result' in message) {
-      tools = (message.result as { readonly tools?: unknown }).tools
-      Object.assign(message, { result: { ...message.result, tools: [] } })
+    const isListing = listings.delete(message.id)
+    if (!('result' in message) || typeof message.result !== 'object' || message.result === null) return
+    let { result } = message
+    if (isModern() && !Object.hasOwn(result, 'resultType')) result = { ...result, resultType: 'complete' }
+    if (isListing) {
+      tools = (result as { readonly tools?: unknown }).tools
+      result = { ...result, tools: [] }
     }
+    Object.assign(message, { result })
   }
 
   // The SDK asks whether a transport is exactly its own class: the instance is changed, not derived from.

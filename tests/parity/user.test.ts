@@ -298,7 +298,9 @@ it('USR-11 it is one package in TypeScript: a schema-agnostic tool kernel', () =
   const { name, description, workspaces } = packageJson()
   expect([name, workspaces]).toEqual(['toolwright', undefined])
   expect(description).toContain('schema-agnostic tool kernel')
-  const sources = ['src', 'validators'].flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }))
+  const sources = ['src', 'validators'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }),
+  )
   const others = sources.filter((file) => /\.[cm]?jsx?$/.test(file))
   expect([others, sources.length > 100]).toEqual([[], true])
 })

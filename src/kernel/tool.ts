@@ -222,6 +222,19 @@ export class Tool<
  * })
  * const sum = await add({ a: 1, b: 2 }) // 3
  * ```
+ * @example
+ * ```ts
+ * import { tool } from 'toolwright'
+ * import { z } from 'zod'
+ *
+ * const sendEmail = tool({
+ *   name: 'send_email',
+ *   description: 'Sends an email',
+ *   inputSchema: z.object({ to: z.email(), body: z.string().default('Hello') }),
+ *   handler: ({ to, body }, { toolName }) => `${toolName}: ${body} to ${to}`,
+ * })
+ * const said = await sendEmail({ to: 'ada@example.com' }) // "send_email: Hello to ada@example.com"
+ * ```
  */
 export function tool<
   const Input extends Schema | undefined = undefined,

@@ -113,7 +113,9 @@ it('NEW-04 the examples of tool() run, README shows a tool and every feature, an
   }
   const source = readFileSync(join(root, 'src', 'kernel', 'tool.ts'), 'utf8').replaceAll(/^ *\* ?/gm, '')
   const examples = Array.from(source.matchAll(/@example\n```ts\n([^]*?)```/g), ([, example = '']) => example)
-  expect(examples.length).toBeGreaterThan(0)
+  expect(examples).toEqual(
+    expect.arrayContaining([expect.stringContaining("type: 'object'"), expect.stringContaining('z.object(')]),
+  )
   for (const example of examples) {
     expect(example).toContain("from 'toolwright'")
     // What a line promises in its comment is what its variable holds.
@@ -132,9 +134,23 @@ it('NEW-04 the examples of tool() run, README shows a tool and every feature, an
   const features = families.map(({ name }) => name).filter((name) => !['kernel', 'platform', 'cli'].includes(name))
   expect(features.length).toBeGreaterThan(7)
   expect(['validators/', 'npx toolwright', ...features].filter((feature) => !readme.includes(feature))).toEqual([])
+  // Each part has its name there too, or in the page of its family to which the README leads.
+  for (const folder of ['validators', ...features.map((family) => `src/${family}`)])
+    expect(untold(readme, folder)).toEqual([])
 
   const agents = readFileSync(join(root, 'AGENTS.md'), 'utf8')
   const section = /^## Making tools\n([^]*?)^## /m.exec(agents)?.[1] ?? ''
+  const patterns = /```ts\n([^]*?)```/.exec(section)?.[1] ?? ''
+  for (const pattern of [
+    'inputSchema: z.object',
+    "type: 'object'",
+    'async (',
+    'function*',
+    'new ToolFailure',
+    'signal',
+  ])
+    expect(patterns).toContain(pattern)
+  expect((await run(patterns)).trim()).toBe(/console\.log\(.*\/\/ (.+)$/m.exec(patterns)?.[1])
   const words = [
     'tool({ name, description, inputSchema, handler })',
     'tool(name, handler)',
@@ -177,6 +193,16 @@ it('NEW-04 the examples of tool() run, README shows a tool and every feature, an
   expect(row?.content).toMatchObject([{ type: 'json', data: [{ type: 'text' }] }])
   expect(JSON.stringify(failed?.content)).toContain('Come back tomorrow.')
 })
+
+/** The leaves of a family of which no reader of the README learns. */
+function untold(readme: string, folder: string): string[] {
+  const page = join(root, folder, 'README.md')
+  const text = readme.includes(`(${folder}/README.md)`) ? readme + readFileSync(page, 'utf8') : readme
+  return readdirSync(join(root, folder))
+    .filter((file) => /^[a-z][a-z-]*\.ts$/.test(file))
+    .map((file) => file.replace('.ts', ''))
+    .filter((leaf) => !new RegExp(`\\b${leaf}\\b`, 'i').test(text))
+}
 
 it('NEW-05 a result’s content is plain data, which a page can show as it came', async () => {
   const contents = { content: 'file contents', lineCount: 100, size: 5_000 }

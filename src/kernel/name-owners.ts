@@ -23,6 +23,7 @@ export class NameOwners {
   readonly #report: (error: unknown) => void
   readonly #owners = new Map<string, Owner>()
   readonly #counts = new Map<Extension, number>()
+  #hasServers = false
   readonly #reported = new Set<string>()
 
   /** @param registry The executor's own tools. */
@@ -63,7 +64,7 @@ export class NameOwners {
 
   /** Whether a tool of the executor's own registry has to stand back, since its name is a server's. */
   isServers(name: string): boolean {
-    return this.#owners.size > 0 && this.#owners.get(spelling(name))?.isServer === true
+    return this.#hasServers && this.#owners.get(spelling(name))?.isServer === true
   }
 
   /** Reports that a tool of the executor's own registry stands back. */
@@ -81,6 +82,7 @@ export class NameOwners {
 
   #give(words: readonly string[], owner: Owner, count: number): void {
     if (count > mostNames) return
+    this.#hasServers ||= owner.isServer
     for (const word of words.map(spelling)) {
       if (this.#owners.has(word)) continue
       this.#owners.set(word, owner)

@@ -271,6 +271,20 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
     expect(await settled).toBe('cancelled')
   })
 
+  test('is not shown a tool that is hidden, is told when it is, and may call it', async () => {
+    const tools = new ToolRegistry([forecast, tool('later', () => 'called')])
+    const { url } = await start({ tools })
+    const heard = Promise.withResolvers<string[] | undefined>()
+    const onChanged = (__: unknown, list: readonly { readonly name: string }[] | null): void => {
+      heard.resolve(list?.map(({ name }) => name))
+    }
+    const client = await connect(url, mode, { listChanged: { tools: { debounceMs: 0, onChanged } } })
+    expect((await client.listTools()).tools).toHaveLength(2)
+    tools.hide('later')
+    expect(await heard.promise).toEqual([forecast.name])
+    expect(textOf(await client.callTool({ name: 'later', arguments: {} }))).toBe('called')
+  })
+
   test('is told when tools come and go', async () => {
     const tools = new ToolRegistry([forecast])
     const { url } = await start({ tools })

@@ -1,6 +1,6 @@
 import { InvalidConfigurationError, type Journal } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
 
 journalConformance('memoryJournal', () => ({ open: () => memoryJournal() }), false)
@@ -64,11 +64,14 @@ test('memoryJournal says that it does not outlive the process', () => {
 })
 
 test('memoryJournal forgets the oldest signs of life, and takes their owners for silent since their last record', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const { journal } = memoryJournal()
   await journal.claim(recordOf('a'), 'old')
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  vi.advanceTimersByTime(30_000)
   await journal.beat('old')
-  expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(Number.POSITIVE_INFINITY)
+  vi.advanceTimersByTime(1_000)
+  expect((await unfinishedOf(journal))[0]?.idle).toBe(1_000)
   for (let index = 0; index < 10_000; index++) await journal.beat(`owner ${index}`)
-  expect((await unfinishedOf(journal))[0]?.idle).toBeGreaterThanOrEqual(25)
+  expect((await unfinishedOf(journal))[0]?.idle).toBe(31_000)
 })

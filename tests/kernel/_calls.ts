@@ -84,7 +84,7 @@ export function names(events: readonly ToolEvent[]): string {
 }
 
 /** Waits for a promise for so long; what hangs is a failure of its own. */
-export async function soon<Value>(promise: Promise<Value>, milliseconds = 5_000): Promise<Value> {
+export async function soon<Value>(promise: Promise<Value>, milliseconds = 30_000): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`nothing came within ${milliseconds} ms`)), milliseconds)

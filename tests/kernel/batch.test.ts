@@ -27,6 +27,17 @@ function gates(count: number): {
 const calls = (count: number): { name: string; args: { index: number } }[] =>
   Array.from({ length: count }, (_, index) => ({ name: 't', args: { index } }))
 
+/** Whether a promise has settled, and what it gave. */
+function seen<Value>(promise: Promise<Value>): { value: Value | undefined } {
+  const state: { value: Value | undefined } = { value: undefined }
+  void promise.then((value) => (state.value = value))
+  return state
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 describe('the calls of a turn', () => {
   test('run three at a time, in their order, and their results come in their order', async () => {
     const { tools, gate, began, most } = gates(8)
@@ -204,11 +215,13 @@ describe('the calls of a turn', () => {
   })
 
   test('waiting for a slot takes no time of the call', async () => {
-    const tools = [work('t', () => pause(30), { timeout: 100 })]
-    const results = await createExecutor({ tools, concurrency: 1 }).executeToolCalls(
-      Array.from({ length: 8 }, () => ({ name: 't' })),
+    vi.useFakeTimers()
+    const tools = [work('t', () => pause(3_000), { timeout: 5_000 })]
+    const turned = seen(
+      createExecutor({ tools, concurrency: 1 }).executeToolCalls(Array.from({ length: 8 }, () => ({ name: 't' }))),
     )
-    expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 'ok'))
+    await vi.advanceTimersByTimeAsync(24_000)
+    expect(turned.value?.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 'ok'))
   })
 
   test('are all given up by one signal, also those that wait for a slot', async () => {
@@ -251,19 +264,8 @@ describe('the calls of a turn', () => {
 })
 
 describe('a tool that bears no other beside it', () => {
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
   const alone = { traits: { concurrent: false } }
   const inSession = { session: 's' }
-
-  /** Whether a promise has settled, and what it gave. */
-  function seen<Value>(promise: Promise<Value>): { value: Value | undefined } {
-    const state: { value: Value | undefined } = { value: undefined }
-    void promise.then((value) => (state.value = value))
-    return state
-  }
 
   test('runs alone also if its handlers outlive their deadlines', async () => {
     vi.useFakeTimers()
@@ -287,8 +289,8 @@ describe('a tool that bears no other beside it', () => {
       async function* (began) {
         try {
           began()
-          yield 1
           await pause(8_000)
+          yield 1
         } finally {
           await pause(5_000)
         }

@@ -186,6 +186,28 @@ describe('a wait outside the deadline', () => {
     deadline.end()
   })
 
+  test('gives back what is left of the time, and not what was used before it', async () => {
+    const deadline = new CallDeadline(100, undefined)
+    const first = deferred()
+    const person = deferred()
+    const work = watched(
+      deadline.within(
+        (async () => {
+          await first.promise
+          await deadline.outside(person.promise)
+          await never
+        })(),
+      ),
+    )
+    await vi.advanceTimersByTimeAsync(70)
+    first.resolve()
+    await vi.advanceTimersByTimeAsync(10_000)
+    person.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    await timesOutAfter(30, work)
+    deadline.end()
+  })
+
   test('is ended by an abort', async () => {
     const caller = new AbortController()
     const deadline = new CallDeadline(100, caller.signal)

@@ -55,7 +55,7 @@ const outcomes: readonly (readonly [string, () => unknown, object?])[] = [
   ['a failure', () => Promise.reject(new ToolFailure('busy', { retryable: true, recommendations: ['Wait.'] }))],
   ['a crash', () => Promise.reject(new TypeError('broken'))],
   ['a result that breaks its promise', () => 'text', { outputSchema: { type: 'object' } }],
-  ['a timeout', () => new Promise(() => {}), { timeout: 5 }],
+  ['a timeout', () => new Promise(() => {}), { timeout: 1_000 }],
 ]
 
 describe.each(places)('an invocation that the host identified (%s)', (_journal, place) => {
@@ -81,6 +81,20 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
       expect(events).toEqual([])
     },
   )
+
+  test('gives its result to the caller that made it, and to no other', async () => {
+    const its = place()
+    let runs = 0
+    const open = (): ToolExecutor => createExecutor({ tools: [work('t', () => ++runs)], use: [its.open()] })
+    const call = { name: 't', args: { a: 1 } }
+    const options = { session: 's', invocationId: 'mine' }
+    await open().execute(call, { ...options, caller: 'user' })
+    for (const caller of ['model', undefined, { app: 'mail' }] as const) {
+      expect(outcome(await open().execute(call, { ...options, ...(caller && { caller }) }))).toBe(duplicate)
+    }
+    expect(outcome(await open().execute(call, { ...options, caller: 'user' }))).toBe('ok completed')
+    expect(runs).toBe(1)
+  })
 
   test('of bytes says again how many they were; the bytes themselves are kept by no journal', async () => {
     const its = place()

@@ -177,7 +177,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
         isLost ? Promise.reject(new Error('gone')) : journal.write(record, fence),
     })
     const executor = createExecutor({
-      tools: [work('t', () => ((isLost = true), promise), { timeout: 10 })],
+      tools: [work('t', () => ((isLost = true), promise), { timeout: 1_000 })],
       use: [mounted],
       report: () => {},
     })

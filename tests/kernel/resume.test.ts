@@ -412,6 +412,7 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
   /** An executor with a call that waits, and a journal that takes its time to give it over. */
   async function slow(): Promise<Waiting & { readonly taken: () => number }> {
     let taken = 0
+    let written = 0
     const use = [
       changed(place().open(), {
         takeOver:
@@ -421,6 +422,13 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
             await pause(20)
             taken++
             return fence
+          },
+        write:
+          (journal) =>
+          async (...args) => {
+            const isKept = await journal.write(...args)
+            if (taken > 0 && written++ === 0) await pause(20) // the token is used by now, and the call not yet under way
+            return isKept
           },
       }),
     ]
@@ -440,11 +448,13 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
   test('its call is none that recovery may seal', async () => {
     const { executor, token, inputs } = await slow()
     const deciding = executor.decide(token, 'allow')
-    for (let round = 0; round < 6; round++) {
+    let isDecided = false
+    const decided = deciding.finally(() => (isDecided = true))
+    while (!isDecided) {
       expect((await executor.recover({ staleAfter: 0 })).sealed).toEqual([])
-      await pause(5)
+      await pause(1)
     }
-    expect([outcome(await deciding), inputs]).toEqual(['ok completed', [{ a: 1 }]])
+    expect([outcome(await decided), inputs]).toEqual(['ok completed', [{ a: 1 }]])
   })
 
   test('the executor may be closed: the call is waited for, or cancelled when the time is over', async () => {
@@ -462,6 +472,25 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
     }
   })
 })
+
+test.each(places)(
+  'a token whose record another executor takes over while it is redeemed lets nothing run (%s)',
+  async (_, place) => {
+    let isRefused = false
+    const use = [
+      changed(place().open(), {
+        write:
+          (journal) =>
+          (...args) =>
+            !isRefused && journal.write(...args),
+      }),
+    ]
+    const { executor, inputs, token } = await waiting({ a: 1 }, {}, use)
+    isRefused = true
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect(inputs).toEqual([])
+  },
+)
 
 test.each(places)('a result of the provider is still there when its call was approved (%s)', async (_, place) => {
   const mounted = place().open()

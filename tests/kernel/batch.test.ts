@@ -28,7 +28,7 @@ const calls = (count: number): { name: string; args: { index: number } }[] =>
   Array.from({ length: count }, (_, index) => ({ name: 't', args: { index } }))
 
 /** Whether a promise has settled, and what it gave. */
-function seen<Value>(promise: Promise<Value>): { value: Value | undefined } {
+function watched<Value>(promise: Promise<Value>): { value: Value | undefined } {
   const state: { value: Value | undefined } = { value: undefined }
   void promise.then((value) => (state.value = value))
   return state
@@ -217,7 +217,7 @@ describe('the calls of a turn', () => {
   test('waiting for a slot takes no time of the call', async () => {
     vi.useFakeTimers()
     const tools = [work('t', () => pause(3_000), { timeout: 5_000 })]
-    const turned = seen(
+    const turned = watched(
       createExecutor({ tools, concurrency: 1 }).executeToolCalls(Array.from({ length: 8 }, () => ({ name: 't' }))),
     )
     await vi.advanceTimersByTimeAsync(24_000)
@@ -277,7 +277,7 @@ describe('a tool that bears no other beside it', () => {
       running--
     }
     const executor = createExecutor({ tools: [work('t', handler, { ...alone, timeout: 1_000 })] })
-    const turned = seen(executor.executeToolCalls(Array.from({ length: 3 }, () => ({ name: 't' }))))
+    const turned = watched(executor.executeToolCalls(Array.from({ length: 3 }, () => ({ name: 't' }))))
     await vi.advanceTimersByTimeAsync(20_000)
     expect(turned.value?.map(outcome)).toEqual(Array.from({ length: 3 }, () => 'timed_out unknown E_TOOL_TIMEOUT'))
     expect(most).toBe(1)
@@ -379,7 +379,7 @@ describe('a tool that bears no other beside it', () => {
       return 'outer'
     }
     const executor = createExecutor({ tools: [work('t', handler, alone)], timeout: 0 })
-    const outer = seen(executor.execute({ name: 't', args: { depth: 0 } }, { ...inSession, invocationId: 'outer' }))
+    const outer = watched(executor.execute({ name: 't', args: { depth: 0 } }, { ...inSession, invocationId: 'outer' }))
     await vi.advanceTimersByTimeAsync(59_999)
     expect(inner).toEqual([])
     await vi.advanceTimersByTimeAsync(1)
@@ -392,8 +392,8 @@ describe('a tool that bears no other beside it', () => {
   test('is waited for as long as its line moves, also if that takes minutes', async () => {
     vi.useFakeTimers()
     const executor = createExecutor({ tools: [work('t', () => pause(20_000), alone)] })
-    const turned = seen(executor.executeToolCalls(Array.from({ length: 10 }, () => ({ name: 't' }))))
-    const singles = Array.from({ length: 10 }, () => seen(executor.execute({ name: 't' })))
+    const turned = watched(executor.executeToolCalls(Array.from({ length: 10 }, () => ({ name: 't' }))))
+    const singles = Array.from({ length: 10 }, () => watched(executor.execute({ name: 't' })))
     await vi.advanceTimersByTimeAsync(400_000)
     expect(turned.value?.map(outcome)).toEqual(Array.from({ length: 10 }, () => 'ok completed'))
     expect(singles.map(({ value }) => value && outcome(value))).toEqual(
@@ -416,7 +416,7 @@ describe('a tool that bears no other beside it', () => {
     const executor = createExecutor({ tools: [t], timeout: 0 })
     const leaving = new AbortController()
     const call = (name: string, signal?: AbortSignal): { value: ToolResult | undefined } =>
-      seen(executor.execute({ name: 't', args: { name } }, { ...inSession, ...(signal && { signal }) }))
+      watched(executor.execute({ name: 't', args: { name } }, { ...inSession, ...(signal && { signal }) }))
     const first = call('first')
     const second = call('second', leaving.signal)
     const third = call('third')

@@ -448,9 +448,9 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
   test('its call is none that recovery may seal', async () => {
     const { executor, token, inputs } = await slow()
     const deciding = executor.decide(token, 'allow')
-    let isDecided = false
-    const decided = deciding.finally(() => (isDecided = true))
-    while (!isDecided) {
+    const state = { isDecided: false }
+    const decided = deciding.finally(() => (state.isDecided = true))
+    while (!state.isDecided) {
       expect((await executor.recover({ staleAfter: 0 })).sealed).toEqual([])
       await pause(1)
     }

@@ -312,7 +312,7 @@ describe('toolwright list', { timeout }, () => {
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject([
       { content: '2' },
-      { content: expect.stringContaining('InvalidToolArgsError') },
+      { content: expect.stringContaining('The args of raw are not valid') },
       { content: 'plain' },
     ])
   })

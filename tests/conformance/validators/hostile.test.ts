@@ -75,7 +75,7 @@ describe('a validator that breaks does not let the call through', () => {
     expect(runs).toEqual([])
     expect(result).toMatchObject({ status: 'error', effect: 'none', isError: true })
     expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
-    expect(result.content).toEqual([{ type: 'text', text: expect.stringContaining('ValidatorFailedError') }])
+    expect(result.content).toEqual([{ type: 'text', text: expect.stringMatching(/^The validator \(hostile\) /) }])
   })
 
   test.each<[string, Validate]>([

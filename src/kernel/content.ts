@@ -1,3 +1,5 @@
+import { InvalidToolResultError } from './errors.ts'
+
 /** Text for the model to read. */
 export interface TextBlock {
   readonly type: 'text'
@@ -98,9 +100,19 @@ export function json<Value>(value: Value): MarkedJson<Value> {
   return { [valueMark]: value }
 }
 
-/** The blocks of a result that was marked by `content`, else nothing. */
+/** Blocks that a result may have; an array may say that it has four thousand million, and have one. */
+const mostBlocks = 100_000
+
+/**
+ * The blocks of a result that was marked by `content`, else nothing.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` if there are too many.
+ */
 export function markedBlocks(value: object): readonly ContentBlock[] | undefined {
-  return (value as Partial<MarkedContent>)[blocksMark]
+  const blocks = (value as Partial<MarkedContent>)[blocksMark]
+  if (!Array.isArray(blocks) || blocks.length <= mostBlocks) return blocks
+  const message = `\`content\` takes at most ${mostBlocks.toLocaleString('en')} blocks, and got ${blocks.length.toLocaleString('en')}`
+  throw new InvalidToolResultError(`${message}. Return one text, or a stream.`, { issues: [{ message, path: [] }] })
 }
 
 /** Whether a result was marked by `json`. */
@@ -115,7 +127,8 @@ export function markedValue(value: MarkedJson): unknown {
 
 /** Whether an unmarked array is content: every item has exactly the fields of a text, json, image or audio block. */
 export function looksLikeBlocks(value: readonly unknown[]): value is readonly ContentBlock[] {
-  return value.length > 0 && value.every(isPlainBlock)
+  // Of a sparse array `every` would pass over what is not there.
+  return value.length <= mostBlocks && isPlainBlock(value[0]) && Array.from(value).every(isPlainBlock)
 }
 
 function isPlainBlock(value: unknown): boolean {

@@ -168,10 +168,14 @@ function elementsOf(array: readonly unknown[], budget: Budget): unknown[] {
 }
 
 /** Sets a member, also one whose name would change the prototype if it were assigned. */
-function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
-  } else object[key] = value
+export function put(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') define(object, key, value)
+  else object[key] = value
+}
+
+/** Makes a member that is as if it had been assigned, whatever stands in its place. */
+export function define(object: object, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 function cloneOf(value: object): unknown {

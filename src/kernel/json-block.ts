@@ -1,6 +1,6 @@
 import type { ContentBlock, JsonBlock } from './content.ts'
-import { copyOfJson } from './copy.ts'
-import { jsonText, readText } from './json-text.ts'
+import { copyOfJson, define } from './copy.ts'
+import { readResult, readText, textOf } from './json-text.ts'
 import { ownJson, Written } from './written.ts'
 
 /** A block of our own making, of which the text is known for good: whoever is shown the block may change what he holds. */
@@ -23,24 +23,33 @@ class TextedBlock implements JsonBlock {
   }
 }
 
-const readWhenAsked: PropertyDescriptor = {
+const readWhenAsked: PropertyDescriptor & ThisType<object> = {
   enumerable: true,
   configurable: true,
-  get(this: object): unknown {
-    return readText(TextedBlock.textOf(this) ?? 'null')
+  get() {
+    const data = readText(TextedBlock.textOf(this) ?? 'null')
+    define(this, 'data', data)
+    return data
+  },
+  set(data) {
+    define(this, 'data', data)
   },
 }
 
+/** Values of which a copy is made at once: where there are more, the text is mostly all that is asked for. */
+const fewValues = 32
+
 /**
- * The block that shows a JSON value. What it says is of the time at which it was made, whatever its maker still holds: a copy
- * where there is little of it, else what is read from the text when it is asked for.
+ * The block that shows a JSON value as it was when the block was made, whatever its maker still holds: by a copy if it has few
+ * values, else by the text, which is read when the value is first asked for.
  *
  * @throws `E_INVALID_TOOL_RESULT` where JSON cannot hold the value.
  */
 export function jsonBlock(value: unknown): JsonBlock & { readonly text: string } {
-  if (typeof value !== 'object' || value === null) return new TextedBlock(jsonText(value), value)
-  const data = copyOfJson(value)
-  return new TextedBlock(data === undefined ? jsonText(value) : JSON.stringify(data), data)
+  const { value: plain, values } = readResult(value)
+  if (typeof plain !== 'object' || plain === null) return new TextedBlock(textOf(plain), plain)
+  const data = values <= fewValues ? copyOfJson(plain) : undefined
+  return new TextedBlock(textOf(data ?? plain), data)
 }
 
 /**

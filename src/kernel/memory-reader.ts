@@ -12,9 +12,8 @@ export class MemoryReader implements SpoolReader {
   }
 
   get byteLength(): number {
-    // A short text is counted faster than it is encoded, and is mostly asked for its size alone.
-    const isShort = typeof this.#source === 'string' && this.#source.length <= 256
-    return isShort ? utf8Length(this.#source as string) : this.#bytes().byteLength
+    // Text is counted faster than it is encoded, and is mostly asked for its size alone.
+    return typeof this.#source === 'string' ? utf8Length(this.#source) : this.#source.byteLength
   }
 
   read(start: number, end: number): Uint8Array {

@@ -6,6 +6,7 @@ import { InvalidToolResultError, isToolError } from './errors.ts'
 import { jsonBlock } from './json-block.ts'
 import { MemoryReader } from './memory-reader.ts'
 import type { Checked, Receipt } from './parcel.ts'
+import { utf8Length } from './text.ts'
 
 /** The most that one picture or sound may have to be shown as it is, in bytes. */
 const mediaLimit = 5_242_880
@@ -75,7 +76,7 @@ function binaryProduct(bytes: Uint8Array): Product {
 function blocksProduct(blocks: readonly ContentBlock[]): Product {
   if (
     !Array.isArray(blocks) ||
-    !blocks.every((block: unknown) => typeof (block as ContentBlock | null)?.type === 'string')
+    !Array.from(blocks).every((block: unknown) => typeof (block as ContentBlock | null)?.type === 'string')
   ) {
     throw new InvalidToolResultError('`content` takes an array of blocks, each an object with a `type`.')
   }
@@ -129,7 +130,7 @@ function wordsOfBlock(block: ContentBlock): string {
 
 /** The length of a text in bytes of UTF-8, exact only where it matters whether it is above the limit. */
 function byteLength(text: string, limit: number): number {
-  return text.length * 3 <= limit || text.length > limit ? text.length : new TextEncoder().encode(text).byteLength
+  return text.length * 3 <= limit || text.length > limit ? text.length : utf8Length(text)
 }
 
 /** Keeps a small result in the result object. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { createExecutor, InvalidToolResultError } from 'toolwright'
+import { content, createExecutor, InvalidToolResultError, json, tool } from 'toolwright'
+import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
 import { jsonText, readText } from '../../src/kernel/json-text.ts'
 import { hostile, outcome, revoked, sink, work } from './_calls.ts'
@@ -108,7 +109,141 @@ describe('a result that JSON would lose is refused', () => {
   })
 })
 
+describe('a result that explodes when it is written is refused with its path, before it is written', () => {
+  /** Every value is there once, and referred to twice by the one above: YAML calls it a billion laughs. */
+  function shared(depth: number, least: unknown = 'ha'): unknown {
+    let value: unknown = { ha: least }
+    for (let level = 0; level < depth; level++) value = { one: value, two: value }
+    return value
+  }
+
+  function sparse(): unknown[] {
+    const array: unknown[] = []
+    array[4_000_000_000] = 1
+    return array
+  }
+
+  class Report {
+    readonly rows: unknown
+    constructor(rows: unknown) {
+      this.rows = rows
+    }
+  }
+
+  const exploding: readonly (readonly [string, () => unknown, string])[] = [
+    ['references that are shared 40 deep', () => ({ yaml: shared(40) }), 'result.yaml.one.one'],
+    ['a text that is shared 16 deep', () => ({ yaml: shared(16, 'x'.repeat(100_000)) }), 'result.yaml.'],
+    ['a name that is shared 16 deep', () => ({ yaml: shared(16, { ['x'.repeat(100_000)]: 1 }) }), 'result.yaml.'],
+    ['a sparse array', () => ({ list: sparse() }), 'result.list'],
+    ['an array that says it has no end', () => ({ list: new Proxy([], { get: () => Infinity }) }), ''],
+    ['an instance of a class', () => new Report(shared(40)), 'result.rows.one'],
+    ['what toJSON gives', () => ({ at: { toJSON: () => shared(40) } }), 'result.at.one'],
+    ['what toJSON gives of a sparse array', () => ({ toJSON: sparse }), ''],
+    ['cycles that branch', () => branching(), ''],
+  ]
+
+  function branching(): unknown {
+    const self: Record<string, unknown> = {}
+    for (let key = 0; key < 3; key++) self[`a${key}`] = { back: self }
+    return { toJSON: () => self }
+  }
+
+  const explodes = async (handler: () => unknown, extra: object = {}): Promise<string | undefined> => {
+    const { report } = sink()
+    const executor = createExecutor({ tools: [tool({ name: 't', description: 'x', handler, ...extra })], report })
+    const result = await executor.execute({ name: 't' })
+    expect(result).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_RESULT' } })
+    return result.error?.message
+  }
+
+  test.each(exploding)('%s', async (_, make, place) => {
+    const message = await explodes(make)
+    expect(message).toContain(place)
+    expect(message!.length).toBeLessThan(1_000)
+  })
+
+  test('and says how much there may be', async () => {
+    expect(await explodes(() => ({ list: sparse() }))).toBe(
+      'The result cannot be kept: as JSON it has more than 10,000,000 values or 268,435,456 characters, counted as often as they are referred to (at result.list). Return less, or text in a stream.',
+    )
+  })
+
+  const bomb = shared(40)
+  test.each<[string, () => unknown]>([
+    ['sparse array itself', sparse],
+    ['json(value)', () => json(bomb)],
+    ['a json block', () => content([{ type: 'json', data: bomb }])],
+    [
+      'a json block among others',
+      () =>
+        content([
+          { type: 'text', text: 'x' },
+          { type: 'json', data: bomb },
+        ]),
+    ],
+    ['content of a sparse array', () => content(sparse() as never)],
+    [
+      'content with one block and no end',
+      () => {
+        const blocks = [{ type: 'text', text: 'x' }]
+        blocks[4_000_000_000] = { type: 'text', text: 'y' }
+        return content(blocks as never)
+      },
+    ],
+    [
+      'an array of blocks with no end',
+      () => {
+        const blocks: unknown[] = [{ type: 'text', text: 'x' }]
+        blocks[4_000_000_000] = { type: 'text', text: 'y' }
+        return blocks
+      },
+    ],
+  ])('also as %s', async (_, make) => {
+    await explodes(make)
+    await explodes(make, { secrets: ['/one/two'] })
+    await explodes(make, { outputSchema: jsonSchema({ properties: { one: {} } }) })
+  })
+
+  test('but progress is told as far as it can be, and ends no call', async () => {
+    const executor = createExecutor({
+      tools: [
+        tool('t', async function* (_: object, { emit }) {
+          emit('rows', { list: sparse() })
+          yield bomb
+        }),
+      ],
+    })
+    let told = 0
+    executor.on('tool:progress', () => told++)
+    expect(await executor.execute({ name: 't' })).toMatchObject({ status: 'ok' })
+    expect(told).toBe(2)
+  })
+
+  test('but not one that is large, or refers to the same twice', async () => {
+    const row = { id: 1, words: ['a', 'b'] }
+    const rows = Array.from({ length: 200_000 }, () => row)
+    const executor = createExecutor({ tools: [tool('t', () => rows)] })
+    const { status, artifact } = await executor.execute({ name: 't' })
+    expect([status, artifact?.byteLength()]).toEqual(['ok', JSON.stringify(rows).length])
+  })
+})
+
 describe('a result that JSON can hold', () => {
+  test('asks toJSON once', () => {
+    let asked = 0
+    const value = { list: [1, { toJSON: () => ({ asked: ++asked, own: { toJSON: () => undefined } }) }] }
+    expect(jsonText(value)).toBe('{"list":[1,{"asked":1}]}')
+    expect(asked).toBe(1)
+  })
+
+  test('may have a member named __proto__ beside one that speaks for itself', () => {
+    const value: unknown = { at: new Date(0), inner: JSON.parse('{"__proto__":{"a":1},"b":2}') }
+    expect(jsonText(value)).toBe('{"at":"1970-01-01T00:00:00.000Z","inner":{"__proto__":{"a":1},"b":2}}')
+    const own = JSON.parse('{"__proto__":{"a":1}}') as Record<string, unknown>
+    Object.defineProperty(own, '__proto__', { value: new Date(0), enumerable: true })
+    expect(jsonText(own)).toBe('{"__proto__":"1970-01-01T00:00:00.000Z"}')
+  })
+
   test('speaks for itself where it has a toJSON', () => {
     expect(jsonText({ at: new Date(0), own: { toJSON: (key: string) => `at ${key}` } })).toBe(
       '{"at":"1970-01-01T00:00:00.000Z","own":"at own"}',

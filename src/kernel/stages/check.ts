@@ -1,6 +1,7 @@
 import { isMarkedJson, json, markedBlocks, markedValue } from '../content.ts'
 import { partsOf } from '../definition.ts'
 import { InvalidToolResultError } from '../errors.ts'
+import { requireBounded } from '../json-text.ts'
 import { concealed } from '../mask.ts'
 import { stamp, type Checked, type Ran } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
@@ -11,7 +12,9 @@ import { isThenable } from '../thenable.ts'
 export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
   const { output } = partsOf(ran.tool)
   if (output === undefined) return stamp(ran, 'output', ran.returned)
-  const outcome = output.validate(valueOf(ran))
+  const value = valueOf(ran)
+  requireBounded(value) // a validator may walk all of it
+  const outcome = output.validate(value)
   return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { JsonArtifact } from 'toolwright'
-import { filter } from 'toolwright/artifacts/json'
+import { filter, JsonLinesArtifact } from 'toolwright/artifacts/json'
 import { describe, expect, test } from 'vitest'
 import { artifactOf, turnsDuring } from '../conformance/artifacts.ts'
 
@@ -170,6 +170,57 @@ test('everybody else has a turn while a path is asked about a large document', a
   const search = filter(artifact, '$..none')
   expect(await turnsDuring(search)).toBeGreaterThan(4)
   expect(await search).toEqual([])
+})
+
+describe('everybody else has a turn while a filter looks at much for each item:', () => {
+  const rows = Array.from({ length: 500 }, (_, id) => ({
+    id,
+    b: { c: 'xx' },
+    tags: Array.from({ length: 100 }, () => id),
+  }))
+  const long = 'x'.repeat(1_000_000) + '😀'
+
+  test.each([
+    'count($..*) > 1',
+    '@.b.c == "xx" && count($..*) > 1',
+    '!(count($..none) > 1) && count($..none) > 1',
+    'value($..none) == 1',
+    '$..none',
+    '!$..none && (@.none || $..none)',
+    'count($.rows[?count($..*) > 1]) > 1',
+    'length(value($..none)) > 1',
+  ])('%s', async (test) => {
+    const artifact = of({ rows })
+    await artifact.value()
+    const search = filter(artifact, `$.rows[?${test}]`)
+    const turns = turnsDuring(search.catch(() => {}))
+    await expect(search).rejects.toThrow('takes more than 10,000,000 steps')
+    expect(await turns).toBeGreaterThan(20) // there are at most 100,000 steps between two of them
+  })
+
+  test('comparing large values', async () => {
+    const artifact = of({ rows, again: rows, items: Array.from({ length: 20 }, () => 0) })
+    await artifact.value()
+    const search = filter(artifact, '$.items[?$.rows == $.again]')
+    expect(await turnsDuring(search)).toBeGreaterThan(10)
+    expect(await search).toHaveLength(20)
+  })
+
+  test('measuring long texts', async () => {
+    const artifact = of({ long, items: Array.from({ length: 50 }, () => 0) })
+    await artifact.value()
+    const search = filter(artifact, '$.items[?length($.long) == 1000001]')
+    expect(await turnsDuring(search)).toBeGreaterThan(5)
+    expect(await search).toHaveLength(50)
+  })
+
+  test('in JSON Lines', async () => {
+    const line = JSON.stringify({ many: Array.from({ length: 2_000 }, () => [1]) })
+    const artifact = artifactOf(JsonLinesArtifact, `${line}\n`.repeat(200))
+    const search = filter(artifact, '$[?count(@..*) > 1]', { limit: 1_000, steps: 100_000_000 })
+    expect(await turnsDuring(search)).toBeGreaterThan(4)
+    expect(await search).toHaveLength(200)
+  })
 })
 
 test('a search ends with the reason of its signal', async () => {

@@ -104,7 +104,7 @@ export function* selected(value: unknown, selector: Selector, asking: Asking): G
   }
   for (const child of Array.isArray(value) ? value : Object.values(value)) {
     work.spend(1)
-    if (selector.kind === 'wildcard' || holds(selector.test, child, asking)) yield child
+    if (selector.kind === 'wildcard' || (yield* holds(selector.test, child, asking))) yield child
     if (work.isDue) yield pause
   }
 }
@@ -129,31 +129,39 @@ export function* indices(selector: Selector & { kind: 'slice' }, length: number)
 /** Stands for the value of a query that found none. */
 const nothing = Symbol('nothing')
 
+/** What takes long: it gives a `pause` now and then, and its result at the end. */
+export type Paused<Result> = Generator<typeof pause, Result, undefined>
+
 /** Whether a filter holds for a value. */
-export function holds(test: Test, value: unknown, asking: Asking): boolean {
+export function* holds(test: Test, value: unknown, asking: Asking): Paused<boolean> {
   asking.work.spend(1)
   switch (test.kind) {
     case 'or':
-      return test.tests.some((each) => holds(each, value, asking))
+      for (const each of test.tests) if (yield* holds(each, value, asking)) return true
+      return false
     case 'and':
-      return test.tests.every((each) => holds(each, value, asking))
+      for (const each of test.tests) if (!(yield* holds(each, value, asking))) return false
+      return true
     case 'not':
-      return !holds(test.test, value, asking)
+      return !(yield* holds(test.test, value, asking))
     case 'exists':
       if (test.query.isSingular) return onlyOf(test.query, value, asking) !== nothing
-      for (const _ of queried(test.query, value, asking)) return true
+      for (const each of queried(test.query, value, asking)) {
+        if (each !== pause) return true
+        yield pause
+      }
       return false
     case 'matches':
-      return matches(test.pattern, valueOf(test.text, value, asking), asking)
-    case 'compare':
-      return compare(test.operator, valueOf(test.left, value, asking), valueOf(test.right, value, asking), asking.work)
+      return matches(test.pattern, yield* valueOf(test.text, value, asking), asking)
+    case 'compare': {
+      const left = yield* valueOf(test.left, value, asking)
+      return yield* compare(test.operator, left, yield* valueOf(test.right, value, asking), asking.work)
+    }
   }
 }
 
-function* queried(query: Query, value: unknown, asking: Asking): Generator {
-  for (const each of select(query.isAbsolute ? asking.root : value, query.segments, asking)) {
-    if (each !== pause) yield each
-  }
+function queried(query: Query, value: unknown, asking: Asking): Generator {
+  return select(query.isAbsolute ? asking.root : value, query.segments, asking)
 }
 
 /** What a singular query gives, without the costs of one that may give much. */
@@ -175,7 +183,7 @@ function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }:
   return at
 }
 
-function valueOf(operand: Operand, value: unknown, asking: Asking): unknown {
+function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unknown> {
   switch (operand.kind) {
     case 'literal':
       return operand.value
@@ -184,29 +192,46 @@ function valueOf(operand: Operand, value: unknown, asking: Asking): unknown {
     case 'value': {
       let only: unknown = nothing
       for (const each of queried(operand.query, value, asking)) {
-        if (only !== nothing) return nothing
-        only = each
+        if (each === pause) yield pause
+        else if (only !== nothing) return nothing
+        else only = each
       }
       return only
     }
     case 'count': {
       let count = 0
-      for (const _ of queried(operand.query, value, asking)) count++
+      for (const each of queried(operand.query, value, asking)) {
+        if (each === pause) yield pause
+        else count++
+      }
       return count
     }
     case 'length': {
-      const of = valueOf(operand.of, value, asking)
-      if (typeof of === 'string') {
-        asking.work.spend(of.length / 32)
-        let length = 0
-        for (const _ of of) length++
-        return length
-      }
+      const of = yield* valueOf(operand.of, value, asking)
+      if (typeof of === 'string') return yield* lengthOf(of, asking.work)
       if (typeof of !== 'object' || of === null) return nothing
       return Array.isArray(of) ? of.length : Object.keys(of).length
     }
   }
 }
+
+/** Characters of a text, of which some are two units. */
+function* lengthOf(text: string, work: Work): Paused<number> {
+  let length = text.length
+  for (let at = 0; at < text.length; at += lengthAtOnce) {
+    const part = text.slice(at, at + lengthAtOnce + 1) // a pair may stand on the border
+    work.spend(part.length / 32)
+    for (let index = 0; index < part.length - 1 && index < lengthAtOnce; index++) {
+      if (isHigh(part.charCodeAt(index)) && isLow(part.charCodeAt(index + 1))) length--
+    }
+    if (work.isDue) yield pause
+  }
+  return length
+}
+
+const lengthAtOnce = 1_048_576
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
 function matches(pattern: string, text: unknown, { matchers, work }: Asking): boolean {
   const matcher = matchers.get(pattern)
@@ -220,20 +245,20 @@ function matches(pattern: string, text: unknown, { matchers, work }: Asking): bo
   return matcher.test(text)
 }
 
-function compare(operator: string, left: unknown, right: unknown, work: Work): boolean {
+function* compare(operator: string, left: unknown, right: unknown, work: Work): Paused<boolean> {
   switch (operator) {
     case '==':
-      return isEqual(left, right, work)
+      return yield* isEqual(left, right, work)
     case '!=':
-      return !isEqual(left, right, work)
+      return !(yield* isEqual(left, right, work))
     case '<':
       return isLess(left, right)
     case '<=':
-      return isLess(left, right) || isEqual(left, right, work)
+      return isLess(left, right) || (yield* isEqual(left, right, work))
     case '>':
       return isLess(right, left)
     default:
-      return isLess(right, left) || isEqual(left, right, work)
+      return isLess(right, left) || (yield* isEqual(left, right, work))
   }
 }
 
@@ -243,7 +268,7 @@ function isLess(left: unknown, right: unknown): boolean {
 }
 
 /** Compares pair by pair, without recursion: values may be nested deeper than the stack goes. */
-function isEqual(left: unknown, right: unknown, work: Work): boolean {
+function* isEqual(left: unknown, right: unknown, work: Work): Paused<boolean> {
   const pairs: [unknown, unknown][] = [[left, right]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [one, other] = pair
@@ -258,6 +283,7 @@ function isEqual(left: unknown, right: unknown, work: Work): boolean {
       if (!Object.hasOwn(other, key)) return false
       pairs.push([one[key as keyof typeof one], other[key as keyof typeof other]])
     }
+    if (work.isDue) yield pause
   }
   return true
 }

@@ -1,7 +1,7 @@
 import { ArtifactError, isToolError, type JsonArtifact } from '../../index.ts'
 import { Pace } from '../_pace.ts'
 import { longestPattern, matcherOf, type Matcher } from '../_patterns.ts'
-import { holds, pause, select, Work, type Asking } from './_evaluate.ts'
+import { holds, pause, select, Work, type Asking, type Paused } from './_evaluate.ts'
 import { lineGroups, lineIndexOf, valueIn, valueUnlessInvalid } from './_lines.ts'
 import { readPath, type Path, type Selector } from './_path.ts'
 
@@ -111,8 +111,16 @@ async function* items(
       asking.work.allow(stepsForLine)
       const value = skipInvalid ? valueUnlessInvalid(record) : valueIn(record)
       if (value === undefined) continue
-      if (selector.kind !== 'filter' || holds(selector.test, value, asking)) yield { value }
+      if (selector.kind !== 'filter' || (await done(holds(selector.test, value, asking), pace))) yield { value }
     }
+  }
+}
+
+/** The result of what takes long; everybody else has a turn at each of its pauses. */
+async function done<Result>(work: Paused<Result>, pace: Pace): Promise<Result> {
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) return step.value
+    await pace.turn()
   }
 }
 

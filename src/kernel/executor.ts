@@ -45,11 +45,25 @@ interface Walk {
 }
 
 const noWalk: Walk = {}
+const longestName = 1_024
 /** What an extension may take to close, in milliseconds. */
 const closingTime = 30_000
 
 function notClosed(): ToolTimeoutError {
   return new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
+}
+
+/** What the host says of a call stands in each of its events. */
+function requireShort({ session, principal, invocationId, caller }: CallOptions): void {
+  const app = typeof caller === 'object' ? caller?.app : undefined
+  if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
+  throw new InvalidConfigurationError(
+    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` have at most ${longestName} characters each.`,
+  )
+}
+
+function isLong(name: string | undefined): boolean {
+  return name !== undefined && name.length > longestName
 }
 
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
@@ -118,7 +132,9 @@ export class ToolExecutor {
     const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = options
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
-      return { call: callOf(call), options: id === undefined ? rest : { ...rest, invocationId: id } }
+      const own = id === undefined ? rest : { ...rest, invocationId: id }
+      requireShort(own)
+      return { call: callOf(call), options: own }
     })
     if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
     const results = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
@@ -278,6 +294,7 @@ export class ToolExecutor {
   }
 
   #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+    requireShort(options)
     const kernel = this.#kernel
     const { signal, values = {}, session = this.session, invocationId: named } = options
     const invocationId = named ?? this.#nextId()

@@ -34,7 +34,7 @@ function editsBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1
   let before = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let row = 1; row <= one.length; row++) {
-    const now = new Array<number>(other.length + 1).fill(most + 1)
+    const now = Array.from(before, () => most + 1)
     now[0] = row
     let least = row
     for (let column = Math.max(1, row - most); column <= Math.min(other.length, row + most); column++) {

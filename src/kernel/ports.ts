@@ -4,7 +4,7 @@ import type { ToolDefinition, ToolLike } from './definition.ts'
 import type { ToolEvent } from './events.ts'
 import type { Confirmed, Received, Resolved, Validated } from './parcel.ts'
 import type { Pause } from './pause.ts'
-import type { Awaited, ToolCallRecord } from './record.ts'
+import type { Awaited, Journaled, ToolCallRecord } from './record.ts'
 import type { ToolRegistry } from './registry.ts'
 import type { ArtifactShelf } from './shelf.ts'
 
@@ -244,6 +244,8 @@ export interface Settlement {
   readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
   /** What the call needs to go on, where it is paused. */
   readonly awaits?: Awaited | undefined
+  /** Where the content is kept, if the result says only what it is. */
+  readonly stored?: Journaled['stored'] | undefined
 }
 
 /** Writes the records of calls into the journal, at the moments that count. */

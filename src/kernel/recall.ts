@@ -13,6 +13,7 @@ import { parseArgs } from './parse.ts'
 import type { Kernel } from './ports.ts'
 import { productOf } from './product.ts'
 import { isSettled, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
+import { contentOf } from './stored-content.ts'
 import { plainArgs } from './telling.ts'
 
 /** How long a store may take to open an artifact, in milliseconds. */
@@ -90,7 +91,8 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     session,
     journal,
   } = record
-  const { result: blocks = [], handle, failure, skipped } = journal ?? {}
+  const { handle, failure, skipped } = journal ?? {}
+  const blocks = await contentOf(journal ?? {}, session, kernel)
   const artifact = status === 'ok' ? await artifactOf(record, kernel) : undefined
   return {
     ...(id !== undefined && { id }),

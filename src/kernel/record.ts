@@ -88,8 +88,10 @@ export interface Journaled {
   readonly owner: string
   readonly fence: number
   readonly awaits?: Awaited
-  /** What the model was shown, for a replay. */
+  /** What the model was shown, for a replay; of more than 64 KiB its kind and size. */
   readonly result?: readonly ContentBlock[]
+  /** Under which the store keeps what the model was shown, as JSON text with this SHA-256, if `result` does not. */
+  readonly stored?: { readonly handle: string; readonly sha256: string }
   readonly handle?: string
   readonly artifact?: { readonly kind: string; readonly mediaType: string; readonly byteLength: number }
   readonly failure?: ReturnType<ToolError['toJSON']>

@@ -1,6 +1,7 @@
 import { sha256 } from '#sha256'
+import { bounded } from './bounded.ts'
 import { toldId, type Caller, type ToolCall, type ToolValues } from './call.ts'
-import { ApprovalExpiredError, ApprovalInvalidError } from './errors.ts'
+import { ApprovalExpiredError, ApprovalInvalidError, InvalidToolResultError } from './errors.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 import type { JournalLedger } from './ledger.ts'
 import { progressOf, type Approval, type Received, type Resumption } from './parcel.ts'
@@ -12,6 +13,7 @@ import { randomDigits } from './text.ts'
 import { ownJson } from './written.ts'
 
 const mostHeld = 10_000
+const longestAwaited = 262_144
 /** The last millisecond that a `Date` can hold. */
 const endOfTime = 8.64e15
 
@@ -68,15 +70,19 @@ export class Holding {
     const token = `${received.invocationId}.${randomDigits(32)}`
     const { tool, identity } = progressOf(received)
     if (tool === undefined || identity === undefined) throw new TypeError('a call is paused only once it is identified')
+    const { result } = received.call
+    if (bounded(result, longestAwaited) !== result) {
+      throw new InvalidToolResultError(
+        `The provider's result of ${tool.name} is too large to be kept while the call waits.`,
+      )
+    }
     const awaits: Awaited = {
       reason: pause.reason,
       digest: sha256(token),
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
       text: identity.text,
-      ...(this.#ledger !== undefined &&
-        received.call.result !== undefined &&
-        ownJson({ result: received.call.result })),
+      ...(this.#ledger !== undefined && result !== undefined && ownJson({ result })),
       ...(typeof received.id === 'string' && toldId(received.id) !== received.id && { id: received.id }),
       ...(progressOf(received).approval && { isApproved: true as const }),
     }

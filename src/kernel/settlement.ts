@@ -29,7 +29,7 @@ export function keptRecord(record: ToolCallRecord, journal: OpenJournaled, settl
 
 /** Adds what the call needs to go on, or of its outcome what a replay needs beside the content. */
 function describe(
-  { result, artifact, awaits }: Settlement,
+  { result, artifact, awaits, stored }: Settlement,
   journal: OpenJournaled,
   own: <Value extends object>(value: Value) => Value,
 ): void {
@@ -40,6 +40,7 @@ function describe(
   const { handle, error, skipped } = result
   if (artifact !== undefined) journal.artifact = ownDescription(artifact)
   if (handle !== undefined) journal.handle = handle
+  if (stored !== undefined) journal.stored = stored
   if (error !== undefined) journal.failure = own(error.toJSON())
   if (skipped !== undefined) journal.skipped = skipped
 }

@@ -7,6 +7,7 @@ import { readText } from './json-text.ts'
 import { failure, type Outcome } from './outcome.ts'
 import { progressOf, type Received } from './parcel.ts'
 import type { Kernel, Ledger } from './ports.ts'
+import { isLarge, storeContent } from './stored-content.ts'
 import { isThenable } from './thenable.ts'
 
 const largestDescription = 16_384
@@ -45,7 +46,13 @@ function end(
   if (refusal !== undefined) return lose(refusal)
   let digest: string | undefined | Promise<string | undefined>
   try {
-    digest = kernel.ledger?.settle(received, { result, artifact, awaits })
+    const { ledger } = kernel
+    const isApart = ledger !== undefined && awaits === undefined && isLarge(result.content)
+    digest = isApart
+      ? storeContent(result.content, received.session, kernel).then(({ result: content, stored }) =>
+          ledger.settle(received, { result: { ...result, content }, artifact, stored }),
+        )
+      : ledger?.settle(received, { result, artifact, awaits })
   } catch (cause) {
     return lose(cause)
   }

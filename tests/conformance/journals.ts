@@ -8,6 +8,7 @@ import {
   type Unfinished,
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { flood, requireBoundedRecord } from './_extremes.ts'
 
 /** One place where records lie, which any number of journals may be opened on; on memory, only one. */
 export interface JournalStorage {
@@ -153,6 +154,30 @@ export function journalConformance(
   async function newJournal(): Promise<Promising> {
     return (await newStorage()).open().journal
   }
+
+  test(`${title} is given no record above 1 MiB beside its args, whatever comes in`, async () => {
+    const extension = (await makeStorage()).open()
+    const { journal } = extension
+    const ids = new Set<string>()
+    const seen = (record: ToolCallRecord): ToolCallRecord => {
+      ids.add(record.id)
+      requireBoundedRecord(JSON.parse(JSON.stringify(record)) as ToolCallRecord)
+      return record
+    }
+    const watched: Journal = {
+      isDurable: journal.isDurable,
+      claim: (record, owner) => journal.claim(seen(record), owner),
+      write: (record, fence) => journal.write(seen(record), fence),
+      read: (id) => journal.read(id),
+      takeOver: (...given) => journal.takeOver(...given),
+      unfinished: (report) => journal.unfinished(report),
+      beat: (owner) => journal.beat(owner),
+    }
+    await flood([{ journal: watched }])
+    expect(ids.size).toBeGreaterThan(20)
+    for (const id of ids) requireBoundedRecord((await journal.read(id))!.record)
+    await extension.close?.()
+  })
 
   describe(`${title} claims`, () => {
     test('a record for its owner, and gives it back with its fence', async () => {

@@ -11,6 +11,7 @@ import {
   type ToolResult,
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { flood, requireBoundedEvent } from './_extremes.ts'
 
 export interface Watched<Said = unknown> {
   readonly extension: Extension
@@ -123,6 +124,15 @@ export function observerConformance(
         expect(textOf(watched.said[index])).toContain(invocationId)
       })
       expect(reports).toEqual([])
+      requireHarmless(watched.said)
+    })
+
+    test('is told of no event above 1 MiB beside its args, whatever comes in', async () => {
+      const watched = create()
+      const events = await flood([watched.extension])
+      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(names))
+      events.forEach(requireBoundedEvent)
+      expect(watched.said.length).toBe(events.length)
       requireHarmless(watched.said)
     })
 

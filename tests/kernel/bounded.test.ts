@@ -111,7 +111,7 @@ describe('what is told of a call has an end', () => {
         emit('x'.repeat(10_000_000), data)
         yield data
       }
-    } as never)
+    })
     const executor = createExecutor({ tools: [tool] })
     const events = heard(executor)
     await executor.execute({ name: 't' })

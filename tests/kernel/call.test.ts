@@ -1,4 +1,4 @@
-import { createExecutor, type ToolCall, type ToolEvent } from 'toolwright'
+import { createExecutor, type CallOptions, type ToolCall, type ToolEvent } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 import { heard, names, outcome, text, work } from './_calls.ts'
@@ -113,4 +113,25 @@ describe('the name and the id of a call', () => {
     expect(runs).toEqual([])
     expect(JSON.stringify(events).length).toBeLessThan(10_000)
   })
+})
+
+test.each<CallOptions>([
+  { session: 's'.repeat(1_025) },
+  { principal: 's'.repeat(1_025) },
+  { invocationId: 's'.repeat(1_025) },
+  { caller: { app: 's'.repeat(1_025) } },
+])('what the host says of a call is refused before anything runs if it is above 1,024 characters', async (options) => {
+  const { runs, tool } = spy()
+  const executor = createExecutor({ tools: [tool] })
+  const call = { name: 'delete_rows', args: {} }
+  const refusal = { code: 'E_INVALID_CONFIGURATION' }
+  const { invocationId, ...rest } = options
+  const turn = {
+    ...rest,
+    ...(invocationId && { invocationId: (_: ToolCall, index: number) => ['a', invocationId][index]! }),
+  }
+  await expect(executor.execute(call, options)).rejects.toMatchObject(refusal)
+  await expect(executor.executeToolCalls([call, call], turn)).rejects.toMatchObject(refusal)
+  await expect(executor.stream(call, options).next()).rejects.toMatchObject(refusal)
+  expect(runs).toEqual([])
 })

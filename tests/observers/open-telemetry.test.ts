@@ -353,7 +353,7 @@ describe('the span of a call', () => {
   test('never takes its name from a model', async () => {
     const its = telemetry()
     const made = `rm -rf / \u202e\n${'x'.repeat(9_999)}`
-    await its.executor([]).execute({ name: made, id: 'y'.repeat(9_999) }, { session: 'z'.repeat(9_999) })
+    await its.executor([]).execute({ name: made, id: 'y'.repeat(9_999) }, { session: 'z'.repeat(1_024) })
     const span = its.span('execute_tool')
     expect(told(span)).toMatchObject({
       'error.type': 'E_TOOL_NOT_FOUND',

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../call.ts'
 import { happen, isWatched } from '../events.ts'
-import { failed, fault, pending, success, type Outcome } from '../outcome.ts'
+import { failed, pending, success, type Outcome } from '../outcome.ts'
 import type { Received, Spooled } from '../parcel.ts'
 import { Pause } from '../pause.ts'
 import type { Kernel } from '../ports.ts'
@@ -24,7 +24,7 @@ export function settleEarly(received: Received, kernel: Kernel, thrown: unknown)
   try {
     outcome = thrown instanceof Pause ? paused(received, kernel, thrown) : { result: failed(received, kernel, thrown) }
   } catch (another) {
-    outcome = { result: fault(received, kernel, another) }
+    outcome = { result: failed(received, kernel, another) }
   }
   return over(received, kernel, outcome)
 }

@@ -10,7 +10,14 @@ import { once } from './_once.ts'
 import { Pace } from './_pace.ts'
 import { readBlocks, type Blocks, type MarkdownNode } from './markdown/_blocks.ts'
 import { findFrontMatter, readYaml, type FrontMatter } from './markdown/_front-matter.ts'
-import { plainText, references, textNodes, type MarkdownImage, type MarkdownLink } from './markdown/_inline.ts'
+import {
+  longestPiece,
+  plainText,
+  references,
+  textNodes,
+  type MarkdownImage,
+  type MarkdownLink,
+} from './markdown/_inline.ts'
 import { markdownQueries, type CodeBlock, type Heading, type Section } from './markdown/_queries.ts'
 
 export type { CodeBlock, Heading, MarkdownImage, MarkdownLink, MarkdownNode, Section }
@@ -22,8 +29,8 @@ export type { CodeBlock, Heading, MarkdownImage, MarkdownLink, MarkdownNode, Sec
  * be read with `cat(line, endLine)`. Needs the package `marked`, and for front matter the package `yaml`.
  *
  * All but `frontMatter` throw `E_ARTIFACT` where the document has more than 16,777,216 bytes (`static largest` of a subclass), a
- * list or quote in it more than 262,144 characters, another block more than 2,097,152, or it has more than a million blocks or is
- * nested too deeply.
+ * list or quote in it more than 131,072 characters, a table more than 262,144, another block more than 2,097,152, or it has more
+ * than a million blocks, an item of very many lines, or is nested too deeply. The parser never holds the process for long.
  *
  * @example
  * ```ts
@@ -64,9 +71,8 @@ export class MarkdownArtifact extends TextArtifact {
   async headings(): Promise<Heading[]> {
     const { nodes } = await this.#parsed()
     const headings = nodes.filter(({ type }) => type === 'heading')
-    return this.#collect(headings, (node, lexer) => [
-      { level: node.level ?? 0, text: plainText(node, lexer), line: node.line },
-    ])
+    const texts = await this.#collect(headings, plainText)
+    return headings.map(({ level = 0, line }, index) => ({ level, text: texts[index] ?? '', line }))
   }
 
   /** The sections that the headings begin, each with those of lower levels in it. */
@@ -93,14 +99,13 @@ export class MarkdownArtifact extends TextArtifact {
 
   /** All links, in the order in which they stand; of those that refer to a definition, to what it says. */
   async links(): Promise<MarkdownLink[]> {
-    return this.#collect(await this.ast(), (node, lexer) => [...references(node, 'link', lexer)])
+    return this.#collect(await this.ast(), (node, lexer) => references(node, 'link', lexer))
   }
 
   /** All images, in the order in which they stand. */
   async images(): Promise<MarkdownImage[]> {
-    return this.#collect(await this.ast(), (node, lexer) =>
-      Array.from(references(node, 'image', lexer), ({ text: alt, ...image }) => ({ alt, ...image })),
-    )
+    const images = await this.#collect(await this.ast(), (node, lexer) => references(node, 'image', lexer))
+    return images.map(({ text: alt, ...image }) => ({ alt, ...image }))
   }
 
   /**
@@ -111,7 +116,7 @@ export class MarkdownArtifact extends TextArtifact {
    */
   async text(start = 0, end: number = Infinity): Promise<string> {
     const said = await this.#collect(await this.ast(), (node, lexer) =>
-      node.line < start || node.line >= end ? [] : [plainText(node, lexer)],
+      node.line < start || node.line >= end ? [] : plainText(node, lexer),
     )
     return said.filter((text) => text !== '').join('\n\n')
   }
@@ -123,14 +128,17 @@ export class MarkdownArtifact extends TextArtifact {
 
   async #collect<Item>(
     nodes: readonly MarkdownNode[],
-    itemsOf: (node: MarkdownNode, lexer: Lexer) => readonly Item[],
+    itemsOf: (node: MarkdownNode, lexer: Lexer) => Iterable<Item | undefined>,
   ): Promise<Item[]> {
     const { lexer } = await this.#parsed()
     const pace = new Pace(Infinity, new AbortController().signal)
     const items: Item[] = []
     for (const node of textNodes(nodes)) {
-      for (const item of itemsOf(node, lexer)) items.push(item)
-      if (pace.isDue(20_000 + 20 * (node.text?.length ?? 0))) await pace.turn()
+      for (const item of itemsOf(node, lexer)) {
+        if (item !== undefined) items.push(item)
+        else if (pace.isDue(20_000 + 20 * Math.min(longestPiece, node.text?.length ?? 0))) await pace.turn()
+      }
+      if (pace.isDue(1_000)) await pace.turn()
     }
     return items
   }

@@ -189,10 +189,10 @@ describe('everybody else has a turn while a filter looks at much for each item:'
     '!$..none && (@.none || $..none)',
     'count($.rows[?count($..*) > 1]) > 1',
     'length(value($..none)) > 1',
-  ])('%s', async (test) => {
+  ])('%s', async (condition) => {
     const artifact = of({ rows })
     await artifact.value()
-    const search = filter(artifact, `$.rows[?${test}]`)
+    const search = filter(artifact, `$.rows[?${condition}]`)
     const turns = turnsDuring(search.catch(() => {}))
     await expect(search).rejects.toThrow('takes more than 10,000,000 steps')
     expect(await turns).toBeGreaterThan(20) // there are at most 100,000 steps between two of them

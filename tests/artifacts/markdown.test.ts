@@ -282,6 +282,11 @@ describe('a document that was made to take long', () => {
     ['addresses', `${'a.'.repeat(50_000)}@`, 'parsed'],
     ['backticks', Array.from({ length: 400 }, (_, index) => '`'.repeat(index + 1)).join(' '), 'parsed'],
     ['emphasis within emphasis', '*a **b '.repeat(10_000), 'parsed'],
+    ['a very long table', `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(200_000)}`, 'refused'],
+    ['a table of 20,000 rows', `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(20_000)}`, 'parsed'],
+    ['an item of very many lines', `- a\n${'  b\n'.repeat(10_000)}`, 'refused'],
+    ['an item of many lines', `- a\n${'  more words of it\n'.repeat(1_000)}`, 'parsed'],
+    ['quotes within 500 quotes', `${'> '.repeat(500)}a`, 'parsed'],
   ])(
     '%s is %3$s',
     async (_, text, outcome) => {
@@ -294,6 +299,21 @@ describe('a document that was made to take long', () => {
     },
     30_000,
   )
+
+  const brackets = '['.repeat(1_000_000)
+  const table = `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(200_000)}`
+  test.each<[string, number, (artifact: MarkdownArtifact) => Promise<unknown>, string]>([
+    ['the links of brackets', 4, (artifact) => artifact.links(), brackets],
+    ['the images of brackets', 4, (artifact) => artifact.images(), brackets],
+    ['the text of brackets', 4, (artifact) => artifact.text(), brackets],
+    ['the text of a heading', 4, (artifact) => artifact.headings(), `# ${brackets}`],
+    ['the text of one paragraph', 4, (artifact) => artifact.text(), 'many words\n'.repeat(90_000)],
+    ['a table that is read again in larger pieces', 1, (artifact) => artifact.ast(), table],
+  ])('leaves turns to everybody else within one block: %s', async (_, turns, question, text) => {
+    const artifact = markdown(text)
+    await artifact.lineCount()
+    expect(await turnsDuring(question(artifact).catch(() => {}))).toBeGreaterThan(turns)
+  })
 
   test('is refused before it is read where it is too large', async () => {
     const reader = { byteLength: 16_777_217, read: () => Promise.reject(new Error('was read')) }

@@ -39,13 +39,15 @@ interface Token {
 
 /** Characters that are parsed at once. */
 const pieceLength = 65_536
-/** Characters that one block may have: of what has blocks within it, and of others, which are parsed much faster. */
-const longestNest = 262_144
+/** Characters that one block may have: the parser takes less than 100 ms for what it has to read at once. */
 const longestBlock = 2_097_152
+const longestOf: Readonly<Record<string, number>> = { list: 131_072, blockquote: 131_072, table: 262_144 }
 /** Blocks that a document may have, with those within them. */
 const mostNodes = 1_000_000
 /** How much may be nested: characters of lines, each times the quotes and lists that its beginning could open. */
-const mostNested = 10_000_000
+const mostNested = 2_500_000
+/** How long an item of a list may be: its lines times its characters, since the parser goes over all of it for each line. */
+const mostInItem = 40_000_000
 
 /** What a document is made of, and what its links refer to. */
 export interface Blocks {
@@ -73,9 +75,9 @@ export async function readBlocks(text: string, firstLine: number): Promise<Block
     const tokens = lex(lexer, text.slice(at, end), line)
     const whole = end === text.length ? tokens : withoutLast(tokens)
     if (whole.length === 0) {
-      const isNest = tokens.some(({ type }) => type === 'list' || type === 'blockquote')
-      const most = isNest ? longestNest : longestBlock
+      const most = Math.min(longestBlock, ...tokens.map(({ type }) => longestOf[type] ?? longestBlock))
       if (size >= most) throw tooMuch(line, `is part of a block of more than ${most.toLocaleString('en')} characters`)
+      await pace.turn() // it is read again
       size *= 2
       continue
     }
@@ -98,9 +100,13 @@ function withoutLast(tokens: readonly Token[]): readonly Token[] {
 
 function lex(lexer: Lexer, text: string, line: number): readonly Token[] {
   let nested = 0
+  let item = { lines: 0, characters: 0 }
   for (const each of text.split('\n')) {
     nested += (each.length * (/^[\s>*+\-.)\d]*/.exec(each)?.[0].length ?? 0)) / 2
+    if (/^(?:[*+-]|\d{1,9}[.)])(?:\s|$)/.test(each)) item = { lines: 1, characters: each.length }
+    else if (item.lines > 0) item = { lines: item.lines + 1, characters: item.characters + each.length + 1 }
     if (nested > mostNested) throw tooMuch(line, 'and those after it are nested too deeply')
+    if (item.lines * item.characters > mostInItem) throw tooMuch(line, 'and those after it are too much for one item')
   }
   try {
     return lexer.blockTokens(text)

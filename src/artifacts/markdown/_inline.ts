@@ -28,22 +28,26 @@ interface Token {
 }
 
 /** Characters that are parsed together: on what is made for it the parser takes time with the square of them. */
-const longestPiece = 2_000
+export const longestPiece = 2_000
 
-/** Every node that says something, with those that it is in. */
+/** Every node that says something, with those that it is in, however deep they are. */
 export function* textNodes(nodes: readonly MarkdownNode[]): Generator<MarkdownNode> {
-  for (const node of nodes) {
-    if (node.children !== undefined) yield* textNodes(node.children)
+  const waiting = nodes.toReversed()
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.children !== undefined) for (const child of node.children.toReversed()) waiting.push(child)
     else if (node.text !== undefined) yield node
   }
 }
 
-/** What a node says, without the marks. */
-export function plainText({ type, text = '' }: MarkdownNode, lexer: Lexer): string {
-  if (type === 'code' || type === 'html') return type === 'code' ? text : ''
+/** What a node says, without the marks. Before it comes `undefined` after each piece, where others may have a turn. */
+export function* plainText({ type, text = '' }: MarkdownNode, lexer: Lexer): Generator<string | undefined> {
+  if (type === 'code' || type === 'html') return yield type === 'code' ? text : ''
   let plain = ''
-  for (const { tokens } of pieces(text, lexer)) plain += plainOf(tokens)
-  return plain
+  for (const { tokens } of pieces(text, lexer)) {
+    plain += plainOf(tokens)
+    yield undefined
+  }
+  yield plain
 }
 
 function plainOf(tokens: readonly Token[]): string {
@@ -56,11 +60,18 @@ function plainOf(tokens: readonly Token[]): string {
     .join('')
 }
 
-/** The links that a node has, or the images, of which the text is the description. */
-export function* references(node: MarkdownNode, kind: 'link' | 'image', lexer: Lexer): Generator<MarkdownLink> {
+/** The links that a node has, or the images, of which the text is the description; `undefined` after each piece. */
+export function* references(
+  node: MarkdownNode,
+  kind: 'link' | 'image',
+  lexer: Lexer,
+): Generator<MarkdownLink | undefined> {
   const { type, text = '', line } = node
   if (type === 'code' || type === 'html' || !/[[<@]|:\/\/|www\./i.test(text)) return
-  for (const { tokens, line: offset } of pieces(text, lexer)) yield* referencesIn(tokens, kind, line + offset)
+  for (const { tokens, line: offset } of pieces(text, lexer)) {
+    yield* referencesIn(tokens, kind, line + offset)
+    yield undefined
+  }
 }
 
 function* referencesIn(tokens: readonly Token[], kind: string, first: number): Generator<MarkdownLink> {

@@ -3,7 +3,7 @@ import { createExecutor, tool } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { openTelemetry } from 'toolwright/observers/open-telemetry'
 import * as zod from 'zod'
-import { floorOf } from './_floor.ts'
+import { floorOf, tightly } from './_floor.ts'
 import { handlers } from './_handlers.ts'
 import { compare } from './_runner.ts'
 import { args, searchSchema } from './_search.ts'
@@ -16,6 +16,7 @@ const handler = handlers[title]
 if (handler === undefined)
   throw new Error(`No handler is named ${title}. There are: ${Object.keys(handlers).join(', ')}.`)
 
+const tightFloor = floorOf('search', inputSchema, handler, tightly)
 const floor = floorOf('search', inputSchema, handler)
 const validated = async (): Promise<unknown> => {
   const result = await inputSchema['~standard'].validate(args)
@@ -41,7 +42,8 @@ const text = { id: 'call_1', name: 'search', args: JSON.stringify(args) }
 const rows = await compare(
   title,
   {
-    floor: () => floor(args),
+    'tight floor': () => tightFloor(args),
+    'floor with canonicalize': () => floor(args),
     'bare handler': async () => handler(),
     'validated handler': validated,
     'direct call': () => search(args),

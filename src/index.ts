@@ -86,7 +86,7 @@ export type { ArtifactArgument } from './kernel/artifact-argument.ts'
 export type { LineIndex } from './kernel/line-index.ts'
 export { memoryStore } from './kernel/memory-store.ts'
 export type { MemoryStore } from './kernel/memory-store.ts'
-export { masked } from './kernel/mask.ts'
+export { masked, toldResult } from './kernel/mask.ts'
 
 // Extending
 export type {

@@ -43,8 +43,8 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
       lines.once('close', () => (isClosed = true))
     }
     if (isClosed) return { decision: 'deny', note: 'nobody is at the terminal any more' }
-    const { toolName, prompt, reason, input } = request
-    const why = reason === undefined ? '' : ` (${oneLine(reason, 300)})`
+    const { toolName, prompt, input } = request
+    const why = request.why === undefined ? '' : ` (${oneLine(request.why, 300)})`
     const name = styleText('bold', oneLine(toolName, 64), { stream: stderr })
     const words = `${name}: ${oneLine(prompt, 300)}${why} ${shown(input)} [y/N] `
     const ended = new Promise<string>((resolve) => lines?.once('close', () => resolve('')))

@@ -1,13 +1,18 @@
 import { copyOf } from './copy.ts'
 import { limited } from './deadline.ts'
+import type { ToolDefinition } from './definition.ts'
 import { ApprovalExpiredError, ToolDeniedError } from './errors.ts'
 import { announce, isWatched } from './events.ts'
-import { masked } from './mask.ts'
+import { redactorOf, toldInput } from './mask.ts'
 import type { Approval, Authorized, Verdict } from './parcel.ts'
+import type { Question } from './pause.ts'
 import type { ApprovalAnswer, Approver, Kernel } from './ports.ts'
+import { shortened } from './text.ts'
 import { isThenable, unawaited } from './thenable.ts'
 
 const patience = 300_000
+const longestPrompt = 4_096
+const longestWhy = 1_024
 
 /** Whether the tool wants to be confirmed; a predicate that breaks means that somebody has to look. */
 export async function wantsConfirmation({ tool, input, context, deadline }: Authorized): Promise<boolean> {
@@ -21,12 +26,23 @@ export async function wantsConfirmation({ tool, input, context, deadline }: Auth
   }
 }
 
+/** What a person is asked; of a tool with secrets, all of it is made of its masked args. */
+export function questionFor(authorized: Authorized, ask: Verdict['ask']): Question {
+  const { tool } = authorized
+  const input = toldInput(authorized)
+  const prompt = shortened(promptFor(tool, input), longestPrompt)
+  if (ask === null) return { prompt, input }
+  const redactor = tool.secrets.length === 0 ? undefined : redactorOf(authorized)
+  const why = ask.reason === undefined ? undefined : shortened(redactor?.words(ask.reason) ?? ask.reason, longestWhy)
+  const meta = redactor === undefined ? ask.meta : (redactor.told(ask.meta) as typeof ask.meta)
+  return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
+}
+
 /** The question, in words; a message that breaks, or is no text, gives way to the plain one. */
-export function promptFor({ tool, input }: Authorized): string {
-  const { confirmationMessage: message, name, secrets } = tool
+function promptFor({ confirmationMessage: message, name }: ToolDefinition, input: unknown): string {
   const otherwise = `Allow ${name} to execute?`
   try {
-    const said: unknown = typeof message === 'function' ? message(masked(input, secrets)) : message
+    const said: unknown = typeof message === 'function' ? message(input) : message
     void unawaited(said) // what a promise comes to is of no use, and harms nobody
     return typeof said === 'string' ? said : otherwise
   } catch {
@@ -41,17 +57,15 @@ export async function askApprover(
   approver: Approver,
   ask: Verdict['ask'],
 ): Promise<Approval> {
-  const { invocationId, callId, name: toolName, session, tool, deadline } = authorized
+  const { invocationId, callId, name: toolName, session, deadline } = authorized
   const timeout = approver.timeout ?? patience
-  const prompt = promptFor(authorized)
-  const meta = ask?.meta === undefined ? undefined : { meta: ask.meta }
+  const question = questionFor(authorized, ask)
   const isHeard = isWatched(authorized, kernel)
   if (isHeard) {
     const expiresAt = Date.now() + timeout
-    announce(authorized, kernel, 'call:paused', { reason: 'approval', prompt, ...meta, expiresAt })
+    announce(authorized, kernel, 'call:paused', { reason: 'approval', ...question, expiresAt })
   }
-  const input = copyOf(masked(authorized.input, tool.secrets))
-  const request = { invocationId, callId, toolName, session, prompt, input, reason: ask?.reason, ...meta }
+  const request = { invocationId, callId, toolName, session, ...question, input: copyOf(question.input) }
   let approval: Approval
   try {
     const answer = deadline.outside(approver.ask(request, deadline.signal), approvalOf)

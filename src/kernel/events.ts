@@ -4,8 +4,9 @@ import { copyOf } from './copy.ts'
 import type { ToolDefinition } from './definition.ts'
 import type { ToolError } from './errors.ts'
 import { begun, fold } from './fold.ts'
-import { masked } from './mask.ts'
+import { redactorOf } from './mask.ts'
 import { progressOf, type Received } from './parcel.ts'
+import type { Question } from './pause.ts'
 import type { Kernel, Ledger, Observer } from './ports.ts'
 import { shortened } from './text.ts'
 import { isThenable, unawaited } from './thenable.ts'
@@ -16,11 +17,10 @@ interface Bodies {
   /** A call came in. */
   'call:received': { readonly args: unknown }
   /** Somebody has to answer before the call can go on. */
-  'call:paused': {
+  'call:paused': Question & {
+    /** What kind of answer it waits for. */
     readonly reason: 'approval' | 'client'
     readonly token?: string
-    readonly prompt: string
-    readonly meta?: Readonly<Record<string, unknown>>
     readonly expiresAt: number
   }
   /** Somebody answered. */
@@ -100,8 +100,10 @@ export function announce<Name extends ToolEventName>(
 /** Tells of progress, where anybody would hear it. */
 export function announceProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
   if (!isWatched(parcel, kernel)) return
-  const secrets = progressOf(parcel).tool?.secrets ?? []
-  announce(parcel, kernel, 'tool:progress', { type, data: masked(data, secrets) })
+  const { tool, identity } = progressOf(parcel)
+  const redactor = tool === undefined || tool.secrets.length === 0 ? undefined : redactorOf({ tool, identity })
+  const body = redactor === undefined ? { type, data } : { type: redactor.words(type), data: redactor.told(data) }
+  announce(parcel, kernel, 'tool:progress', body)
 }
 
 const longestText = 16_384
@@ -178,6 +180,7 @@ function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, 
 const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'call:received': 'args',
   'call:resumed': 'args',
+  'call:paused': 'input',
   'tool:start': 'input',
 }
 

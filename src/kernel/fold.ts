@@ -81,10 +81,10 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
   record.auditTrail = [...record.auditTrail, note === undefined ? { state, timestamp } : { state, timestamp, note }]
 }
 
-function pause(record: OpenRecord, { reason, meta, timestamp }: ToolEventOf<'call:paused'>): void {
+function pause(record: OpenRecord, { reason, prompt, why, meta, timestamp }: ToolEventOf<'call:paused'>): void {
   if (reason === 'client') return execute(record, timestamp)
   advance(record, 'APPROVAL_REQUIRED', timestamp)
-  record.approval = meta === undefined ? { required: true } : { required: true, meta }
+  record.approval = { required: true, prompt, ...(why !== undefined && { why }), ...(meta && { meta }) }
 }
 
 function resume(record: OpenRecord, event: ToolEventOf<'call:resumed'>): void {

@@ -1,8 +1,9 @@
 import type { CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { ContentBlock } from './content.ts'
-import { InternalError, isToolError, ToolDeniedError, type ErrorCode, type ToolError } from './errors.ts'
+import { InternalError, isToolError, ToolDeniedError, ToolError, ToolFailure, type ErrorCode } from './errors.ts'
 import type { ToolEvent } from './events.ts'
 import { modelLine } from './failure.ts'
+import { redactorOf } from './mask.ts'
 import { progressOf, type Received, type Spooled } from './parcel.ts'
 import type { Pause } from './pause.ts'
 import type { Kernel } from './ports.ts'
@@ -38,8 +39,50 @@ export function success(spooled: Spooled): ToolResult {
   return result
 }
 
+/** What is told of errors that quote what a handler or a validator threw, if their tool has secrets. */
+const unquoted: Partial<Record<ErrorCode, string>> = {
+  E_TOOL_DOWNSTREAM_ERROR:
+    'The tool failed. It has secrets, so what it threw is not told: throw a ToolFailure to say what may be read.',
+  E_ARTIFACT: 'An artifact could not be kept or read. The tool has secrets, so no more is told.',
+  E_VALIDATOR_FAILED:
+    'The validator failed. The tool has secrets, so its words are not told. The args may have been right; the same call may succeed later.',
+}
+
+/** The error as it may be told: if the tool has secrets, without causes, and without words that quote a secret. */
+function discreet(received: Received, error: ToolError): ToolError {
+  const { tool, identity } = progressOf(received)
+  if (tool === undefined || tool.secrets.length === 0) return error
+  const redactor = redactorOf({ tool, identity })
+  const { cause, code, category, retryable: isRetryable, issues, recommendations: advice } = error
+  const said = cause instanceof ToolFailure ? cause : undefined
+  const instead = said === undefined ? unquoted[code] : undefined
+  const told = ToolError.restore({
+    ...(redactor.data({ issues, recommendations: advice }) as object),
+    code,
+    category,
+    retryable: isRetryable,
+    message: instead ?? redactor.words(error.message),
+  })
+  const isExposed = error.exposed && !(instead !== undefined && code === 'E_TOOL_DOWNSTREAM_ERROR')
+  Object.assign(told, { exposed: isExposed })
+  if (said !== undefined) {
+    const { message, recommendations, retryable } = said
+    const words = { recommendations: recommendations.map((each) => redactor.words(each)), retryable }
+    Object.defineProperty(told, 'cause', { value: new ToolFailure(redactor.words(message), words) })
+  }
+  if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
+    try {
+      Object.defineProperty(told, 'toolResult', { value: redactor.result(error.toolResult) })
+    } catch {
+      // what the policy gave cannot be shown: its words can
+    }
+  }
+  return told
+}
+
 /** The result of a call that left the passage early. */
-export function failure(received: Received, kernel: Kernel, error: ToolError): ToolResult {
+export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
+  const error = discreet(received, thrown)
   const result = outcome(
     received,
     statuses.get(error.code) ?? 'error',

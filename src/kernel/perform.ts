@@ -12,6 +12,7 @@ import {
 } from './errors.ts'
 import { announceProgress } from './events.ts'
 import { downstream, returnedFailure } from './failure.ts'
+import { toldInput } from './mask.ts'
 import { stamp, type Confirmed, type Ran } from './parcel.ts'
 import { Pause } from './pause.ts'
 import type { Kernel } from './ports.ts'
@@ -32,7 +33,11 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
   }
   if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
     confirmed.effect = 'unknown'
-    throw new Pause('client', `Answer ${tool.name}`, tool.timeout ?? clientPatience)
+    throw new Pause(
+      'client',
+      { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
+      tool.timeout ?? clientPatience,
+    )
   }
   return null
 }

@@ -55,9 +55,10 @@ export interface ApprovalRequest {
   readonly session: string
   /** The question, in words: the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
   readonly prompt: string
-  /** The args after validation. */
+  /** The args after validation; of a tool with secrets, its masked args as they came. */
   readonly input: unknown
-  readonly reason?: string | undefined
+  /** The reason of the policy that asks. */
+  readonly why?: string | undefined
   readonly meta?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -21,6 +21,10 @@ export interface ToolCallAuditEntry {
 /** What became of a request for approval, as the record keeps it. */
 export interface ToolCallApproval extends Partial<Approval> {
   readonly required: boolean
+  /** What the person was asked, in words. */
+  readonly prompt?: string
+  /** Why a policy wanted it asked. */
+  readonly why?: string
   /** Milliseconds since the epoch. */
   readonly decidedAt?: number
   readonly meta?: Readonly<Record<string, unknown>>

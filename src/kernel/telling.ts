@@ -93,11 +93,16 @@ function describe(artifact: SpooledArtifact, kernel: Kernel): ReturnType<Spooled
   }
 }
 
-/** Whether there are no secrets in the args, also where the call ended before its tool was looked up, or may not be seen. */
+/**
+ * Whether there are no secrets in the args, also if the call ended before its tool was looked up, or its caller may not see the
+ * tool. Args for a tool that is not known may be meant for any tool.
+ */
 function maySayArgs(received: Received, kernel: Kernel): boolean {
   try {
-    const { tool = kernel.registryFor(received.session).resolve(received.call.name) } = progressOf(received)
-    return tool === undefined || tool.secrets.length === 0
+    const registry = kernel.registryFor(received.session)
+    const { tool = registry.resolve(received.call.name) } = progressOf(received)
+    const tools = tool === undefined ? registry.list() : [tool]
+    return tools.every(({ secrets }) => secrets.length === 0)
   } catch {
     return false
   }

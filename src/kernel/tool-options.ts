@@ -110,6 +110,10 @@ export interface ToolOptions<Input = never> {
   /** Milliseconds; `0` or `Infinity` for none. Default: the executor's, or 30,000 for an answer of a client. */
   readonly timeout?: number
   readonly requiresConfirmation?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
+  /**
+   * The question to the person, or what makes it of the input. Of a tool with `secrets` it is given the masked args, as they came:
+   * without defaults, before coercions and transforms. Default: `Allow <name> to execute?`.
+   */
   readonly confirmationMessage?: string | ((input: Input) => string)
   /** For type `client`: whether to wait for the client's answer. Default: `false`. */
   readonly requiresResponse?: boolean
@@ -134,7 +138,15 @@ export interface ToolOptions<Input = never> {
   readonly ui?: ToolUi
   /** Inputs that show how it is called. */
   readonly examples?: readonly unknown[]
-  /** JSON Pointers into args and result whose values are masked wherever they would be written down. */
+  /**
+   * JSON Pointers into args and result. All that is told of a call (events, questions, records, snapshots, errors, the model's
+   * text, the artifact) has `[secret]` there, and for the same values elsewhere, unless they are shorter than three characters.
+   *
+   * What is told of the args is made of the args as they came, also where a transform gives the handler something else. Text at a
+   * place where a pointer goes on is masked whole. A validator's words about a secret, or about what holds it, are not told. Of
+   * what the handler throws nothing is told but a `ToolFailure`. No error has a cause. Bytes, streams and artifacts that the
+   * handler returns are kept as they are: return secrets in values.
+   */
   readonly secrets?: readonly string[]
   /** Whether the model may read the words of what the handler throws. Default: the executor's. */
   readonly exposeErrors?: boolean

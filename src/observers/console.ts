@@ -106,7 +106,11 @@ function detailsOf(event: ToolEvent): readonly string[] {
     case 'call:received':
       return [value(event, 'args')]
     case 'call:paused':
-      return [words(event.reason), words(event.prompt, longestWords)]
+      return [
+        words(event.reason),
+        words(event.prompt, longestWords),
+        event.why === undefined ? '' : `because ${words(event.why, longestWords)}`,
+      ]
     case 'call:resumed':
       return [
         words(event.decision),

@@ -6,7 +6,7 @@
  * @module
  */
 import { context, diag, propagation, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api'
-import { InvalidConfigurationError, type Extension, type Middleware, type Observer } from '../index.ts'
+import { InvalidConfigurationError, type Confirmed, type Extension, type Middleware, type Observer } from '../index.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
 import { ambient, Legs, type Leg, type LegOptions } from './open-telemetry/_legs.ts'
@@ -51,11 +51,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   const settings = checked(options)
   const legs = new Legs(settings)
 
-  async function within(leg: Leg, secrets: readonly string[], next: () => Promise<unknown>): Promise<unknown> {
+  async function within(leg: Leg, call: Confirmed, next: () => Promise<unknown>): Promise<unknown> {
     const value = await running(leg, next)
     if (settings.recordResult && leg.span.isRecording()) {
       quietly(() => {
-        const text = resultText(value, secrets)
+        const text = resultText(value, call)
         if (text !== undefined) leg.span.setAttribute(genAi.toolCallResult, text)
       })
     }
@@ -67,7 +67,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
     middleware: [
       (call, callContext, next) => {
         const leg = quietly(() => legs.enter(call.tool, callContext))
-        return leg === undefined ? next() : within(leg, call.tool.secrets, next)
+        return leg === undefined ? next() : within(leg, call, next)
       },
     ],
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mask, masked } from '../../src/kernel/mask.ts'
+import { concealed, mask, masked } from '../../src/kernel/mask.ts'
 
 describe('masked', () => {
   test.each<[string, unknown, string[], unknown]>([
@@ -17,10 +17,14 @@ describe('masked', () => {
     ['the empty name', { '': 1 }, ['/'], { '': mask }],
     ['what is null', { a: null }, ['/a'], { a: mask }],
     ['nothing where there is none', { a: 1 }, ['/b', '/a/b/c'], { a: 1 }],
-    ['nothing in what is no object', 'text', ['/a'], 'text'],
+    ['text that may hold it', 'text', ['/a'], mask],
+    ['text within that may hold it', { a: '{"b":1}', c: 'd' }, ['/a/b'], { a: mask, c: 'd' }],
+    ['what stands in each item of a list', [{ a: 1 }, { b: 2 }], ['/a'], [{ a: mask }, { b: 2 }]],
+    ['what stands in each item of a list within', { l: [[{ a: 1 }]] }, ['/l/a'], { l: [[{ a: mask }]] }],
+    ['nothing in a number', 5, ['/a'], 5],
     ['nothing in null', null, ['/a'], null],
     ['no inherited name', { a: 1 }, ['/toString', '/constructor/name'], { a: 1 }],
-    ['nothing of an array that is no item', [1, 2], ['/length', '/x'], [1, 2]],
+    ['all items of a list that stands for an object', [1, 'a', null], ['/length', '/x'], [mask, mask, null]],
   ])('%s', (_, value, secrets, expected) => {
     expect(masked(value, secrets)).toEqual(expected)
   })
@@ -41,5 +45,29 @@ describe('masked', () => {
     const copy = masked(value, ['/__proto__/password'])
     expect(JSON.stringify(copy)).toBe(`{"__proto__":{"password":"${mask}"}}`)
     expect(({} as { password?: unknown }).password).toBeUndefined()
+  })
+})
+
+describe('concealed', () => {
+  const secrets = ['/a/b', '/list/pin']
+  test.each<[string, PropertyKey[], PropertyKey[] | undefined]>([
+    ['the secret itself', ['a', 'b'], ['a', 'b']],
+    ['a place within the secret, whose keys are not told', ['a', 'b', 'key', 0], ['a', 'b']],
+    ['the parent of a secret', ['a'], ['a']],
+    ['the root', [], []],
+    ['a secret in a list of args', [0, 'a', 'b'], [0, 'a', 'b']],
+    ['a secret in an item', ['list', 3, 'pin'], ['list', 3, 'pin']],
+    ['an item that holds a secret', ['list', 3], ['list', 3]],
+    ['another member', ['a', 'c'], undefined],
+    ['a name that only begins alike', ['ab'], undefined],
+    ['a member of another', ['c', 'a', 'b'], undefined],
+  ])('hides what a validator says of %s', (_, path, told) => {
+    const issue = { message: 'got canary', path }
+    expect(concealed([issue], secrets)).toEqual([told === undefined ? issue : { message: 'is not valid', path: told }])
+  })
+
+  test('changes nothing for a tool without secrets', () => {
+    const issues = [{ message: 'got 5', path: [] }]
+    expect(concealed(issues, [])).toBe(issues)
   })
 })

@@ -56,9 +56,36 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     expect(runs).toEqual([{ to: 'production' }])
     expect(heard).toContain('on the way')
     expect(asked).toMatchObject([
-      { message: 'Deploy it?', requestedSchema: { properties: { approve: { type: 'boolean' } } } },
+      {
+        message: 'Deploy it?\ndeploy {"to":"production"}',
+        requestedSchema: { properties: { approve: { type: 'boolean' } } },
+      },
     ])
     expect(decisions).toEqual([['allow', 'mcp client']])
+  })
+
+  test('shows what would run and why, bounded, and with nothing that deceives', async () => {
+    const deploy = tool({
+      name: 'deploy',
+      description: 'Deploys',
+      inputSchema: { type: 'object', properties: { to: { type: 'string' }, key: { type: 'string' } } },
+      secrets: ['/key'],
+      handler: () => 'deployed',
+    }) as unknown as Tool
+    const decide = () => ({ decision: 'ask' as const, reason: 'it is\nFriday' })
+    const { url } = await start({ tools: [deploy], use: [{ policies: [{ name: 'friday', decide }] }] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'decline' })
+    const to = `\u202e\u001b[31m${'x'.repeat(5_000)}`
+    await client.callTool({ name: 'deploy', arguments: { to, key: 'canary' } })
+    const [{ message }] = asked as [{ message: string }]
+    expect(message.split('\n').map((line) => line.slice(0, 60))).toEqual([
+      'Allow deploy to execute?',
+      'Reason: it is\\u{a}Friday',
+      'deploy {"key":"[secret]","to":"\\u{202e}\\u001b[31mxxxxxxxxxxx',
+    ])
+    expect(message.length).toBeLessThan(1_200)
+    expect(message).toMatch(/x… \(4\d{3} more characters\)$/)
   })
 
   test.each([

@@ -917,7 +917,7 @@ it('KODE-39 states follow one another as they are drawn, and in no other way', a
   const states = Object.keys(drawn) as ToolCallState[]
   const envelope = { callId: null, invocationId: 'i', toolName: 't', session: 's', timestamp: 1, seq: 1 }
   const settled = { ...envelope, event: 'call:settled', effect: 'none', durationMs: 1 } as const
-  const paused = { ...envelope, event: 'call:paused', prompt: '?', expiresAt: 2 } as const
+  const paused = { ...envelope, event: 'call:paused', prompt: '?', input: {}, expiresAt: 2 } as const
   const events: readonly ToolEvent[] = [
     { ...paused, reason: 'approval' },
     { ...paused, reason: 'client' },

@@ -1,4 +1,4 @@
-import { askApprover, promptFor, refused, wantsConfirmation } from '../approval.ts'
+import { askApprover, questionFor, refused, wantsConfirmation } from '../approval.ts'
 import { ToolDeniedError } from '../errors.ts'
 import { stamp, type Authorized, type Confirmed, type Verdict } from '../parcel.ts'
 import { Pause } from '../pause.ts'
@@ -26,7 +26,7 @@ async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['as
   if (resumption !== undefined) {
     throw new ToolDeniedError('Approval was asked for only after the client had answered: what it gave is not taken')
   }
-  if (kernel.approver === undefined) throw new Pause('approval', promptFor(authorized), tokenLife, ask?.meta)
+  if (kernel.approver === undefined) throw new Pause('approval', questionFor(authorized, ask), tokenLife)
   const approval = await askApprover(authorized, kernel, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)
   return stamp(authorized, 'approval', approval)

@@ -1,8 +1,9 @@
 import { callIdOf, canonicalize } from '../canonical.ts'
 import { copyOfJson } from '../copy.ts'
+import { InvalidToolArgsError, isToolError, UncanonicalArgsError } from '../errors.ts'
 import { announce, isWatched } from '../events.ts'
 import { readText } from '../json-text.ts'
-import { masked } from '../mask.ts'
+import { toldArgs } from '../mask.ts'
 import { stamp, type Identified, type Resolved } from '../parcel.ts'
 import { parseArgs } from '../parse.ts'
 import type { Kernel } from '../ports.ts'
@@ -10,7 +11,7 @@ import type { Kernel } from '../ports.ts'
 /** Gives the call its identity: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
-  const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
+  const { text: pieces, value: args } = readArgs(given === undefined ? {} : given, resolved, kernel)
   const text = flat(pieces)
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
   if (isWatched(identified, kernel)) announceArrival(identified, kernel)
@@ -25,6 +26,25 @@ function flat(text: string): string {
 interface Args {
   readonly text: string
   readonly value: unknown
+}
+
+function readArgs(given: unknown, resolved: Resolved, kernel: Kernel): Args {
+  try {
+    return read(given, resolved, kernel)
+  } catch (error) {
+    throw resolved.tool.secrets.length === 0 ? error : unquoting(error)
+  }
+}
+
+/** The refusal of args that may hold secrets, without what it quotes of them: text, and keys. */
+function unquoting(error: unknown): unknown {
+  const reason = isToolError(error) ? error.issues?.[0]?.message : undefined
+  if (reason === undefined) return error
+  const message = reason.replace(/, found [^]*$/, '.')
+  const details = { issues: [{ message, path: [] }] }
+  return error instanceof UncanonicalArgsError
+    ? new UncanonicalArgsError(`The args cannot be identified: ${message}.`, details)
+    : new InvalidToolArgsError(`The args are not valid JSON: ${message}`, details)
 }
 
 /** Returns the canonical text and the value that goes on, which may have to be the call's own. */
@@ -45,12 +65,13 @@ function ownArgs(given: unknown, limit: number): Args {
 }
 
 function announceArrival(identified: Identified, kernel: Kernel): void {
-  const { resumption, tool, args } = identified
+  const { resumption, tool } = identified
+  const args = tool.secrets.length === 0 ? identified.args : toldArgs(identified)
   if (resumption === undefined) {
-    announce(identified, kernel, 'call:received', { args: masked(args, tool.secrets) })
+    announce(identified, kernel, 'call:received', { args })
   } else {
     const { approval, editedFrom } = resumption
-    const edited = editedFrom === undefined ? undefined : { editedFrom, args: masked(args, tool.secrets) }
+    const edited = editedFrom === undefined ? undefined : { editedFrom, args }
     announce(identified, kernel, 'call:resumed', { ...approval, ...edited })
   }
 }

@@ -1,5 +1,5 @@
 import { announce, happen, isWatched, publish } from '../events.ts'
-import { masked } from '../mask.ts'
+import { toldInput } from '../mask.ts'
 import { stamp, type Confirmed, type Ran } from '../parcel.ts'
 import { onion, resultWithoutRun } from '../perform.ts'
 import type { Kernel } from '../ports.ts'
@@ -34,11 +34,13 @@ async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn
 
 /** Enters the onion. What starts is written down before, and told of only then. */
 function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
-  const { input, tool, deadline } = confirmed
+  const { input, deadline } = confirmed
   deadline.check()
   if (!isWatched(confirmed, kernel)) return onion(confirmed, input, kernel)
   const before = confirmed.record && { ...confirmed.record }
-  const event = happen(confirmed, kernel, 'tool:start', { input: masked(input, tool.secrets) })
+  const event = happen(confirmed, kernel, 'tool:start', {
+    input: toldInput(confirmed),
+  })
   return lastly(
     () => {
       const written = kernel.ledger?.commit(confirmed)

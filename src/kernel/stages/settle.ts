@@ -57,11 +57,11 @@ async function written(told: Promise<ToolResult>, received: Received, kernel: Ke
 
 function paused(received: Received, kernel: Kernel, pause: Pause): Outcome {
   const { token, awaits } = kernel.hold(received, pause)
-  const { reason, prompt, meta } = pause
+  const { reason, question } = pause
   const { expiresAt } = awaits
   const result = pending(received, pause, token, expiresAt)
   if (!isWatched(received, kernel)) return { result }
   // Told only once it is written down: a token that was announced can be redeemed.
-  const body = { reason, token, prompt, ...(meta && { meta }), expiresAt }
+  const body = { reason, token, ...question, expiresAt }
   return { result, awaits, before: happen(received, kernel, 'call:paused', body) }
 }

@@ -1,6 +1,6 @@
 import { isArtifact } from '../artifact.ts'
 import { isStream } from '../drain.ts'
-import { maskedResult } from '../mask.ts'
+import { toldResult } from '../mask.ts'
 import { stamp, type Checked, type Spooled } from '../parcel.ts'
 import type { Kernel } from '../ports.ts'
 import { isSmall, keepSmall, productOf } from '../product.ts'
@@ -8,10 +8,10 @@ import { keep, type Kept } from '../spooling.ts'
 
 /** Keeps all of the result, and makes what the model is shown of it. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
-  const { secrets, inlineLimit = kernel.inlineLimit } = checked.tool
+  const { inlineLimit = kernel.inlineLimit } = checked.tool
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keepLarge(output, checked, kernel)
-  const product = productOf(secrets.length === 0 ? output : maskedResult(output, secrets))
+  const product = productOf(toldResult(output, checked))
   if (isSmall(product, inlineLimit)) return stamp(checked, 'receipt', keepSmall(product, checked))
   return keepLarge(product, checked, kernel)
 }

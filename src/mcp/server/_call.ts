@@ -18,6 +18,7 @@ import {
   isToolError,
   ToolFailure,
   type ToolContext,
+  type ToolEventOf,
   type ToolResult,
   type ToolValues,
 } from '../../index.ts'
@@ -42,6 +43,9 @@ export interface McpClient {
    */
   ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>>
 }
+
+/** Characters of the args that a question shows at most. */
+const longestShown = 1_000
 
 // By the object of the host's data, which a call keeps through all its pauses.
 const clients = new WeakMap<ToolValues, McpClient>()
@@ -145,16 +149,16 @@ async function walk(
   { executor }: Settings,
 ): Promise<ToolResult> {
   const events = executor.stream(call, options)
-  let prompt: string | undefined
+  let asked: ToolEventOf<'call:paused'> | undefined
   let step = await events.next()
   for (; step.done !== true; step = await events.next()) {
     const event = step.value
     if (event.event === 'tool:progress') conversation.tell(event)
-    if (event.event === 'call:paused' && event.reason === 'approval') prompt = event.prompt
+    if (event.event === 'call:paused' && event.reason === 'approval') asked = event
   }
   const result = step.value
-  if (result.token === undefined || prompt === undefined) return result
-  const question = { approval: elicitation(prompt) }
+  if (result.token === undefined || asked === undefined) return result
+  const question = { approval: elicitation(questionOf(asked)) }
   if (!asks(question)) return result
   // Answers to what nobody asked yet do not count.
   const answers = await conversation.ask(question, { isFresh: true })
@@ -173,6 +177,30 @@ async function walk(
   } finally {
     silence()
   }
+}
+
+/** What the client's user is asked: what would run, with what, and why it is asked. */
+function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:paused'>): string {
+  let args: string | undefined
+  try {
+    args = JSON.stringify(input)
+  } catch {
+    // what a schema made of the args need not be JSON
+  }
+  return [prompt, why === undefined ? '' : `Reason: ${shown(why)}`, `${toolName} ${shown(args ?? '(not shown)')}`]
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+/** A bounded line in which no character deceives its reader. */
+function shown(text: string): string {
+  const line = text
+    .slice(0, longestShown)
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+      (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+    )
+  return text.length > longestShown ? `${line}… (${text.length - longestShown} more characters)` : line
 }
 
 function elicitation(message: string): InputRequests[string] {

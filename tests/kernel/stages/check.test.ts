@@ -21,6 +21,14 @@ describe('check', () => {
     expect(await run(() => json({ a: 1 }))).toMatchObject({ line: 'ok completed', data: { a: 1, b: 2 } })
   })
 
+  test('keeps the mark of JSON, so that what looks like text or blocks stays data', async () => {
+    const any = { outputSchema: z.any() }
+    const rows = [{ type: 'text', text: 'a row of data' }]
+    expect(await run(() => json(rows), any)).toMatchObject({ line: 'ok completed', data: rows })
+    expect(await run(() => json('words'), any)).toMatchObject({ line: 'ok completed', data: 'words' })
+    expect(await run(() => rows, any)).toMatchObject({ line: 'ok completed', data: undefined, text: 'a row of data' })
+  })
+
   test.each<[string, () => unknown]>([
     ['another type', () => ({ a: 'x' })],
     ['nothing', () => undefined],

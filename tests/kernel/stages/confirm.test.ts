@@ -6,6 +6,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
@@ -23,6 +24,7 @@ import {
   turn,
   work,
 } from '../_calls.ts'
+import { recordIn } from '../_journals.ts'
 
 interface Asked {
   readonly executor: ToolExecutor
@@ -227,7 +229,7 @@ describe('a tool that wants to be confirmed', () => {
     const events = heard(executor)
     await executor.execute({ name: 't', args: { user: 'ada', password: 'canary' } })
     expect(JSON.stringify([requests, events])).not.toContain('canary')
-    expect(requests[0]?.prompt).toBe('Log in with {"user":"ada","password":"[secret]"}?')
+    expect(requests[0]?.prompt).toBe('Log in with {"password":"[secret]","user":"ada"}?')
     expect(inputs).toEqual([{ user: 'ada', password: 'canary' }])
   })
 
@@ -316,7 +318,7 @@ describe('the question', () => {
       },
     ]
     await createExecutor({ tools: [work('t', () => 1)], use }).execute({ name: 't' })
-    expect(requests).toMatchObject([{ reason: 'cost', meta: { a: 1, b: 2 } }])
+    expect(requests).toMatchObject([{ why: 'cost', meta: { a: 1, b: 2 } }])
     expect(requests).toHaveLength(1)
   })
 })
@@ -353,4 +355,73 @@ test.each<[string, (result: ToolResult) => unknown]>([
   expect((given as Partial<ToolResult>).token).toBeUndefined()
   expect(JSON.stringify(given)).toContain('expiresAt')
   expect((await executor.decide(token, 'allow')).status).toBe('ok')
+})
+
+describe('what is asked', () => {
+  const args = { amount: 5 }
+  const asks = {
+    name: 'limit',
+    decide: () => ({ decision: 'ask' as const, reason: 'above the limit', meta: { limit: 3 } }),
+  }
+  const schema = z.object({ amount: z.number(), currency: z.string().default('EUR') })
+  const pay = work('pay', () => 'paid', {
+    inputSchema: schema,
+    confirmationMessage: ({ amount, currency }: z.output<typeof schema>) => `Pay ${amount} ${currency}?`,
+  })
+  const question = { prompt: 'Pay 5 EUR?', why: 'above the limit', meta: { limit: 3 } }
+  const input = { amount: 5, currency: 'EUR' }
+
+  test('stands in the event of a call that waits, in its record and in its snapshot', async () => {
+    const mounted = memoryJournal()
+    const executor = createExecutor({ tools: [pay], use: [mounted, { policies: [asks] }] })
+    const events = heard(executor)
+    const { invocationId, token = '' } = await executor.execute({ name: 'pay', args })
+    expect(events[1]).toMatchObject({ event: 'call:paused', reason: 'approval', ...question, input })
+    const { approval, input: recorded } = await recordIn(mounted, invocationId)
+    expect(approval).toEqual({ required: true, ...question })
+    expect(recorded).toEqual(args)
+    expect((await executor.snapshot(invocationId)).approval).toEqual({ required: true, ...question })
+    await executor.decide(token, 'allow', { decidedBy: 'ada' })
+    expect((await executor.snapshot(invocationId)).approval).toMatchObject({ ...question, decidedBy: 'ada' })
+  })
+
+  test('is the same for an approver, whose input nobody else holds', async () => {
+    const requests: ApprovalRequest[] = []
+    const approver: Approver = {
+      async ask(request) {
+        requests.push(request)
+        ;(request.input as { amount: number }).amount = 1_000
+        return { decision: 'allow' }
+      },
+    }
+    const ran: unknown[] = []
+    const tools = [work('pay', (given) => void ran.push(given), { inputSchema: schema, confirmationMessage: 'Pay?' })]
+    const executor = createExecutor({ tools, use: [{ policies: [asks], approver }] })
+    const events = heard(executor)
+    await executor.execute({ name: 'pay', args })
+    expect(requests).toMatchObject([{ ...question, prompt: 'Pay?' }])
+    expect(events[1]).toMatchObject({ ...question, prompt: 'Pay?', input })
+    expect(ran).toEqual([input])
+  })
+
+  test('of a client is in the event too', async () => {
+    const form = work('form', () => 1, { type: 'client', requiresResponse: true, handler: undefined })
+    const executor = createExecutor({ tools: [form] })
+    const events = heard(executor)
+    await executor.execute({ name: 'form', args })
+    expect(events[1]).toMatchObject({ reason: 'client', prompt: 'Answer form', input: args })
+  })
+
+  test('is bounded, however much its authors say', async () => {
+    const long = 'x'.repeat(1_000_000)
+    const tools = [work('pay', () => 1, { confirmationMessage: () => `😀${long}` })]
+    const policies = [{ name: 'long', decide: () => ({ decision: 'ask' as const, reason: long }) }]
+    const executor = createExecutor({ tools, use: [{ policies }] })
+    const events = heard(executor)
+    await executor.execute({ name: 'pay', args })
+    const paused = events[1]
+    if (paused?.event !== 'call:paused') throw new Error('it did not pause')
+    expect([paused.prompt.length, paused.why?.length]).toEqual([4_096, 1_024])
+    expect(paused.prompt).toMatch(/^😀x+…$/u)
+  })
 })

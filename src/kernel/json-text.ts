@@ -146,6 +146,10 @@ class Reading {
     for (const key of keys) {
       const member = (value as Record<string, unknown>)[key]
       this.#characters += key.length
+      if (typeof member === 'string') {
+        this.#characters += member.length // most members are, and are not worth a call
+        continue
+      }
       const its = this.read(member, key, depth + 1, isLenient)
       if (its === refused) return this.#refusedAt(key)
       if (!Object.is(its, member)) put((copy ??= { ...value }), key, its)

@@ -1,13 +1,13 @@
-/** What both majors of TypeBox have in common: JSON Schema with marks on it, and issues with JSON Pointers. */
+/** What both majors of TypeBox share: JSON Schema with marks on it, and issues with JSON Pointers. */
 import { SchemaConversionError, type Issue } from '../src/index.ts'
 
 export type Side = 'input' | 'output'
 
 /** How a major marks its schemas. */
 export interface Marks {
-  /** The kind of a schema; nothing for objects that are no schema. */
+  /** Returns the kind of a schema, or `undefined` for an object that is not a schema. */
   readonly kindOf: (schema: object) => string | undefined
-  /** Whether it decodes what it validates. */
+  /** Returns whether a schema decodes the values that it validates. */
   readonly decodes: (schema: object) => boolean
 }
 
@@ -20,16 +20,16 @@ const wordless = new Set(
   ).split(' '),
 )
 
-/** Whether anything in a schema is so. */
+/** Returns whether any part of a schema satisfies `holds`. */
 export function some(schema: unknown, holds: (part: object) => boolean): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   return holds(schema) || Object.values(schema).some((part) => some(part, holds))
 }
 
 /**
- * The JSON Schema in a TypeBox schema, without its marks.
+ * Returns the JSON Schema of a TypeBox schema, without the marks.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where JSON cannot hold what it asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if JSON cannot represent a value of the schema.
  */
 export function show(schema: object, side: Side, target: string, marks: Marks): Record<string, unknown> {
   if (target !== 'draft-2020-12' && target !== 'draft-07') {
@@ -43,10 +43,10 @@ export function show(schema: object, side: Side, target: string, marks: Marks): 
     const kind = marks.kindOf(part)
     const refuse = (what: string): never => {
       throw new SchemaConversionError(
-        `JSON Schema has no words for ${what} (at #${path.map((key) => `/${key}`).join('')})`,
+        `JSON Schema cannot express ${what} (at #${path.map((key) => `/${key}`).join('')})`,
       )
     }
-    if (side === 'output' && marks.decodes(part)) refuse('what a decoded type becomes')
+    if (side === 'output' && marks.decodes(part)) refuse('the result of a decoded type')
     if (kind === 'Undefined' || kind === 'Void') return { not: {} }
     if (kind === 'Date' && side === 'output') return { type: 'string', format: 'date-time' }
     if (kind !== undefined && wordless.has(kind)) refuse(`Type.${kind}()`)
@@ -64,7 +64,7 @@ export function show(schema: object, side: Side, target: string, marks: Marks): 
   }
 }
 
-/** A copy to fill and decode in; `__proto__` stays a key in it, as TypeBox 0.34's own copy does not let it. */
+/** Returns a copy for defaults and decoding. Unlike TypeBox 0.34's own copy, it keeps `__proto__` as a key. */
 export function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy)
   if (typeof value !== 'object' || value === null) return value
@@ -73,7 +73,7 @@ export function copy(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part)]))
 }
 
-/** The keys of a JSON Pointer into a value; places in arrays are numbers. */
+/** Returns the keys of a JSON Pointer into a value. Array indexes are numbers. */
 export function keysOf(pointer: string, value: unknown): PropertyKey[] {
   let part = value
   return pointer
@@ -87,7 +87,7 @@ export function keysOf(pointer: string, value: unknown): PropertyKey[] {
     })
 }
 
-/** One issue for each place, the first that was found there. */
+/** Returns the first issue of each path. */
 export function onePerPlace(issues: readonly Issue[]): Issue[] {
   const places = new Map<string, Issue>()
   for (const issue of issues) {
@@ -97,7 +97,7 @@ export function onePerPlace(issues: readonly Issue[]): Issue[] {
   return [...places.values()]
 }
 
-/** The refusal of a value by the author's decode. */
+/** Returns the issue for an error that the author's decode function threw. */
 export function refusal(thrown: unknown, path: readonly PropertyKey[]): { readonly issues: readonly Issue[] } {
   return { issues: [{ message: thrown instanceof Error ? thrown.message : 'cannot be decoded', path }] }
 }

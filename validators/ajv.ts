@@ -1,7 +1,7 @@
 /**
- * Raw JSON Schema validated by an Ajv instance of yours: how another engine is plugged in.
+ * Raw JSON Schema, validated by your Ajv instance. An example of how to plug in another engine.
  *
- * This file must not create an Ajv instance, must not load formats, and must not change the value. Give it an instance
+ * This file must not create an Ajv instance, must not load formats, and must not change the value. Pass an instance
  * without `useDefaults`, `coerceTypes` and `removeAdditional`: those write into the caller's value.
  */
 import type { Ajv, ErrorObject } from 'ajv'
@@ -14,10 +14,10 @@ import {
 } from '../src/index.ts'
 
 /**
- * Gives a function that makes a Standard Schema of a raw JSON Schema, compiled by your Ajv instance at once.
+ * Returns a function that makes a Standard Schema from raw JSON Schema. Your Ajv instance compiles the schema at once.
  *
- * @param instance `new Ajv()` of any draft; what it throws for a bad schema comes through.
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) for a schema with `$async`.
+ * @param instance `new Ajv()` of any draft. Errors that it throws for a bad schema reach the caller.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if the schema has `$async`.
  * @example
  * ```ts
  * import { Ajv } from 'ajv'
@@ -37,7 +37,7 @@ export function ajv(
     schema: JsonSchemaObject,
   ): StandardSchemaV1<Input, Output> & StandardJSONSchemaV1<Input, Output> => {
     const check = instance.compile<unknown>(schema)
-    // Its answer would be a promise, which is true whatever it comes to.
+    // It would answer with a promise, which is always truthy.
     if ('$async' in check) throw new SchemaConversionError('Ajv schemas with $async are not supported.')
     const show = (): Record<string, unknown> => structuredClone(schema) as Record<string, unknown>
     const validate = (value: unknown): StandardSchemaV1.Result<Output> =>
@@ -46,7 +46,7 @@ export function ajv(
   }
 }
 
-/** A missing or unknown property is told at the object, and named in the message. */
+/** The path of a missing or unknown property is the object's path. The message names the property. */
 function issueOf({ instancePath, keyword, params, message = keyword }: ErrorObject, value: unknown): Issue {
   const { additionalProperty } = params as { additionalProperty?: string }
   const path: PropertyKey[] = []

@@ -1,22 +1,22 @@
 /**
- * ArkType types as Standard Schemas that refuse what ArkType lets through or leaves unsaid.
+ * ArkType types as Standard Schemas, with stricter checks and a complete JSON Schema.
  *
- * This file must not change the type, and must not wait: ArkType is synchronous.
+ * This file must not change the type, and must not be asynchronous: ArkType is synchronous.
  */
 import { ArkErrors, type Type } from 'arktype'
 import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
 
 /**
- * Makes a Standard Schema of an ArkType type. Plain types work in tools too; this one also
+ * Makes a Standard Schema from an ArkType type. Plain types work in tools too. In addition, this one
  *
- * - refuses a call where a narrow or a morph gives a promise, which ArkType takes for a yes,
- * - keeps defaults in what the model is shown, and refuses to show `Date`, `bigint` and the like as if they were anything,
- * - says each issue without its path, which stands beside it.
+ * - refuses a call if a narrow or a morph returns a promise, which ArkType would accept as a pass,
+ * - shows defaults to the model, and refuses to convert `Date`, `bigint` and the like to a schema that accepts anything,
+ * - leaves the path out of issue messages, since the issue has a `path` field.
  *
- * Narrows that JSON Schema cannot say are left out of what the model is shown, and are validated all the same.
+ * The model does not see narrows that JSON Schema cannot express. They are still validated.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no ArkType type; the converters throw it where JSON cannot
- *   hold what the type asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `type` is not an ArkType type. The converters throw it if JSON
+ *   cannot represent a value of the type.
  * @example
  * ```ts
  * import { type } from 'arktype'
@@ -56,14 +56,14 @@ export function arktype<Checked extends Type>(
 
 type Author = (...args: unknown[]) => unknown
 
-/** The same type, whose narrows and morphs throw where they give a promise. */
+/** Returns a validator of the same type whose narrows and morphs throw if they return a promise. */
 function withoutPromises(type: Type): (value: unknown) => unknown {
   const { internal } = type
   if (!internal.references.some(({ kind }) => kind === 'predicate' || kind === 'morph')) return type
   return internal.transform((kind, inner) => {
     const { predicate, morphs } = inner as { readonly predicate?: Author; readonly morphs?: readonly Author[] }
     if (kind === 'predicate' && predicate !== undefined) return { ...inner, predicate: guarded(predicate) }
-    // A morph may be a type itself, which is transformed as a node of its own.
+    // A morph may itself be a type, which `transform` visits separately.
     if (kind === 'morph' && morphs !== undefined) {
       return { ...inner, morphs: morphs.map((morph) => ('internal' in morph ? morph : guarded(morph))) }
     }
@@ -75,10 +75,10 @@ function guarded(author: Author): Author {
   const guard: Author = (...args) => {
     const answer = author(...args)
     if (typeof (answer as { readonly then?: unknown } | null | undefined)?.then !== 'function') return answer
-    Promise.resolve(answer).catch(() => {}) // nobody waits for it
-    throw new TypeError('a narrow or a morph gave a promise, and ArkType does not wait for it')
+    Promise.resolve(answer).catch(() => {}) // swallows a late rejection, which would be unhandled
+    throw new TypeError('a narrow or a morph returned a promise, which ArkType does not await')
   }
-  return Object.defineProperty(guard, 'name', { value: author.name }) // messages name it
+  return Object.defineProperty(guard, 'name', { value: author.name }) // ArkType's messages contain the name
 }
 
 // ---- showing the type
@@ -91,7 +91,7 @@ const unsaid = '~unsaid'
 function show(type: Type, side: 'input' | 'output', target: string): Record<string, unknown> {
   const known = targets.find((name) => name === target)
   if (known === undefined) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}.`)
-  // Some of what has no words is asked for and then left out, so the whole is looked through at the end.
+  // ArkType asks the fallback for some nodes that it then drops, so marks are searched in the finished schema.
   const mark = (what: string): never => ({ [unsaid]: what }) as never
   const fallback: Fallback = {
     default: ({ code }) => mark(code),
@@ -106,11 +106,11 @@ function show(type: Type, side: 'input' | 'output', target: string): Record<stri
     date: () => (side === 'output' ? { type: 'string', format: 'date-time' } : mark('Date')),
   }
   if (side === 'output' && type.internal.references.some((node) => node.hasKind('morph') && isUntold(node.rawOut))) {
-    throw new SchemaConversionError('JSON Schema has no words for the result of a morph that does not declare it')
+    throw new SchemaConversionError('JSON Schema cannot express the result of a morph that does not declare it')
   }
   const shown = (side === 'output' ? type.out : type).toJsonSchema({ target: known, fallback })
   JSON.stringify(shown, (key, value: unknown) => {
-    if (key === unsaid) throw new SchemaConversionError(`JSON Schema has no words for ${String(value)}`)
+    if (key === unsaid) throw new SchemaConversionError(`JSON Schema cannot express ${String(value)}`)
     return value
   })
   return shown as Record<string, unknown>

@@ -1,7 +1,7 @@
 /**
- * Raw JSON Schema as a Standard Schema, validated by our own engine.
+ * Raw JSON Schema as a Standard Schema, validated by the engine of this package.
  *
- * This file must not fetch anything, must not change the value that it validates, and must not fill in defaults.
+ * This file must not fetch anything, must not change the value that it validates, and must not apply defaults.
  */
 import {
   SchemaConversionError,
@@ -17,26 +17,26 @@ import { linearPattern } from './json-schema/_linear-pattern.ts'
 import { firstDifference } from './json-schema/_portable.ts'
 import { snapshot } from './json-schema/_snapshot.ts'
 
-/** What a raw schema may use beside itself. */
+/** Settings for a raw schema. */
 export interface JsonSchemaOptions {
-  /** Schemas that `$ref` may lead to, by absolute URI. Nothing is ever fetched. Default: none. */
+  /** Schemas that `$ref` may refer to, by absolute URI. Nothing is ever fetched. Default: none. */
   readonly documents?: Readonly<Record<string, JsonSchema>>
-  /** Tests for `format`, by its name; formats without one only annotate. Default: none. */
+  /** Tests for `format`, by format name. A format without a test is an annotation only. Default: none. */
   readonly formats?: Readonly<Record<string, (value: string) => boolean>>
   /** The draft of a schema that has no `$schema`. Default: `'2020-12'`. */
   readonly draft?: '2020-12' | '2019-09' | '07'
   /**
-   * Who wrote the schema. `'wire'` is for schemas of strangers: their patterns run on a linear-time engine, the
-   * optional peer dependency `re2js`, and what it cannot express is refused. Default: `'own'`.
+   * Who wrote the schema. `'wire'` is for untrusted authors: patterns run on a linear-time engine, the optional peer
+   * dependency `re2js`. Patterns that it cannot express are refused. Default: `'own'`.
    */
   readonly origin?: 'own' | 'wire'
 }
 
-/** Stands for types that are read from the schema. */
+/** Marks type arguments that are inferred from the schema. */
 declare const inferred: unique symbol
 type Inferred = typeof inferred
 
-/** A schema that is no literal describes some object. */
+/** A schema whose literal type is unknown describes any object. */
 type InputOf<Input, Schema> = [Input] extends [Inferred]
   ? JsonSchemaObject extends Schema
     ? Record<string, unknown>
@@ -44,14 +44,14 @@ type InputOf<Input, Schema> = [Input] extends [Inferred]
   : Input
 
 /**
- * Makes a Standard Schema of a raw JSON Schema of draft 07, 2019-09 or 2020-12. The types are those that the literal
- * describes, or those that are given. A valid value comes back as it is: `default` is an annotation.
+ * Makes a Standard Schema from raw JSON Schema of draft 07, 2019-09 or 2020-12. Types are inferred from the literal,
+ * unless type arguments are given. A valid value is returned unchanged: `default` is only an annotation.
  *
- * Its `jsonSchema` converters give the schema itself, for its own draft and for every other that reads all of it alike.
+ * The `jsonSchema` converters return the schema itself, for its own draft and for each draft that reads it in the same way.
  *
- * @param schema Copied at once; later changes to it have no effect.
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) at once if the schema cannot be used, with the JSON pointer of the
- *   place; the converters throw it for a draft that would read the schema differently.
+ * @param schema Copied at once: later changes to it have no effect.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if the schema cannot be used. The message has the JSON pointer of
+ *   the fault. The converters throw it if the target draft would read the schema differently.
  * @example
  * ```ts
  * import { readFileSync } from 'node:fs'
@@ -98,9 +98,9 @@ function unusable(reason: string, cause?: unknown): SchemaConversionError {
   return new SchemaConversionError(`The JSON Schema cannot be used: ${reason}.`, { cause })
 }
 
-// ---- patterns of strangers
+// ---- patterns of untrusted authors
 
-/** What is used of `re2js`. */
+/** The part of `re2js` that is used here. */
 interface LinearEngine {
   compile(pattern: string): { test(text: string): boolean }
 }
@@ -115,7 +115,7 @@ async function loadEngine(): Promise<void> {
   }
 }
 
-/** Reads patterns at once, and compiles them when they are first needed, because the engine is loaded on demand. */
+/** Parses patterns at once and compiles them on first use, because the engine is loaded on demand. */
 function linearPatterns(): { regex: (pattern: string) => Pattern; isWaiting: () => boolean } {
   let isUsed = false
   return {
@@ -124,7 +124,7 @@ function linearPatterns(): { regex: (pattern: string) => Pattern; isWaiting: () 
       const { source, size } = linearPattern(pattern)
       let compiled: { test(text: string): boolean } | undefined
       isUsed = true
-      // Measured on the worst patterns: at least 1.7 µs for a character, and growing with the square of the size.
+      // Measured on the worst patterns: at least 1.7 µs for each character, and quadratic in the size.
       return {
         cost: Math.max(4, (size * size) / 3_000),
         test: (text) => (compiled ??= engine!.compile(source)).test(text),
@@ -148,7 +148,7 @@ function converter(
   const copy = snapshot(schema, '#')
   const [draft] = targets[`draft-${name}`]!
   const own = dialectOf(copy, { draft, asserts: true }, '#', (uri) => documents[uri]).draft
-  // A text is a copy that every caller can be given a copy of.
+  // Each caller gets its own copy, parsed from this text.
   const text = JSON.stringify(copy)
   return ({ target }) => {
     const known = Object.hasOwn(targets, target) ? targets[target] : undefined

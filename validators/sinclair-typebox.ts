@@ -1,5 +1,5 @@
 /**
- * Types of TypeBox 0.34 (the package `@sinclair/typebox`) as Standard Schemas. Those of `typebox` 1 have a leaf of their own.
+ * Types of TypeBox 0.34 (the package `@sinclair/typebox`) as Standard Schemas. Types of `typebox` 1 have their own leaf.
  *
  * This file must not change a value or a schema, and must not convert or drop what the caller sent.
  */
@@ -10,15 +10,15 @@ import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type Stan
 import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**
- * Makes a Standard Schema of a TypeBox 0.34 type. Defaults are filled in before the check, transforms decode after it; one
- * whose decode throws refuses the value. Nothing is coerced, and unknown properties are as the type says. The check is
- * compiled for the first value; where code may not be generated, TypeBox interprets the type.
+ * Makes a Standard Schema from a TypeBox 0.34 type. Defaults are filled in before the check, transforms decode after it.
+ * A decode function that throws refuses the value. Values are not coerced; the type decides about unknown properties. The
+ * first validation compiles the check. If code generation is forbidden, TypeBox interprets the type.
  *
- * Plain types work in tools too, as the raw JSON Schema that they are: without defaults and transforms. A `format` that is
- * not registered with TypeBox refuses every value.
+ * Plain types work in tools too, as raw JSON Schema: without defaults and transforms. A `format` that is not registered
+ * with TypeBox refuses every value.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no type of TypeBox 0.34; the converters throw it where JSON
- *   cannot hold what the type asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a type of TypeBox 0.34. The converters throw it if
+ *   JSON cannot represent a value of the type.
  * @example
  * ```ts
  * import { Type } from '@sinclair/typebox'
@@ -62,7 +62,7 @@ export function sinclairTypebox<Schema extends TSchema>(
   }
 }
 
-// Registered symbols, which another copy of the package shares.
+// Registered symbols, so that types of another copy of the package are recognised.
 const kindKey = Symbol.for('TypeBox.Kind')
 const transformKey = Symbol.for('TypeBox.Transform')
 
@@ -80,7 +80,7 @@ function compile(schema: TSchema): Check {
   try {
     return TypeCompiler.Compile(schema)
   } catch (thrown) {
-    // What forbids `eval` throws an EvalError, of whichever realm.
+    // If `eval` is forbidden, the platform throws an EvalError, possibly of another realm.
     if ((thrown as Error).name !== 'EvalError') throw thrown
     return { Check: (value) => Value.Check(schema, value), Errors: (value) => Value.Errors(schema, value) }
   }

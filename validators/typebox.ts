@@ -1,5 +1,5 @@
 /**
- * Types of TypeBox 1 (the package `typebox`) as Standard Schemas. Those of `@sinclair/typebox` 0.34 have a leaf of their own.
+ * Types of TypeBox 1 (the package `typebox`) as Standard Schemas. Types of `@sinclair/typebox` 0.34 have their own leaf.
  *
  * This file must not change a value or a schema, and must not convert or drop what the caller sent.
  */
@@ -10,14 +10,14 @@ import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type Stan
 import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**
- * Makes a Standard Schema of a TypeBox 1 type. Defaults are filled in before the check, codecs decode after it; one whose
- * decode throws refuses the value. Nothing is coerced, and unknown properties are as the type says. The check is
- * compiled for the first value; where code may not be generated, TypeBox interprets the type.
+ * Makes a Standard Schema from a TypeBox 1 type. Defaults are filled in before the check, codecs decode after it. A decode
+ * function that throws refuses the value. Values are not coerced; the type decides about unknown properties. The first
+ * validation compiles the check. If code generation is forbidden, TypeBox interprets the type.
  *
- * Plain types work in tools too, as the raw JSON Schema that they are: without defaults, codecs and refinements.
+ * Plain types work in tools too, as raw JSON Schema: without defaults, codecs and refinements.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no type of TypeBox 1, or refines asynchronously; the
- *   converters throw it where JSON cannot hold what the type asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a type of TypeBox 1, or has an asynchronous
+ *   refinement. The converters throw it if JSON cannot represent a value of the type.
  * @example
  * ```ts
  * import { typebox } from 'toolwright/validators/typebox'
@@ -37,9 +37,7 @@ export function typebox<const Schema extends TSchema>(
     )
   }
   if (some(schema, refinesAsynchronously)) {
-    throw new SchemaConversionError(
-      'TypeBox does not wait for an asynchronous refinement, and would take it for a yes.',
-    )
+    throw new SchemaConversionError('TypeBox does not await asynchronous refinements, and would accept every value.')
   }
   let compiled: Validator | undefined
   const fills = some(schema, (part) => 'default' in part)
@@ -79,7 +77,7 @@ function refinesAsynchronously(part: object): boolean {
   return refinements.some(({ check }) => check instanceof AsyncFunction)
 }
 
-/** A missing property is told at its own place, an unknown one too. */
+/** The path of a missing or unknown property is the property's own path. */
 function issuesOf(errors: ReturnType<Validator['Errors']>, value: unknown): Issue[] {
   const issues = errors.flatMap((error): Issue[] => {
     const path = keysOf(error.instancePath, value)

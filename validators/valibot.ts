@@ -1,22 +1,21 @@
 /**
  * Valibot schemas as Standard Schemas that can be shown to a model.
  *
- * This file must not validate by itself, must not change the schema, and must not leave out of the JSON Schema anything
- * but what narrows a value beyond its words.
+ * This file must not validate by itself, and must not change the schema. It may leave a constraint out of the JSON Schema
+ * only if JSON Schema cannot express it and it merely narrows the value.
  */
 import { toJsonSchema, type ConversionConfig } from '@valibot/to-json-schema'
 import type { GenericSchema, GenericSchemaAsync, InferInput, InferOutput } from 'valibot'
 import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
 
 /**
- * Makes a Standard Schema of a Valibot schema, asynchronous or not. Needs the packages `valibot` and
+ * Makes a Standard Schema from a Valibot schema, synchronous or asynchronous. Needs the packages `valibot` and
  * `@valibot/to-json-schema`.
  *
- * What JSON Schema cannot say, but only narrows (`check`, `brand`, `trim`, a second pattern), is left out of what the model
- * is shown and is validated all the same.
+ * The model does not see constraints that JSON Schema cannot express (`check`, `brand`, `trim`). They are still validated.
  *
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no Valibot schema, or a synchronous action has an
- *   asynchronous function; the converters throw where JSON cannot hold what the schema asks for.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a Valibot schema, or a synchronous action has an
+ *   asynchronous function. The converters throw if JSON cannot represent a value of the schema.
  * @example
  * ```ts
  * import { valibot } from 'toolwright/validators/valibot'
@@ -34,7 +33,7 @@ export function valibot<Schema extends GenericSchema | GenericSchemaAsync>(
   if (standard?.vendor !== 'valibot') throw new SchemaConversionError('valibot() takes a schema of Valibot 1.')
   if (ignoresPromises(schema, new Set())) {
     throw new SchemaConversionError(
-      'An action that is not asynchronous was given an asynchronous function, whose promise Valibot would take for a yes: use checkAsync and the like.',
+      'A synchronous action has an asynchronous function, and Valibot would accept every value. Use checkAsync and the like.',
     )
   }
   return {
@@ -55,7 +54,7 @@ export function valibot<Schema extends GenericSchema | GenericSchemaAsync>(
 
 const AsyncFunction = (async () => {}).constructor
 
-/** Whether a synchronous action anywhere in a schema asks a function that gives a promise. */
+/** Returns whether any synchronous action in a schema has an asynchronous function. */
 function ignoresPromises(part: unknown, seen: Set<unknown>): boolean {
   if (typeof part !== 'object' || part === null || seen.has(part)) return false
   seen.add(part)
@@ -64,7 +63,7 @@ function ignoresPromises(part: unknown, seen: Set<unknown>): boolean {
   return Object.values(part).some((child) => ignoresPromises(child, seen))
 }
 
-/** Valibot's path entries hold the whole input: only their keys go on. */
+/** Returns the result with plain keys as issue paths, because Valibot's path entries contain the whole input. */
 function plain<Output>(result: StandardSchemaV1.Result<unknown>): StandardSchemaV1.Result<Output> {
   if (result.issues === undefined) return { value: result.value as Output }
   return {
@@ -92,7 +91,7 @@ function show(schema: GenericSchema | GenericSchemaAsync, side: Side, target: st
       if (errors === undefined) return undefined
       if (type === 'undefined' || type === 'void') return { not: {} }
       if (type === 'date' && side === 'output') return { type: 'string', format: 'date-time' }
-      if (type === 'record') return jsonSchema // its keys are said by `propertyNames`
+      if (type === 'record') return jsonSchema // `propertyNames` describes the keys
       if (type !== 'non_optional' || wrapped === undefined) return undefined
       const { $schema: _, ...inner } = toJsonSchema(wrapped, settings)
       return inner.$defs === undefined ? inner : undefined
@@ -107,7 +106,7 @@ interface Action {
   readonly requirement?: unknown
 }
 
-/** What leaves a value of its type, so that leaving it out says nothing wrong. */
+/** Actions that keep the type of a value, so the JSON Schema stays correct without them. */
 const keepsType = new Set(
   (
     'brand flavor readonly trim trim_start trim_end normalize to_lower_case to_upper_case to_min_value to_max_value ' +
@@ -128,7 +127,7 @@ function withoutWords({ kind, type, requirement }: Action, jsonSchema: object, s
     return { ...jsonSchema, allOf: [...allOf, { pattern: requirement.source }] }
   }
   if (requirement instanceof RegExp) {
-    // Its flags change what the pattern means, and JSON Schema has none.
+    // The flags change the meaning of the pattern, and JSON Schema has no flags.
     const { pattern, ...rest } = jsonSchema as { readonly pattern?: string }
     return pattern === requirement.source ? rest : jsonSchema
   }

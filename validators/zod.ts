@@ -1,27 +1,29 @@
 /**
  * Zod 4 schemas, classic and mini, as Standard Schemas that run every refinement once and can be shown to a model.
  *
- * This file must not change the schema, must not import more than Zod's core, and must not say `{}` of what JSON Schema
- * has no words for.
+ * This file must not change the schema, must not import more than Zod's core, and must not convert a type that JSON Schema
+ * cannot express to `{}`.
  */
 import { config, toJSONSchema, util, type $ZodType, type input, type output, type ParsePayload } from 'zod/v4/core'
 import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
 
 type Conversion = NonNullable<Parameters<typeof toJSONSchema>[1]>
 
-/** What Zod's own conversion may be told, see its documentation. */
+/** Options for Zod's own conversion; see its documentation. */
 export type ZodOptions = Pick<Conversion, 'metadata' | 'override' | 'cycles' | 'reused'>
 
 /**
- * Makes a Standard Schema of a Zod schema. Plain Zod schemas work in tools too; this is for those with asynchronous
- * refinements, which Zod's own `~standard` runs twice, for `zod/mini`, which says no JSON Schema of itself, and for
- * `z.coerce.date()`, `z.coerce.bigint()`, dates in results, and custom types that say their JSON Schema in `.meta()`.
+ * Makes a Standard Schema from a Zod schema. Plain Zod schemas work in tools too. Use this one for
  *
- * It stays synchronous where the schema is. `z.compile(schema)` is taken too, and is faster where nothing is refined.
+ * - asynchronous refinements, which Zod's own `~standard` runs twice,
+ * - `zod/mini`, whose schemas have no JSON Schema converter,
+ * - `z.coerce.date()`, `z.coerce.bigint()`, dates in results, and custom types that declare their JSON Schema in `.meta()`.
  *
- * @param options Passed on to Zod's conversion: a registry of metadata, an override.
- * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) where it is no schema of Zod 4; the converters throw it where JSON
- *   cannot hold what the schema asks for.
+ * Validation is synchronous if the schema is. `z.compile(schema)` is accepted too, and is faster without refinements.
+ *
+ * @param options Passed to Zod's conversion: a registry of metadata, an override.
+ * @throws SchemaConversionError (`E_SCHEMA_CONVERSION`) if `schema` is not a schema of Zod 4. The converters throw it if JSON
+ *   cannot represent a value of the schema.
  * @example
  * ```ts
  * import { zod } from 'toolwright/validators/zod'
@@ -45,7 +47,7 @@ export function zod<Schema extends $ZodType>(
       version: 1,
       vendor: 'zod',
       validate(value) {
-        // Zod's synchronous path is the faster one, but finds out too late that it has to wait.
+        // Zod's synchronous path is faster, but fails if it meets an asynchronous refinement. So decide beforehand.
         const parsing = { async: (isAsync ??= mayWait(schema, new Set())) }
         const answer = (payload: ParsePayload): StandardSchemaV1.Result<output<Schema>> =>
           payload.issues.length === 0
@@ -62,9 +64,9 @@ export function zod<Schema extends $ZodType>(
   }
 }
 
-// ---- what may have to be waited for
+// ---- finding asynchronous parts
 
-/** The fields of a definition in which schemas and checks stand. */
+/** The fields of a definition that contain schemas and checks. */
 const children =
   'shape element innerType options left right keyType valueType items rest in out catchall checks schema'.split(' ')
 
@@ -82,7 +84,7 @@ const ownChecks = new Set(
   ).split(' '),
 )
 
-/** Whether a part of the schema is a function of its author, or unknown to us: any of them may give a promise. */
+/** Returns whether a part of the schema is the author's function or an unknown type: both may return a promise. */
 function mayWait(part: unknown, seen: Set<unknown>): boolean {
   if (typeof part !== 'object' || part === null || seen.has(part)) return false
   seen.add(part)
@@ -111,7 +113,7 @@ function show(schema: $ZodType, io: 'input' | 'output', target: string, options:
     const { type, coerce, values } = node.zodSchema._zod.def as { type: string; coerce?: boolean; values?: unknown[] }
     options.override?.(node)
     const isLost = type === 'literal' && values?.some((value) => value === undefined || typeof value === 'bigint')
-    // What a schema was made from is seen before it, and may have no words where its metadata then has some.
+    // Zod visits an inner schema first. The outer schema's metadata may then express what the inner one could not.
     if (!isLost && words.some((word) => word in jsonSchema)) delete jsonSchema[unsaid]
     else if (type === 'undefined' || type === 'void') jsonSchema.not = {}
     else if (type === 'date' && (io === 'output' || coerce === true)) {
@@ -126,7 +128,7 @@ function show(schema: $ZodType, io: 'input' | 'output', target: string, options:
   JSON.stringify(shown, (key, value: unknown) => {
     if (key !== unsaid) return value
     throw new SchemaConversionError(
-      `JSON Schema has no words for ${String(value)}: take a type that JSON can hold, or say what it is in .meta({ type: … })`,
+      `JSON Schema cannot express ${String(value)}: use a type that JSON can represent, or declare one in .meta({ type: … })`,
     )
   })
   return shown

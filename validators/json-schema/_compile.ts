@@ -17,7 +17,7 @@ import { isSchemaObject, pointerPart, type Schema } from './_snapshot.ts'
 /** A cell under construction. */
 interface SchemaCell extends Cell {
   readonly schema: Schema
-  /** The schemas that it applies to the same value. */
+  /** The schemas that this one applies to the same value. */
   readonly beside: SchemaCell[]
 }
 
@@ -34,7 +34,7 @@ const keywords = [
 const pass: Cell = { test: () => true }
 const refuse: Cell = { test: (_value, run) => misfit(run, () => 'must not be there') }
 
-/** Compiles everything that validation can reach from the root, and nothing else. */
+/** Compiles only the schemas that validation can reach from the root. */
 export function compileSchemas(index: Index, formats: Formats, regex: (pattern: string) => Pattern): Cell {
   const cells = new Map<Schema, SchemaCell>()
   const waiting: SchemaCell[] = []
@@ -51,7 +51,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
     return cell
   }
 
-  /** The cell of a schema, entered from a resource. */
+  /** Returns the cell of a schema that is entered from a resource. */
   function cellFrom(schema: unknown, from: Resource, resource: Resource): Cell {
     const cell = cellOf(schema)
     if (resource === from) return cell
@@ -71,7 +71,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
     const place = index.place(schema)
     const { resource, at } = place
     const { draft, asserts } = resource.dialect
-    // A schema that looks at nothing but the value itself is paid for by whoever loops over values.
+    // A schema without subschemas needs no guard: the loop over the values counts its steps.
     let isLeaf = true
     function part(child: unknown, into = isSchemaObject(child) ? index.place(child).resource : resource): Cell {
       isLeaf = false
@@ -108,7 +108,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
       weight: 1,
     }
     referenceKeywords(site)
-    // In draft 07 nothing counts beside a reference.
+    // Draft 07 ignores keywords beside `$ref`.
     if (draft > 7 || schema['$ref'] === undefined) for (const compileKeywords of keywords) compileKeywords(site)
     const test = assemble(site)
     cell.test = isLeaf && site.weight === 1 ? test : guard(test, site.weight)
@@ -122,7 +122,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
   buildAll()
   for (let grew = true; grew;) {
     grew = false
-    // Every schema that a dynamic reference may meet; compiling one may bring new names, which come last, and new resources.
+    // Compile every schema that a dynamic reference may choose. That can add names, at the end of the map, and resources.
     for (const [name, known] of dynamic) {
       for (const [resource, schema] of index.dynamicAnchors(name).slice(known.size)) {
         known.set(resource, cellOf(schema))
@@ -135,7 +135,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
   return top
 }
 
-/** All tests of a schema as one. */
+/** Combines all tests of a schema. */
 function assemble(site: Site): Test {
   const anything = allOf(site.anything)
   const strings = allOf(site.strings)
@@ -145,7 +145,7 @@ function assemble(site: Site): Test {
   const last = allOf(site.last)
   if (!strings && !numbers && !arrays && !objects && !last) return anything ?? pass.test
 
-  // Each list is called with values of its own type only.
+  // Each test is called only with values of its own type.
   function ofType(value: unknown): Test<never> | null {
     if (typeof value === 'string') return strings
     if (typeof value === 'number') return numbers
@@ -162,14 +162,14 @@ function assemble(site: Site): Test {
   if (last === null) return main
   return (value, run, seen) => {
     const own = new Evaluated()
-    // After a misfit it is not known what would have been looked at.
+    // After a misfit, the evaluated items and properties are unknown.
     if (!main(value, run, own) || !last(value, run, own)) return false
     seen?.take(own, run)
     return true
   }
 }
 
-/** Pays for one application of a schema. */
+/** Counts the steps and the depth of each application of a schema. */
 function guard(test: Test, weight: number): Test {
   return (value, run, seen) => {
     spend(run, weight)
@@ -180,12 +180,12 @@ function guard(test: Test, weight: number): Test {
   }
 }
 
-/** Refuses schemas that lead back to themselves while still looking at the same value: they would never end. */
+/** Throws if schemas refer to themselves for the same value, because validation would never end. */
 function refuseCycles(cells: readonly SchemaCell[], index: Index, finished: Map<SchemaCell, boolean>, depth = 0): void {
   for (const cell of cells) {
     if (finished.get(cell)) continue
     if (finished.has(cell) || depth > applicationDepth) {
-      throw new SchemaError('cycle', index.place(cell.schema).at, 'references go round without end')
+      throw new SchemaError('cycle', index.place(cell.schema).at, 'references form an endless cycle')
     }
     finished.set(cell, false)
     refuseCycles(cell.beside, index, finished, depth + 1)

@@ -4,10 +4,10 @@ import { isSchemaObject } from './_snapshot.ts'
 
 export type Draft = 7 | 2019 | 2020
 
-/** By which rules a schema resource is read. */
+/** The rules by which a schema resource is read. */
 export interface Dialect {
   readonly draft: Draft
-  /** Whether the validation vocabulary is in force; a metaschema of the author's own may leave it out. */
+  /** Whether the validation vocabulary applies. A custom metaschema may omit it. */
   readonly asserts: boolean
 }
 
@@ -15,15 +15,17 @@ const standardDraft = /^https?:\/\/json-schema\.org\/draft(?:-0|\/)(7|2019|2020)
 
 const standardVocabulary = /^https:\/\/json-schema\.org\/draft\/20\d\d-\d\d\/vocab\//
 
-/** A reference without its fragment. */
+/** Returns a reference without its fragment. */
 export function withoutFragment(uri: string): string {
   const hash = uri.indexOf('#')
   return hash < 0 ? uri : uri.slice(0, hash)
 }
 
 /**
- * The dialect that `$schema` names, or else the one in force around it.
- * A metaschema of the author's own has to be among the documents and to lead to a standard one.
+ * Returns the dialect that `$schema` names, by default the dialect of the enclosing schema. A custom metaschema must be
+ * one of the documents, and must refer to a standard one.
+ *
+ * @throws SchemaError (`dialect`) if the metaschema or a required vocabulary is unknown.
  */
 export function dialectOf(
   schema: unknown,

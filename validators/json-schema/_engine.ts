@@ -9,29 +9,29 @@ import type { Pattern } from './_site.ts'
 
 export { SchemaError, type SchemaErrorCode, type Pattern }
 
-/** What a compilation may use beside the schema. */
+/** Settings of a compilation. */
 export interface CompileOptions {
-  /** Schemas that references may lead to, by absolute URI. Nothing is ever fetched. Default: none. */
+  /** Schemas that references may refer to, by absolute URI. Nothing is ever fetched. Default: none. */
   readonly documents?: Readonly<Record<string, JsonSchema>> | undefined
-  /** Tests for `format`, by its name; formats without one only annotate. Default: none. */
+  /** Tests for `format`, by format name. A format without a test is an annotation only. Default: none. */
   readonly formats?: Readonly<Record<string, (value: string) => boolean>> | undefined
   /** The draft of a schema that has no `$schema`. Default: `'2020-12'`. */
   readonly draft?: '2020-12' | '2019-09' | '07' | undefined
   /** Compiles a pattern, or throws. Default: the platform's `RegExp` with the flag `u`. */
   readonly regex?: ((pattern: string) => Pattern) | undefined
-  /** Steps that one value may take, about one for each schema applied to a part of it. Default: 2,000,000. */
+  /** Steps to validate one value: about one for each schema that is applied to a part of it. Default: 2,000,000. */
   readonly steps?: number | undefined
 }
 
-/** Says what is wrong with a value; `undefined` means that it fits. */
+/** Returns the issues of a value, or `undefined` if it fits. */
 export type Check = (value: unknown) => readonly Issue[] | undefined
 
 /**
  * Compiles a JSON Schema of draft 07, 2019-09 or 2020-12 to a function, without generating code.
- * A value that cannot be decided within the limits of work and depth does not fit, and the issue names the limit.
+ * A value that exceeds the limits of steps or depth does not fit. The issue names the limit.
  *
- * @param schema Copied at once; later changes to it have no effect.
- * @throws SchemaError if the schema cannot be used; its `at` points at the place.
+ * @param schema Copied at once: later changes to it have no effect.
+ * @throws SchemaError if the schema cannot be used. Its `at` is the JSON pointer of the fault.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Check {
   const { documents = {}, formats = {}, draft = '2020-12', regex = nativePattern, steps = decisionSteps } = options
@@ -44,7 +44,7 @@ export function compile(schema: JsonSchema, options: CompileOptions = {}): Check
     try {
       return top.test(value, run, null)
     } catch (error) {
-      // A limit was reached, or the stack ended first because little of it was left.
+      // A limit was reached, or the stack overflowed before because the caller had used most of it.
       if (error instanceof RangeError) return error.message
       throw error
     }

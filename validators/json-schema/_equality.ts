@@ -1,11 +1,11 @@
 import { checkDepth, type Run, spend } from './_run.ts'
 
-/** Whether two JSON values are equal; the order of members does not count. */
+/** Returns whether two JSON values are equal, regardless of the order of members. */
 export function isEqual(one: unknown, other: unknown, run: Run): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (Array.isArray(one) !== Array.isArray(other)) return false
-  // The second value is the schema's, whose depth is bounded, so this ends before the stack does.
+  // The second value is part of the schema. The schema's depth is bounded, so the stack cannot overflow.
   const names = Object.keys(one)
   const { length } = Object.keys(other)
   spend(run, 1 + names.length + length)
@@ -19,11 +19,11 @@ export function isEqual(one: unknown, other: unknown, run: Run): boolean {
   )
 }
 
-/** A text that equal values share and others do not. */
+/** Returns a text that is the same for equal values only. */
 export function textOf(value: unknown, run: Run, depth = 0): string {
   spend(run, typeof value === 'string' ? 1 + (value.length >> 6) : 1)
   if (typeof value === 'string') return JSON.stringify(value)
-  // Not every value here is JSON: the type keeps `1n` and 1 apart.
+  // Values may be other than JSON: the type distinguishes `1n` from 1.
   if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`
   checkDepth(depth)
   if (Array.isArray(value)) {

@@ -12,7 +12,7 @@ export type SchemaErrorCode =
   | 'remote'
   | 'cycle'
 
-/** A schema that cannot be used: `code` says why, `at` is the JSON pointer of the place (`#` is the root). */
+/** A schema cannot be used: `code` is the reason, `at` the JSON pointer of the fault (`#` is the root). */
 export class SchemaError extends Error {
   readonly code: SchemaErrorCode
   readonly at: string

@@ -4,7 +4,7 @@ import { isSchemaObject, pointerPart, type Schema } from './_snapshot.ts'
 
 type Fits = (value: unknown, draft: Draft) => boolean
 
-/** What the value of a keyword must be, and whether schemas stand in it. */
+/** What the value of a keyword must be, and whether it contains schemas. */
 interface Form {
   readonly wants: string
   readonly fits: Fits
@@ -51,7 +51,7 @@ const needs = define('an object of lists of strings', isMapOf(names.fits))
 const dependencies = define('an object of schemas or lists of strings', isMapOf(either(oneSchema, names)), 'map')
 const hash = define('"#"', (value) => value === '#')
 
-/** Which keywords have which form, in the drafts from one to another. */
+/** The form of each keyword, with the first and last draft that have it. */
 const table: readonly (readonly [keywords: string, form: Form, from?: Draft, until?: Draft])[] = [
   ['$schema $id $ref pattern format', text],
   ['$anchor', text, 2019],
@@ -89,14 +89,15 @@ function formIn(keyword: string, draft: Draft): Form | undefined {
   return found && draft >= found.from && draft <= found.until ? found.form : undefined
 }
 
-/** Whether a draft gives a keyword a meaning for validation. */
+/** Returns whether a keyword affects validation in a draft. */
 export function isKnown(keyword: string, draft: Draft): boolean {
   return formIn(keyword, draft) !== undefined
 }
 
 /**
- * Refuses a keyword whose value has not the form that the draft asks for,
- * and calls `visit` for every schema that stands directly in this one.
+ * Calls `visit` for each direct subschema.
+ *
+ * @throws SchemaError (`form`) if the value of a keyword does not have the form that the draft requires.
  */
 export function walkKeywords(
   schema: Schema,

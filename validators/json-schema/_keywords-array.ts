@@ -2,7 +2,7 @@ import { textOf } from './_equality.ts'
 import { type Cell, isEnough, misfit, type Run, spend, testPart, testQuietly } from './_run.ts'
 import type { Site } from './_site.ts'
 
-/** `uniqueItems`, `prefixItems`, `items`, `additionalItems` and `contains`. */
+/** Compiles `uniqueItems`, `prefixItems`, `items`, `additionalItems` and `contains`. */
 export function arrayKeywords(site: Site): void {
   const { schema, arrays } = site
   if (site.asserts && schema['uniqueItems'] === true) arrays.push(areUnique)
@@ -28,7 +28,7 @@ function itemKeywords(site: Site): void {
   const prefix = draft === 2020 ? prefixItems : isTuple ? items : undefined
   const rest = isTuple ? additionalItems : items
   const first: readonly Cell[] = ((prefix ?? []) as unknown[]).map((item) => site.part(item))
-  // `true` needs no look at the items, but they have been looked at all the same.
+  // `true` needs no test, but its items count as evaluated.
   const others = rest === undefined || rest === true ? undefined : site.part(rest)
   if (first.length === 0 && rest === undefined) return
   arrays.push((value, run, seen) => {

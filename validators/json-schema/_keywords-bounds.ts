@@ -9,7 +9,7 @@ type Compare = (size: number, limit: number) => boolean
 const atLeast: Compare = (size, limit) => size >= limit
 const atMost: Compare = (size, limit) => size <= limit
 
-/** Every keyword that bounds a number: the value itself, or how many characters, items or properties it has. */
+/** Compiles the keywords that limit a number, or the count of characters, items or properties. */
 export function boundKeywords(site: Site): void {
   const { numbers } = site
   bound(site, 'minimum', '>=', atLeast, numbers, itself)
@@ -53,19 +53,19 @@ function properties(value: object, run: Run): number {
   return length
 }
 
-/** Unicode characters: a surrogate pair is one. Far from the limit the answer is no more exact than it has to be. */
+/** Counts code points. Far from the limit it returns code units, which give the same answer for less work. */
 function characters(text: string, run: Run, limit: number): number {
   if (text.length < limit || text.length > 2 * limit) return text.length
   spend(run, text.length >> 6)
   let pairs = 0
   for (let index = 1; index < text.length; index++) {
-    // The upper six bits tell the first half from the second.
+    // The upper six bits distinguish the two halves of a surrogate pair.
     if ((text.charCodeAt(index) & 0xfc00) === 0xdc00 && (text.charCodeAt(index - 1) & 0xfc00) === 0xd800) pairs++
   }
   return text.length - pairs
 }
 
-/** Decides as for the decimal numbers that were written: 19.99 is a multiple of 0.01, though not in binary. */
+/** Compares decimal notations: 19.99 is a multiple of 0.01, although not in binary. */
 function isMultiple(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0
   if (!Number.isFinite(value)) return false

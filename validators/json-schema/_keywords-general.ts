@@ -3,7 +3,7 @@ import { misfitChoice, show, typeName } from './_messages.ts'
 import type { Test } from './_run.ts'
 import type { Site } from './_site.ts'
 
-/** `type`, `const` and `enum`. */
+/** Compiles `type`, `const` and `enum`. */
 export function generalKeywords(site: Site): void {
   const { schema, anything } = site
   if (!site.asserts) return

@@ -2,7 +2,7 @@ import { explainAlternatives } from './_messages.ts'
 import { type Finding, misfit, type Test, testBranch, testQuietly } from './_run.ts'
 import type { Site } from './_site.ts'
 
-/** `allOf`, `anyOf`, `oneOf`, `not`, and `if` with `then` and `else`. */
+/** Compiles `allOf`, `anyOf`, `oneOf`, `not`, and `if` with `then` and `else`. */
 export function logicKeywords(site: Site): void {
   const { schema, anything } = site
   for (const part of (schema['allOf'] ?? []) as unknown[]) anything.push(site.beside(part))
@@ -26,7 +26,7 @@ function alternativesTest(site: Site, schemas: readonly unknown[], most: number)
       const fits = testBranch(test, value, run, seen)
       if (fits) fitting.push(index + 1)
       else if (outer !== null) failures.push(run.findings!)
-      // What an alternative has looked at may matter, so that all of them are asked.
+      // If evaluated items and properties are recorded, every alternative must be tested.
       if (fitting.length > most || (fits && most > 1 && seen === null)) break
     }
     run.findings = outer

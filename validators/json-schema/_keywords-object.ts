@@ -5,20 +5,20 @@ import { entries, type Pattern, type Site } from './_site.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What the schema says of one name. */
+/** The rules for one property name. */
 interface Member {
   readonly cell: Cell | undefined
   readonly required: boolean
 }
 
-/** Everything that looks at the members of an object, but their number. */
+/** Compiles the keywords for the properties of an object, except the limits of their number. */
 export function objectKeywords(site: Site): void {
   memberKeywords(site)
   if (site.schema['propertyNames'] !== undefined) namesKeyword(site)
   dependencyKeywords(site)
 }
 
-/** `required`, `properties`, `patternProperties` and `additionalProperties`, in one walk over the members. */
+/** Compiles `required`, `properties`, `patternProperties` and `additionalProperties` to one loop over the properties. */
 function memberKeywords(site: Site): void {
   const { schema } = site
   const { additionalProperties } = schema
@@ -42,7 +42,7 @@ function memberKeywords(site: Site): void {
     let found = 0
     if (run.findings !== null) fits = reportMissing(required, value, run)
     for (const name in value) {
-      // Paid for at once: many schemas may each fail at the last of many members.
+      // Count each step here: many schemas may each fail at the last of many properties.
       spend(run, 1)
       if (!Object.hasOwn(value, name)) continue
       const member = members.get(name)
@@ -70,7 +70,7 @@ function memberKeywords(site: Site): void {
         if (isEnough(run)) return false
       }
     }
-    // Counting is enough as long as only the answer is asked: a name is found once.
+    // Without findings, comparing counts is enough, because each name occurs once.
     return fits && found === required.size
   })
 }
@@ -102,7 +102,7 @@ function namesKeyword(site: Site): void {
   })
 }
 
-/** `dependentRequired`, `dependentSchemas`, and `dependencies`, which was both. */
+/** Compiles `dependentRequired`, `dependentSchemas`, and `dependencies`, which combined both. */
 function dependencyKeywords(site: Site): void {
   const { schema, draft, objects } = site
   const modern = draft >= 2019

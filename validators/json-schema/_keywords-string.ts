@@ -2,7 +2,7 @@ import { show } from './_messages.ts'
 import { misfit, type Run, spend } from './_run.ts'
 import type { Pattern, Site } from './_site.ts'
 
-/** `pattern` and, where its test was given, `format`. */
+/** Compiles `pattern`, and `format` if it has a test. */
 export function stringKeywords(site: Site): void {
   const { pattern, format } = site.schema as Record<string, string | undefined>
   if (site.asserts && pattern !== undefined) {
@@ -20,7 +20,7 @@ export function stringKeywords(site: Site): void {
   }
 }
 
-/** Tests a text, and pays for its length. */
+/** Tests a text, and counts steps for its length. */
 export function matches(pattern: Pattern, text: string, run: Run): boolean {
   spend(run, 1 + Math.ceil(text.length * (pattern.cost ?? 1 / 64)))
   return pattern.test(text)

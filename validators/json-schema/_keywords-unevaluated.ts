@@ -2,7 +2,7 @@ import { isEnough, spend, testPart } from './_run.ts'
 import type { Site } from './_site.ts'
 import { isSchemaObject } from './_snapshot.ts'
 
-/** `unevaluatedItems` and `unevaluatedProperties`: what no keyword of this value's schemas has looked at. */
+/** Compiles `unevaluatedItems` and `unevaluatedProperties`, for the parts that no other keyword has evaluated. */
 export function unevaluatedKeywords(site: Site): void {
   const { unevaluatedItems, unevaluatedProperties } = site.schema
   if (site.draft < 2019 || (unevaluatedItems ?? unevaluatedProperties) === undefined) return

@@ -1,26 +1,26 @@
-/** Values in a schema and its documents together; every 64 characters of text count as one more. */
+/** Values in a schema and its documents together. Each 64 characters of text count as one more value. */
 export const schemaNodes = 100_000
 
 /** Levels of nesting in a schema. */
 export const schemaDepth = 256
 
-/** Characters in `$id`, because every relative reference below it is resolved against it. */
+/** Characters in `$id`. It is limited because every relative reference below is resolved against it. */
 export const idLength = 1_024
 
-/** Steps that deciding about one value may take: about one for each schema that is applied to a part of it. */
+/** Steps to validate one value: about one for each schema that is applied to a part of it. */
 export const decisionSteps = 2_000_000
 
-/** Steps that explaining a refusal may take; they cost more each, and the refusal already stands. */
+/** Steps to explain a refusal. Each costs more time than a step of validation. */
 export const explanationSteps = 200_000
 
-/** Schemas applied inside one another, whether they follow the value's nesting or the schema's own. */
+/** Schemas applied inside one another, because either the value or the schema is nested. */
 export const applicationDepth = 1_000
 
-/** Issues that one refusal names. */
+/** Issues in one refusal. */
 export const issueCount = 8
 
-/** Characters of a value that a message shows. */
+/** Characters of a value in a message. */
 export const shownLength = 60
 
-/** Values or names that a message lists. */
+/** Values or names in a message. */
 export const listLength = 12

@@ -1,15 +1,15 @@
-/** A pattern for an engine of the RE2 family, and how large a machine it makes. */
+/** A pattern for an engine of the RE2 family, with the size of its program. */
 export interface LinearPattern {
   readonly source: string
-  /** Instructions, about: counted repeats are written out. */
+  /** The approximate number of instructions. Counted repeats are expanded. */
   readonly size: number
 }
 
-/** Characters that a pattern may have. */
+/** The maximum length of a pattern, in UTF-16 code units. */
 const longestPattern = 2_000
-/** Instructions that a pattern may come to. */
+/** The maximum number of instructions. */
 const largestSize = 2_000
-/** Repeats of one atom, nested ones multiplied; the engine has the same limit. */
+/** The maximum repeats of one atom, with nested repeats multiplied. The engine has the same limit. */
 const mostRepeats = 1_000
 
 const lastCodePoint = 0x10ffff
@@ -45,7 +45,7 @@ const escapedSets: Readonly<Record<string, readonly Range[]>> = {
 }
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, '0': 0 }
 
-// The engine knows the short names of categories only.
+// The engine supports only the short names of categories.
 const categories = new Map(
   (
     'L Letter,Lu Uppercase_Letter,Ll Lowercase_Letter,Lt Titlecase_Letter,LC Cased_Letter,Lm Modifier_Letter,' +
@@ -75,20 +75,20 @@ const scripts = new Set(
 const binaryProperties = new Set(['Any', 'Assigned', 'Alphabetic', 'Lowercase', 'Uppercase', 'White_Space', 'Emoji'])
 
 /**
- * Writes an ECMA-262 pattern (with the flag `u`) in the syntax of RE2, so that it accepts exactly the same texts.
- * Groups stop capturing and quantifiers stop being lazy, which makes no difference to whether a text matches.
+ * Translates an ECMA-262 pattern (with the flag `u`) to the syntax of RE2. Both match exactly the same texts.
+ * Groups no longer capture and quantifiers are never lazy. Neither affects whether a text matches.
  *
- * @throws SyntaxError if it is no pattern, is too large, or says something that cannot be decided in linear time.
+ * @throws SyntaxError if the pattern is invalid, is too large, or cannot be matched in linear time.
  */
 export function linearPattern(pattern: string): LinearPattern {
   if (pattern.length > longestPattern) throw new SyntaxError(`it has more than ${longestPattern} characters`)
-  // Whether the syntax is right is for the platform to say; everything below may rely on it.
+  // The platform checks the syntax. The code below relies on it.
   void new RegExp(pattern, 'u')
   const { source, size } = new Translation(pattern).alternatives()
   return { source, size }
 }
 
-/** A piece of the pattern, with the largest product of nested repeats in it. */
+/** A part of the pattern, with its largest product of nested repeats. */
 interface Piece extends LinearPattern {
   readonly repeats: number
 }
@@ -98,7 +98,7 @@ class Translation {
   #position = 0
 
   constructor(pattern: string) {
-    // One entry for each code point, as a surrogate pair is one character under the flag `u`.
+    // One entry for each code point: with the flag `u`, a surrogate pair is one character.
     this.#characters = Array.from(pattern)
   }
 
@@ -203,7 +203,7 @@ class Translation {
     const isNegated = this.#take('^')
     let content = ''
     while (!this.#take(']')) content += this.#classMember()
-    // An empty class is written as the opposite of everything.
+    // RE2 has no empty class, so it becomes the complement of all characters.
     if (content === '') return `[${isNegated ? '' : '^'}${ranges([[0, lastCodePoint]])}]`
     return `[${isNegated ? '^' : ''}${content}]`
   }
@@ -216,7 +216,7 @@ class Translation {
     return ranges([[first, this.#classAtom() as number]])
   }
 
-  /** A single character as its number; anything that stands for several as it is written. */
+  /** Returns the code point of a single character, or the source of a set of characters. */
   #classAtom(): number | string {
     const character = this.#next()
     if (character !== '\\') return codePointOf(character)
@@ -243,7 +243,7 @@ class Translation {
     throw new SyntaxError(`the property ${text} is not supported`)
   }
 
-  /** The character that an escape stands for, given the one after the backslash. */
+  /** Returns the code point of an escape, given the character after the backslash. */
   #codePoint(character: string): number {
     if (Object.hasOwn(controls, character)) return controls[character]!
     if (character === 'c') return codePointOf(this.#next()) % 32
@@ -299,7 +299,7 @@ function codePointOf(character: string): number {
   return notSurrogate(character.codePointAt(0)!)
 }
 
-/** The engine reads text as Unicode, in which half a surrogate pair is no character. */
+/** Throws on a lone surrogate, because the engine has no such character. */
 function notSurrogate(codePoint: number): number {
   if (codePoint >= 0xd800 && codePoint <= 0xdfff) throw new SyntaxError('lone surrogates are not supported')
   return codePoint
@@ -317,7 +317,7 @@ function set(list: readonly Range[]): string {
   return `[${ranges(list)}]`
 }
 
-/** Everything else, for ranges in order. */
+/** Returns the complement of sorted ranges. */
 function complement(list: readonly Range[]): readonly Range[] {
   const rest: Range[] = []
   let next = 0

@@ -1,7 +1,7 @@
 import { listLength, shownLength } from './_limits.ts'
 import { type Finding, isEnough, misfit, type Run, spend } from './_run.ts'
 
-/** The JSON type of a value, or what else it is. */
+/** Returns the JSON type of a value, or a description if it is not JSON. */
 export function typeName(value: unknown): string {
   const type = typeof value
   if (type === 'number' && !Number.isFinite(value)) return String(value)
@@ -9,10 +9,10 @@ export function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : type
 }
 
-// What JSON leaves as it is, though a terminal or a reader of bidirectional text would act on it.
+// Characters that JSON does not escape, but that affect a terminal or the direction of text.
 const invisible = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
-/** A JSON value as a short piece of one line. */
+/** Returns a JSON value as a short text on one line. */
 export function show(value: unknown): string {
   const short = typeof value === 'string' ? value.slice(0, shownLength) : value
   const text = (JSON.stringify(short) ?? String(value)).replace(
@@ -22,7 +22,7 @@ export function show(value: unknown): string {
   return text.length > shownLength || short !== value ? text.slice(0, shownLength - 1) + '…' : text
 }
 
-/** What came instead: the type, and the value where it is short by nature. */
+/** Describes the value that was found: its type, and the value itself if it is a string, number or boolean. */
 function got(value: unknown): string {
   const type = typeName(value)
   return ['string', 'number', 'boolean'].includes(type) ? `${type} ${show(value)}` : type
@@ -36,17 +36,17 @@ function mustBe(allowed: readonly string[], came: string): string {
   return `must be ${allowed.length > 1 ? 'one of ' : ''}${list(allowed)}, got ${came}`
 }
 
-/** Notes that the value is of another type, or not among the values allowed. */
+/** Records that the value has another type, or is not one of the allowed values. */
 export function misfitChoice(run: Run, kind: 'type' | 'value', allowed: readonly string[], value: unknown): false {
   if (isEnough(run)) return false
   const came = got(value)
-  // Alternatives gather what is allowed: enough is one more than is shown.
+  // Alternatives collect allowed values. One more than is shown is enough for the ellipsis.
   allowed = allowed.slice(0, listLength + 1)
   run.findings!.push({ message: mustBe(allowed, came), path: [...run.path], kind, allowed, got: came })
   return false
 }
 
-/** The finding that shows best that a branch was never meant: a wrong type here, or a wrong constant here or one level down. */
+/** Returns the finding that best rules out a branch: a wrong type here, or a wrong constant here or one level below. */
 function deciding(branch: readonly Finding[], depth: number): Finding | undefined {
   return (
     branch.find(({ kind, path }) => kind === 'type' && path.length === depth) ??
@@ -54,7 +54,7 @@ function deciding(branch: readonly Finding[], depth: number): Finding | undefine
   )
 }
 
-/** What to tell when no alternative fits: the closest one's findings, or one list of what all of them ask at one place. */
+/** Records why no alternative fits: the closest one's findings, or one list of what all of them allow at one path. */
 export function explainAlternatives(branches: readonly (readonly Finding[])[], run: Run): void {
   const depth = run.path.length
   const rated = branches.map((findings, index) => {
@@ -79,7 +79,7 @@ function add(run: Run, finding: Finding): void {
   if (!isEnough(run)) run.findings!.push(finding)
 }
 
-/** Notes a name that the schema does not allow. */
+/** Records a property name that the schema does not allow. */
 export function misfitUnknown(run: Run, name: string, known: readonly string[], value: object): false {
   return misfit(run, () => {
     spend(run, known.length)
@@ -90,7 +90,7 @@ export function misfitUnknown(run: Run, name: string, known: readonly string[], 
   })
 }
 
-/** The name that was probably meant: all but two neighbouring letters are the same. */
+/** Returns the name that was probably meant: it differs in at most two neighbouring letters. */
 function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   return candidates.find((candidate) => {

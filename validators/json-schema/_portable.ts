@@ -2,10 +2,10 @@ import type { Draft } from './_dialect.ts'
 import { isKnown, walkKeywords } from './_forms.ts'
 import { pointerPart, type Schema } from './_snapshot.ts'
 
-/** What may stand beside `$ref` in draft 07, where nothing else there counts. */
+/** Keywords that may stand beside `$ref` in draft 07, which ignores all others there. */
 const besideReferences = new Set(['$schema', '$ref', '$defs', 'definitions'])
 
-/** The pointer of a keyword that two drafts do not read alike; `undefined` if they agree about the whole schema. */
+/** Returns the pointer of a keyword that two drafts read differently, or `undefined` if there is none. */
 export function firstDifference(schema: Schema, own: Draft, target: Draft, at = '#'): string | undefined {
   if (own === target) return undefined
   const involvesDraft7 = own === 7 || target === 7

@@ -3,7 +3,7 @@ import { type Cell, type Evaluated, type Resource, type Run, type Scope, spend }
 import type { Site } from './_site.ts'
 import { isSchemaObject } from './_snapshot.ts'
 
-/** `$ref`, `$dynamicRef` and `$recursiveRef`. */
+/** Compiles `$ref`, `$dynamicRef` and `$recursiveRef`. */
 export function referenceKeywords(site: Site): void {
   const { schema, draft, anything } = site
   const { $ref, $dynamicRef, $recursiveRef } = schema

@@ -6,35 +6,35 @@ import { show } from './_messages.ts'
 import type { Resource } from './_run.ts'
 import { isSchemaObject, type Schema, snapshot } from './_snapshot.ts'
 
-/** Where a schema object stands: in which resource, and at which pointer for messages. */
+/** The location of a schema object: its resource, and its pointer for messages. */
 export interface Place {
   readonly resource: Resource
   readonly at: string
 }
 
-/** What a reference leads to; `anchor` is the name that it used, if it used one. */
+/** The target of a reference. `anchor` is the anchor's name, or the empty string. */
 export interface Target {
   readonly schema: Schema | boolean
   readonly resource: Resource
   readonly anchor: string
 }
 
-/** The schemas of one compilation, found by reference. */
+/** The schemas of one compilation, by reference. */
 export interface Index {
   readonly root: Schema | boolean
   readonly resource: Resource
   place(schema: Schema): Place
   resolve(reference: string, from: Place): Target
-  /** Who answers to a name in a dynamic reference, in order of discovery; the list grows while references are resolved. */
+  /** Returns the schemas with a dynamic anchor, in order of discovery. The list grows while references are resolved. */
   dynamicAnchors(name: string): readonly (readonly [Resource, Schema])[]
 }
 
-/** The name under which `$recursiveAnchor` is kept among the dynamic anchors; no anchor can have it. */
+/** The name of `$recursiveAnchor` among the dynamic anchors. No anchor can have it. */
 export const recursiveAnchor = ''
 
 const rootUri = 'schema:///'
 
-/** Takes snapshots of a schema and of the documents that it refers to, and knows every id and anchor in them. */
+/** Copies a schema and the documents that it refers to, and indexes their ids and anchors. */
 export function createIndex(input: unknown, documents: Readonly<Record<string, unknown>>, dialect: Dialect): Index {
   const allowance = { nodes: schemaNodes }
   const loaded = new Map<string, Schema | boolean | undefined>()
@@ -50,7 +50,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     return loaded.get(uri)
   }
 
-  /** Begins a resource at a document, or at a schema with an id of its own. */
+  /** Creates a resource for a document, or for a schema with its own id. */
   function begin(root: Schema | boolean, uri: string, around: Dialect, at: string): Resource {
     const own = dialectOf(root, around, at, documentAt)
     const id = ownId(root, own.draft, at)
@@ -75,7 +75,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     if (draft === 2019 && $recursiveAnchor && node === resource.root) addDynamic(recursiveAnchor, node, resource)
   }
 
-  /** Enters a schema that was met in another one. */
+  /** Indexes a schema that is part of another. */
   function discover(node: Schema, around: Resource, at: string): void {
     if (places.has(node)) return
     if (ownId(node, around.dialect.draft, at) === undefined) register(node, around, at)
@@ -124,7 +124,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     }
     if (typeof value === 'boolean') return { schema: value, resource }
     if (!isSchemaObject(value)) throw unresolved(reference, from)
-    // Schemas are often kept under a keyword that is none, such as `components`.
+    // Schemas often lie under a name that is not a keyword, such as `components`.
     discover(value, resource, `${start.uri === rootUri ? '' : start.uri}#${pointer}`)
     return { schema: value, resource: place(value).resource }
   }
@@ -138,7 +138,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
   return { root, resource, place, resolve, dynamicAnchors: (name) => dynamic.get(name) ?? [] }
 }
 
-/** The id with which a schema begins a resource of its own; in draft 07 one that starts with `#` is only an anchor. */
+/** Returns the id if it creates a new resource. In draft 07, an id that starts with `#` is only an anchor. */
 function ownId(schema: unknown, draft: Draft, at: string): string | undefined {
   if (!isSchemaObject(schema)) return undefined
   const { $id, $ref } = schema
@@ -149,7 +149,7 @@ function ownId(schema: unknown, draft: Draft, at: string): string | undefined {
   return $id
 }
 
-/** Gives a name that only one may have. */
+/** Registers a name. Throws if it belongs to another schema. */
 function give<Named>(names: Map<string, Named>, name: string, named: Named, at: string): void {
   if (names.has(name) && names.get(name) !== named) {
     throw new SchemaError('duplicate', at, `${show(name)} names two schemas`)
@@ -165,10 +165,10 @@ function attempt(read: (text: string) => string, text: string, at: string): stri
   try {
     return read(text)
   } catch {
-    throw new SchemaError('uri', at, `${show(text)} is no reference`)
+    throw new SchemaError('uri', at, `${show(text)} is not a valid reference`)
   }
 }
 
 function unresolved(reference: string, from: Place): SchemaError {
-  return new SchemaError('unresolved', from.at, `$ref ${show(reference)} leads to no schema`)
+  return new SchemaError('unresolved', from.at, `$ref ${show(reference)} does not refer to a schema`)
 }

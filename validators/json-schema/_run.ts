@@ -3,7 +3,7 @@ import type { Dialect } from './_dialect.ts'
 import { applicationDepth, issueCount } from './_limits.ts'
 import type { Schema } from './_snapshot.ts'
 
-/** A schema with a URI of its own, and the names that stand in it. */
+/** A schema with its own URI, and the anchors in it. */
 export interface Resource {
   readonly uri: string
   readonly root: Schema | boolean
@@ -11,23 +11,23 @@ export interface Resource {
   readonly anchors: Map<string, Schema>
 }
 
-/** The resources that were entered on the way here, the innermost first: what dynamic references look through. */
+/** The entered resources, innermost first. Dynamic references search them. */
 export interface Scope {
   readonly resource: Resource
   readonly outer: Scope | null
 }
 
-/** An issue, with what is needed to choose among alternatives. */
+/** An issue, with the data to choose among alternatives. */
 export interface Finding extends Issue {
-  /** Set where the value was of another type, or not among the values allowed. */
+  /** Set if the value has another type, or is not one of the allowed values. */
   readonly kind?: 'type' | 'value' | undefined
   readonly allowed?: readonly string[] | undefined
   readonly got?: string | undefined
 }
 
-/** What a schema and those beside it have looked at, for `unevaluatedItems` and `unevaluatedProperties`. */
+/** The evaluated items and properties, for `unevaluatedItems` and `unevaluatedProperties`. */
 export class Evaluated {
-  /** So many items from the start, and those in `keys` besides. */
+  /** The number of evaluated items from the start; `keys` has further ones. */
   items = 0
   readonly keys: Set<string | number> = new Set()
 
@@ -42,44 +42,44 @@ export class Evaluated {
   }
 }
 
-/** One pass over one value. */
+/** The state of one pass over one value. */
 export interface Run {
-  /** How many steps it may take, and how many are left. */
+  /** The allowed number of steps; `steps` is the rest. */
   readonly limit: number
   steps: number
   depth: number
   scope: Scope
-  /** Where the pass stands; kept only while findings are collected. */
+  /** The path of the current part; maintained only while findings are collected. */
   readonly path: (string | number)[]
-  /** `null` while only the answer is asked. */
+  /** `null` if only the answer is needed. */
   findings: Finding[] | null
 }
 
-/** Whether a value fits; it goes on after a misfit only while findings are collected. */
+/** Returns whether a value fits. Continues after a misfit only while findings are collected. */
 export type Test<Value = unknown> = (value: Value, run: Run, seen: Evaluated | null) => boolean
 
-/** A compiled schema. A cell is there before its test, so that schemas can refer to each other. */
+/** A compiled schema. The cell exists before its test, so that schemas can refer to each other. */
 export interface Cell {
   test: Test
 }
 
-/** Counts a level of nesting. A limit that is reached ends the pass like a stack that is full, which it comes before. */
+/** Throws a RangeError, as a stack overflow does, if the nesting is too deep. */
 export function checkDepth(depth: number): void {
   if (depth > applicationDepth) throw new RangeError(`more than ${applicationDepth} levels`)
 }
 
-/** Counts work; every loop over a value or a schema pays here. */
+/** Counts steps; every loop over a value or a schema calls it. Throws a RangeError at the limit. */
 export function spend(run: Run, steps: number): void {
   run.steps -= steps
   if (run.steps < 0) throw new RangeError(`more than ${run.limit} steps`)
 }
 
-/** Whether there is no use in going on after a misfit. */
+/** Returns whether the pass can stop after a misfit. */
 export function isEnough(run: Run): boolean {
   return run.findings === null || run.findings.length >= issueCount
 }
 
-/** Notes a misfit; the message is made only if somebody will read it. */
+/** Records a misfit. Builds the message only if findings are collected. */
 export function misfit(run: Run, message: () => string): false {
   if (!isEnough(run)) run.findings!.push({ message: message(), path: [...run.path] })
   return false
@@ -94,7 +94,7 @@ export function testPart(cell: Cell, key: string | number, part: unknown, run: R
   return fits
 }
 
-/** Applies a schema whose findings are of no interest. */
+/** Applies a schema without collecting findings. */
 export function testQuietly(test: Test, value: unknown, run: Run, seen: Evaluated | null = null): boolean {
   const { findings } = run
   run.findings = null
@@ -103,7 +103,7 @@ export function testQuietly(test: Test, value: unknown, run: Run, seen: Evaluate
   return fits
 }
 
-/** Applies a schema that may fail without the whole failing: what it has looked at counts only if it fits. */
+/** Applies a schema that may fail. Its evaluated parts count only if it fits. */
 export function testBranch(test: Test, value: unknown, run: Run, seen: Evaluated | null): boolean {
   if (seen === null) return test(value, run, null)
   const own = new Evaluated()
@@ -112,7 +112,7 @@ export function testBranch(test: Test, value: unknown, run: Run, seen: Evaluated
   return true
 }
 
-/** Several tests as one. */
+/** Combines several tests. */
 export function allOf<Value>(tests: readonly Test<Value>[]): Test<Value> | null {
   if (tests.length < 2) return tests[0] ?? null
   return (value, run, seen) => {

@@ -6,44 +6,44 @@ import type { Schema } from './_snapshot.ts'
 /** A compiled regular expression. */
 export interface Pattern {
   test(text: string): boolean
-  /** Steps that one character of text costs at worst. Default: one for 64 characters. */
+  /** The maximum steps for one character of text. Default: 1/64. */
   readonly cost?: number
 }
 
-/** Says whether a text is of a format. */
+/** Tests whether a text has a format, by format name. */
 export type Formats = Readonly<Record<string, (value: string) => boolean>>
 
-/** One schema object while it is compiled: what the keywords read, and where they put their tests. */
+/** One schema object during compilation. Keywords read it, and add their tests to it. */
 export interface Site {
   readonly schema: Schema
   readonly draft: Draft
-  /** Whether the keywords of the validation vocabulary assert anything. */
+  /** Whether the keywords of the validation vocabulary apply. */
   readonly asserts: boolean
   readonly formats: Formats
-  /** The schema of a part of the value. */
+  /** Compiles the schema of a part of the value. */
   part(schema: unknown): Cell
-  /** A schema that looks at the same value; the test calls it when it is compiled. */
+  /** Compiles a schema for the same value. The test may be called only after the compilation. */
   beside(schema: unknown): Test
-  /** What a reference leads to. */
+  /** Returns the target of a reference. */
   resolve(reference: unknown): Target
-  /** What a reference leads to, as a schema that looks at the same value. */
+  /** Compiles the target of a reference, for the same value. */
   follow(target: Target): Test
-  /** Every schema that a dynamic reference to a name may choose, by its resource; all are there when the compilation ends. */
+  /** Returns the schemas that a dynamic reference may choose, by resource. The map is complete after the compilation. */
   dynamicCells(name: string): ReadonlyMap<Resource, Cell>
-  /** A regular expression that stands at a keyword. */
+  /** Compiles the regular expression of a keyword. */
   pattern(source: string, keyword: string): Pattern
   readonly anything: Test[]
   readonly strings: Test<string>[]
   readonly numbers: Test<number>[]
   readonly arrays: Test<readonly unknown[]>[]
   readonly objects: Test<Readonly<Record<string, unknown>>>[]
-  /** Tests that need to know what all the others have looked at. */
+  /** Tests that run last, because they need the evaluated parts of all others. */
   readonly last: Test[]
-  /** Steps that one application costs, besides those that its loops count. */
+  /** Steps of one application, without those that its loops count. */
   weight: number
 }
 
-/** The members of an object in a schema, or nothing. */
+/** Returns the entries of an object in a schema, or an empty list. */
 export function entries<Value>(map: unknown): [string, Value][] {
   return Object.entries((map ?? {}) as Record<string, Value>)
 }

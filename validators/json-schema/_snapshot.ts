@@ -1,12 +1,12 @@
 import { SchemaError } from './_error.ts'
 import { schemaDepth, schemaNodes } from './_limits.ts'
 
-/** A schema object as the engine holds it: its own copy, without a prototype. */
+/** A schema object of the engine: a private copy, without a prototype. */
 export interface Schema {
   readonly [keyword: string]: unknown
 }
 
-/** How many more values may be read before a schema is too large; shared by a schema and its documents. */
+/** The number of values that may still be read, shared by a schema and its documents. */
 export interface Allowance {
   nodes: number
 }
@@ -15,14 +15,14 @@ export function isSchemaObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A key as a part of a JSON pointer. */
+/** Returns a key as a part of a JSON pointer. */
 export function pointerPart(key: string | number): string {
   return '/' + String(key).replace(/~/g, '~0').replace(/\//g, '~1')
 }
 
-const notJson = 'a schema is JSON'
+const notJson = 'a schema must be JSON'
 
-/** A copy that nobody else can change; members that are `undefined` are left out, as JSON leaves them out. */
+/** Returns a private copy of a schema, without members that are `undefined`, as in JSON. @throws SchemaError */
 export function snapshot(schema: unknown, at: string, allowance: Allowance = { nodes: schemaNodes }): Schema | boolean {
   let copied: unknown
   try {

@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import type { Host } from './host.ts'
 import { wordsOf } from './host.ts'
 
-/** Something that the person at the keyboard can put right: told in one line, exit code 2. */
+/** An error that the user can correct: printed on one line, with exit code 2. */
 export class UsageError extends Error {
   readonly code: string | undefined
 
@@ -12,31 +12,31 @@ export class UsageError extends Error {
   }
 }
 
-/** One word after `toolwright`. */
+/** One command of `toolwright`. */
 export interface Command {
   readonly name: string
   /** What `--help` prints. */
   readonly help: string
   readonly options: ParseArgsOptionsConfig
-  /** How many positional arguments there are at least and at most. */
+  /** The minimum and maximum number of positional arguments. */
   readonly takes: readonly [number, number]
-  /** Does the work, and gives the exit code. */
+  /** Runs the command. Returns the exit code. */
   perform(given: Given, host: Host): Promise<number>
 }
 
-/** What was given on the command line. */
+/** The parsed command line. */
 export interface Given {
   readonly positionals: readonly string[]
   text(option: string): string | undefined
   flag(option: string): boolean
-  /** A whole number. */
+  /** Returns an option as a whole number. Throws a UsageError if it is not one, or less than `least`. */
   count(option: string, least: number): number | undefined
 }
 
 /**
- * Reads what was given to a command.
+ * Parses the command line of a command.
  *
- * @throws {UsageError} Where an option is unknown or wrong, or there are too few or too many arguments.
+ * @throws {UsageError} if an option is unknown or wrong, or there are too few or too many arguments.
  */
 export function given(command: Command, words: readonly string[]): Given {
   const { positionals, values } = parsed(command, words)
@@ -68,7 +68,7 @@ function parsed(command: Command, words: readonly string[]): ReturnType<typeof p
   try {
     return parseArgs({ args: [...words], options: command.options, allowPositionals: true, strict: true })
   } catch (error) {
-    // The first sentence says what is wrong.
+    // Only the first sentence of Node's message describes the fault.
     const [what = ''] = wordsOf(error)
       .replace(/^TypeError: /, '')
       .split(/\.?(?:\s*\n| (?=To specify)|$)/)

@@ -6,11 +6,11 @@ import { main } from './main.ts'
 
 const { stdin, stdout, stderr } = process
 
-// The answer alone goes to stdout: what tools print there, as with `console.log`, goes to stderr.
+// Only the answer goes to stdout. What tools print there, as with `console.log`, goes to stderr.
 const write: Host['stdout']['write'] = stdout.write.bind(stdout)
 stdout.write = stderr.write.bind(stderr)
 
-// A reader that has gone away is told of by the write itself.
+// The callback of `write` reports a reader that has gone away.
 stdout.on('error', () => {})
 stderr.on('error', () => {})
 
@@ -23,7 +23,7 @@ const host: Host = {
   stderr,
   stdout: { isTTY: stdout.isTTY, write },
   get signal() {
-    // From the first call on, an interruption lets the reply out that there is; a second one ends the process at once.
+    // From the first call on, one interruption still prints the reply. A second one ends the process at once.
     isCalling = true
     process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
     return controller.signal
@@ -35,15 +35,15 @@ function interrupt(signal: 'SIGINT' | 'SIGTERM'): void {
   controller.abort(new Error(`interrupted by ${signal}`))
 }
 
-// A tool may throw where no call hears it; the calls go on all the same.
-process.on('uncaughtException', (error) => note(host, `something was thrown outside any call: ${wordsOf(error)}`))
+// A tool may throw outside its call, such as in a timer. The calls continue.
+process.on('uncaughtException', (error) => note(host, `an error was thrown outside any call: ${wordsOf(error)}`))
 
 process.once('beforeExit', () => {
   if (!isCalling) {
-    note(host, 'the module never came to an end of loading: it waits for something that cannot happen.')
+    note(host, 'the module never finished loading: it waits for something that cannot happen.')
     process.exit(2)
   }
-  note(host, 'nothing is left that the calls could wait for: they are given up.')
+  note(host, 'the calls wait for something that cannot happen: they are cancelled.')
   controller.abort()
 })
 

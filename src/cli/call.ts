@@ -4,14 +4,14 @@ import { answer } from './host.ts'
 import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
-/** `toolwright call`: one call of a person, and its whole result. */
+/** `toolwright call`: runs one call by the user, and prints its whole result. */
 export const call: Command = {
   name: 'call',
   help: `\
 Usage: toolwright call <module> <tool> [args-json | -] [options]
 
-Runs one tool of the module for you, whoever it is meant for, and prints the result as
-JSON. Reads the args from stdin where they are -.
+Runs one tool of the module for you, also if it is for models only, and prints the
+result as JSON. Reads the args from stdin if they are -.
 
 ${passageHelp}`,
   options: passageOptions,

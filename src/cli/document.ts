@@ -4,14 +4,14 @@ import { UsageError } from './arguments.ts'
 import { wordsOf, type Host } from './host.ts'
 
 const largest = 64 * 1_024 * 1_024
-// As deep as the parser goes: args that are too deep are then the fault of their call alone.
+// The parser's own limit, so that args that are too deep fail only their own call.
 const deepest = 1_000
 
 /**
- * Reads one JSON document, strictly: a key that comes twice would be read one way here and another way elsewhere.
+ * Reads one JSON document. Refuses duplicate keys, because parsers differ about which one counts.
  *
  * @param source A path, or `-` for stdin.
- * @throws {UsageError} Where it cannot be read, or is not one unambiguous JSON value.
+ * @throws {UsageError} if it cannot be read, or is not one unambiguous JSON value.
  */
 export async function readDocument(source: string, host: Host): Promise<unknown> {
   const text = await readText(source, host)
@@ -21,7 +21,7 @@ export async function readDocument(source: string, host: Host): Promise<unknown>
     return parseJson(text, { limit: largest, depth: deepest })
   } catch (error) {
     if (!isToolError(error)) throw error
-    const what = error.code === 'E_INVALID_TOOL_ARGS' ? 'is not valid JSON' : 'cannot be read in one way only'
+    const what = error.code === 'E_INVALID_TOOL_ARGS' ? 'is not valid JSON' : 'is ambiguous'
     throw new UsageError(`${label} ${what}: ${error.issues?.[0]?.message ?? error.message}`)
   }
 }
@@ -30,7 +30,7 @@ export async function readDocument(source: string, host: Host): Promise<unknown>
  * Reads text in UTF-8.
  *
  * @param source A path, or `-` for stdin.
- * @throws {UsageError} Where it cannot be read, is not UTF-8, or has more than 64 MiB.
+ * @throws {UsageError} if it cannot be read, is not UTF-8, or has more than 64 MiB.
  */
 export async function readText(source: string, { stdin, stderr }: Host): Promise<string> {
   const label = source === '-' ? 'stdin' : source

@@ -2,8 +2,8 @@ import type { Observer } from '../index.ts'
 import { jsonText, type Host } from './host.ts'
 
 /**
- * Writes every event as one line of JSON on stderr. The token of a paused call is a capability, and stays out; what JSON
- * cannot hold, as progress of any kind may be, is named in its place.
+ * Returns an observer that writes every event as one line of JSON on stderr. It leaves out the token of a paused call,
+ * because the token is a capability. It replaces fields that are not JSON, such as some progress, with `[not JSON]`.
  */
 export function eventLines({ stderr }: Host): Observer {
   return (event) => {

@@ -10,7 +10,7 @@ import { note, wordsOf, type Host } from './host.ts'
 
 type MakeFormat = (options: { readonly report: (error: unknown) => void }) => Format
 
-/** The formats by name, in the order in which they are asked whether a message is theirs. */
+/** The formats by name, in the order in which they try to detect a message. */
 const makers = new Map<string, MakeFormat>([
   ['anthropic', anthropic],
   ['openai', openai],
@@ -23,23 +23,23 @@ const makers = new Map<string, MakeFormat>([
 ])
 const known: string = [...makers.keys()].join(', ')
 
-/** What `--help` says of `--format`. */
+/** The text of `--help` for `--format`. */
 export const formatHelp = `\
 --format NAME     one of anthropic, openai, openai-responses, gemini, mcp, ai-sdk
                     (of version 7), ai-sdk@6, ai-sdk@5`
 
-/** The format of a name; on stderr it says what it leaves out. @throws {UsageError} If there is none. */
+/** Returns the format with a name. It reports on stderr what it leaves out. @throws {UsageError} if there is none. */
 export function formatNamed(name: string, host: Host): Format {
   const make = makers.get(name)
   if (make === undefined) throw new UsageError(`There is no format "${name}". Known are ${known}.`)
   return make({ report: (error) => note(host, wordsOf(error)) })
 }
 
-/** The format that a message is written in. @throws {UsageError} If no format knows it. */
+/** Returns the format of a message. @throws {UsageError} if no format detects it. */
 export function formatOf(message: unknown, host: Host): Format {
   for (const name of makers.keys()) {
     const format = formatNamed(name, host)
     if (format.detect(message)) return format
   }
-  throw new UsageError(`The message is in no format that is known here. Name its format with --format: ${known}.`)
+  throw new UsageError(`The format of the message is unknown. Name it with --format: ${known}.`)
 }

@@ -1,36 +1,37 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** What the command is given of the process that it runs in. */
+/** The parts of the process that a command uses. */
 export interface Host {
   readonly stdin: Readable & { readonly isTTY?: boolean }
-  /** Takes the answer, and nothing else. */
+  /** Gets only the answer. */
   readonly stdout: Sink
-  /** Takes words for people, prompts, and events. */
+  /** Gets messages for people, prompts, and events. */
   readonly stderr: Writable & { readonly isTTY?: boolean }
-  /** Gives the calls up that still run. */
+  /** Cancels the calls that still run. */
   readonly signal: AbortSignal
 }
 
-/** As much of a stream as writing an answer takes. */
+/** The part of a stream that writes an answer. */
 export interface Sink {
   readonly isTTY?: boolean | undefined
   write(text: string, done: (error?: Error | null) => void): unknown
 }
 
-// Control, direction and separator characters: a terminal obeys some, and a log reader is misled by others.
-// oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
+// Control, direction and separator characters: they control a terminal, or mislead a reader of logs.
+// oxlint-disable-next-line eslint/no-control-regex -- the pattern is for control characters
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
- * Writes the answer on stdout: one line, or for a person, indented. A reader that has gone away (`| head`) is no fault.
+ * Writes the answer on stdout as JSON: on one line, or indented if stdout is a terminal. Ignores a reader that has gone
+ * away (`| head`).
  *
- * @throws The stream's own error, such as `ENOSPC`.
+ * @throws the stream's own error, such as `ENOSPC`.
  */
 export function answer({ stdout }: Host, value: unknown): Promise<void> {
   return print(stdout, `${jsonText(value, stdout.isTTY === true ? 2 : 0)}\n`)
 }
 
-/** Writes text as it is, and waits until it is out. */
+/** Writes text unchanged. Resolves when it is written. */
 export function print(sink: Sink, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     sink.write(text, (error) => {
@@ -40,18 +41,18 @@ export function print(sink: Sink, text: string): Promise<void> {
   })
 }
 
-/** Says one thing on stderr, in one line. */
+/** Writes one message on stderr, on one line. */
 export function note({ stderr }: Host, text: string): void {
   stderr.write(`toolwright: ${oneLine(text)}\n`)
 }
 
-/** JSON with everything escaped that a terminal could obey: the same value for whoever parses it. */
+/** Returns JSON with control characters escaped, so that it cannot control a terminal. It parses to the same value. */
 export function jsonText(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? 'null'
   return text.replace(unsafe, (character) => (character === '\n' ? character : escape(character)))
 }
 
-/** Text of strangers as one line that no terminal obeys. @param longest In UTF-16 units. Default: 1,000. */
+/** Returns untrusted text on one line, with control characters escaped. @param longest In UTF-16 units. Default: 1,000. */
 export function oneLine(text: string, longest = 1_000): string {
   const line = text
     .slice(0, longest * 2)
@@ -60,7 +61,7 @@ export function oneLine(text: string, longest = 1_000): string {
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
-/** The words of whatever was thrown: it may be no error, and its getters may throw in turn. */
+/** Returns the message of a thrown value, which may not be an error, and whose getters may throw. */
 export function wordsOf(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return String(thrown)

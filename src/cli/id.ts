@@ -3,15 +3,15 @@ import type { Command } from './arguments.ts'
 import { readText } from './document.ts'
 import { print } from './host.ts'
 
-/** `toolwright id`: the content identity of a call, without running it. */
+/** `toolwright id`: prints the content identity of a call, without running it. */
 export const id: Command = {
   name: 'id',
   help: `\
 Usage: toolwright id <tool> <args-json | ->
 
 Prints the callId of a call: 64 hexadecimal digits, the same for the same tool and args
-on every machine. The tool is named by its own name, not by an alias. Reads the args from
-stdin where they are -.
+on every machine. Give the tool's own name, not an alias. Reads the args from stdin if
+they are -.
 
   -h, --help`,
   options: { help: { type: 'boolean', short: 'h' } },
@@ -20,7 +20,7 @@ stdin where they are -.
   async perform({ positionals }, host) {
     const [name = '', given = ''] = positionals
     const text = given === '-' ? await readText('-', host) : given
-    // As in a call: no text at all means no args.
+    // As in a call, empty text means no args.
     await print(host.stdout, `${computeCallId(name, /^\s*$/.test(text) ? {} : parseJson(text))}\n`)
     return 0
   },

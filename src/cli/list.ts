@@ -4,14 +4,14 @@ import { formatHelp, formatNamed } from './formats.ts'
 import { answer, note, wordsOf } from './host.ts'
 import { loadTools } from './module.ts'
 
-/** `toolwright list`: what models, or people, are shown of the tools. */
+/** `toolwright list`: prints the definitions of the tools. */
 export const list: Command = {
   name: 'list',
   help: `\
 Usage: toolwright list <module> [options]
 
 Prints the definitions of the tools that the module exports: all of them, or with
---format those that models may be shown, as the provider's request takes them.
+--format those that models may see, as the provider's request takes them.
 
   ${formatHelp}
   -h, --help`,

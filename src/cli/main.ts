@@ -25,16 +25,16 @@ Usage: toolwright <command> …
   -v, --version
 
 A module is any JavaScript or TypeScript file that exports tools. The answer goes to
-stdout, everything else to stderr. Exit codes: 0 every call has settled, 1 one did not
-come out ok and --fail-on-error is set, or the answer could not be written, 2 wrong usage,
-or a module or message that cannot be read.
+stdout, everything else to stderr. Exit codes: 0 if every call has settled, 1 if a call
+did not end ok and --fail-on-error is set, or the answer could not be written, 2 if the
+usage is wrong, or a module or message cannot be read.
 `
 
 /**
- * The command: reads the command line, does what it says, and tells in one line what is wrong with it.
+ * Runs the command that the command line names. Prints an error on one line of stderr.
  *
  * @param words The command line, without the program.
- * @returns The exit code.
+ * @returns the exit code.
  */
 export async function main(words: readonly string[], host: Host): Promise<number> {
   const [name = '', ...rest] = words
@@ -55,7 +55,7 @@ export async function main(words: readonly string[], host: Host): Promise<number
   }
 }
 
-/** Whether help is asked for: then nothing else has to be right. */
+/** Returns whether help is asked for. If so, the other arguments are not checked. */
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h')

@@ -10,20 +10,20 @@ import { openPassage, passageHelp, passageOptions } from './passage.ts'
 const tokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
 const { 'fail-on-error': _, ...ownOptions } = passageOptions
 
-/** `toolwright mcp`: the tools of a module, for the clients of the Model Context Protocol. */
+/** `toolwright mcp`: serves the tools of a module to clients of the Model Context Protocol. */
 export const mcp: Command = {
   name: 'mcp',
   help: `\
 Usage: toolwright mcp <module> [options]
 
-Serves the tools of the module that models may call over the Model Context Protocol: on
-stdin and stdout, to the client that has started this process, or with --http to any on
-this machine. A call that needs approval asks the client's user.
+Serves the tools that models may call over the Model Context Protocol: on stdin and
+stdout, to the client that started this process, or with --http to any client on this
+machine. A call that needs approval asks the client's user.
 
   --http PORT       listen on 127.0.0.1; 0: any port that is free. Prints the address.
-                    Where ${tokenVariable} is set, clients have to send it as
+                    If ${tokenVariable} is set, clients must send it as
                     their bearer token.
-  --name NAME       how the server calls itself (default toolwright)
+  --name NAME       the name of the server (default toolwright)
 ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' } },
   takes: [1, 1],

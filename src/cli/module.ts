@@ -5,25 +5,25 @@ import { isToolError, ToolRegistry, type ToolDefinition } from '../index.ts'
 import { UsageError } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
 
-// Registered, so that the tools of another copy of the package are known as well: the module has its own `node_modules`.
+// Registered, to recognise tools of another copy of the package: the module may have its own `node_modules`.
 const definitionKey = Symbol.for('toolwright.definition')
 
 /**
- * Loads a module, and gathers the tools that it exports: tools, arrays of tools and registries, by any name. A tool that no
- * model could be shown is set aside with a word on stderr.
+ * Loads a module and collects its exported tools, arrays of tools and registries, under any name. A tool whose schema cannot
+ * be shown to a model is set aside and reported on stderr.
  *
- * @param path As it was typed, relative to the working directory.
- * @throws {UsageError} Where the module cannot be loaded, has no tools, or has two of one name.
+ * @param path As the user typed it, relative to the working directory.
+ * @throws {UsageError} if the module cannot be loaded, has no tools, or has two tools with one name.
  */
 export async function loadTools(path: string, host: Host): Promise<ToolRegistry> {
   const exported = await load(path)
   const tools = new Set<ToolDefinition>()
   for (const value of Object.values(exported)) gather(value, tools)
-  // A CommonJS module is an object of what it exports.
+  // The default export of a CommonJS module is an object of its exports.
   for (const value of fieldsOf(exported['default'])) gather(value, tools)
   if (tools.size === 0) {
     throw new UsageError(
-      `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) gives, an array of tools, or a ToolRegistry.`,
+      `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) returns, an array of tools, or a ToolRegistry.`,
       'E_INVALID_CONFIGURATION',
     )
   }
@@ -52,7 +52,7 @@ function gather(value: unknown, tools: Set<ToolDefinition>): void {
       if (definition !== undefined) tools.add(definition)
     }
   } catch {
-    // Whatever cannot even be looked at is no tool.
+    // A value that throws when it is read is not a tool.
   }
 }
 
@@ -62,7 +62,7 @@ function isRegistry(value: unknown): value is { list(): Iterable<unknown> } {
   return typeof list === 'function' && typeof find === 'function'
 }
 
-/** The values of a plain object; none of anything else. */
+/** Returns the values of a plain object, or an empty list for any other value. */
 function fieldsOf(value: unknown): readonly unknown[] {
   try {
     const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

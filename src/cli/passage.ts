@@ -20,17 +20,17 @@ export const passageOptions: ParseArgsOptionsConfig = {
   help: { type: 'boolean', short: 'h' },
 }
 
-/** What `--help` says of them. */
+/** The text of `--help` for them. */
 export const passageHelp: string = `\
-  --timeout MS      what a call may take whose tool does not say; 0: no limit (default 30000)
-  --events          every event as one line of JSON on stderr
-  --fail-on-error   exit 1 if a call did not come out ok
+  --timeout MS      limit for calls of tools without their own; 0: no limit (default 30000)
+  --events          print every event as one line of JSON on stderr
+  --fail-on-error   exit 1 if a call did not end ok
   -h, --help`
 
 /**
  * Makes the executor of a command.
  *
- * @param isAttended Whether nothing else is read from stdin, so that a person can be asked there.
+ * @param isAttended Whether stdin is free to ask a person.
  */
 export function openPassage(tools: ToolRegistry, options: Given, host: Host, isAttended: boolean): ToolExecutor {
   const { stdin, stderr } = host
@@ -49,12 +49,12 @@ export function openPassage(tools: ToolRegistry, options: Given, host: Host, isA
   })
 }
 
-/** The exit code for what became of the calls: a result is an answer, also one that tells of an error. */
+/** Returns the exit code for results. An error result is an answer too, so it fails only on request. */
 export function exitCode(results: readonly ToolResult[], options: Given): number {
   return options.flag('fail-on-error') && results.some(({ status }) => status !== 'ok') ? 1 : 0
 }
 
-/** What is reported is no result's: here alone, whoever can mend it is told of the cause as well. */
+/** Returns the message with its cause. Reports go to the operator, who needs the cause; results never contain it. */
 function withCause(error: unknown): string {
   const cause: unknown = isToolError(error) ? error.cause : undefined
   return cause === undefined ? wordsOf(error) : `${wordsOf(error)} Cause: ${wordsOf(cause)}`

@@ -5,16 +5,16 @@ import { answer, note } from './host.ts'
 import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
-/** `toolwright run`: a message in, the reply out. */
+/** `toolwright run`: runs the calls of a message, and prints the reply. */
 export const run: Command = {
   name: 'run',
   help: `\
 Usage: toolwright run <module> [message.json | -] [options]
 
 Runs the calls of one assistant message, or of a provider's whole response, with the
-tools that the module exports, and prints the reply in the same format. Reads stdin
-where there is no file. At a terminal, calls that want to be confirmed are asked for,
-unless stdin is read; elsewhere they are answered as pending.
+tools that the module exports, and prints the reply in the same format. Reads stdin if
+there is no file. Calls that need approval are confirmed at the terminal. Without a
+terminal, or if stdin is read, they are answered as pending.
 
   ${formatHelp}
                     (default: the format that the message is in)
@@ -33,7 +33,7 @@ ${passageHelp}`,
       const format = forced ?? formatOf(message, host)
       const calls = format.calls(message)
       if (calls.length === 0) {
-        note(host, `the message, read as ${format.name}, asks for no call that is ours to run.`)
+        note(host, `the message, read as ${format.name}, has no call to run here.`)
         return 0
       }
       const results = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })

@@ -11,10 +11,10 @@ const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' 
   cancelled: ['✗', 'red'],
   pending: ['…', 'yellow'],
 }
-// As long as a timer can be: a person at the terminal is not hurried.
-const patience = 2 ** 31 - 1
+// The longest possible timer: a person at the terminal has no time limit.
+const longestTimeout = 2 ** 31 - 1
 
-/** Shows a person what becomes of the calls: a line for each step of progress, and one when a call has settled. */
+/** Returns an observer that writes one line for each progress event, and one line for each settled call. */
 export function view({ stderr }: Host): Observer {
   return (event) => {
     const name = oneLine(event.toolName, 64)
@@ -30,7 +30,7 @@ export function view({ stderr }: Host): Observer {
   }
 }
 
-/** Asks the person at the terminal whether a call may run, one question after the other. Anything but a yes is a no. */
+/** Returns an approver that asks at the terminal, one question after the other. Any answer but yes denies the call. */
 export function terminalApprover({ stdin, stderr }: Host): Extension {
   let lines: Interface | undefined
   let before: Promise<unknown> = Promise.resolve()
@@ -38,11 +38,11 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     if (lines === undefined) {
-      // Not `terminal: true`: the terminal's own line editing does, and Ctrl-C stays a signal.
+      // Not `terminal: true`: the terminal's own line editing is enough, and Ctrl-C stays a signal.
       lines = createInterface({ input: stdin, output: stderr, terminal: false })
       lines.once('close', () => (isClosed = true))
     }
-    if (isClosed) return { decision: 'deny', note: 'nobody is at the terminal any more' }
+    if (isClosed) return { decision: 'deny', note: 'the terminal is closed' }
     const { toolName, prompt, input } = request
     const why = request.why === undefined ? '' : ` (${oneLine(request.why, 300)})`
     const name = styleText('bold', oneLine(toolName, 64), { stream: stderr })
@@ -54,7 +54,7 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
 
   return {
     approver: {
-      timeout: patience,
+      timeout: longestTimeout,
       ask(request, signal) {
         const asked = before.then(() => ask(request, signal))
         before = asked.catch(() => {})
@@ -65,7 +65,7 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
   }
 }
 
-/** Any value in a few words. */
+/** Returns any value as a short text. */
 function shown(value: unknown): string {
   try {
     return oneLine(jsonText(value), 300)

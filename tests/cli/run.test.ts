@@ -161,7 +161,7 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     const text = JSON.stringify({ role: 'assistant', content: 'Hello.' })
     const { code, stdout, stderr } = await toolwright(['run', storyTools], text)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toMatch(/^toolwright: the message, read as openai, asks for no call that is ours to run\.\n$/)
+    expect(stderr).toMatch(/^toolwright: the message, read as openai, has no call to run here\.\n$/)
   })
 
   test('calls as the model, which is told of no tool that is for people', async () => {
@@ -232,7 +232,7 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await toolwright(['run', hostile, '--timeout', '0'], message)
     expect(code).toBe(0)
     expect(openaiReply(stdout)).toEqual([containing('was cancelled'), '8'])
-    expect(stderr).toBe('toolwright: nothing is left that the calls could wait for: they are given up.\n')
+    expect(stderr).toBe('toolwright: the calls wait for something that cannot happen: they are cancelled.\n')
   })
 
   test('keeps what tools print off stdout', async () => {
@@ -246,8 +246,8 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     expect({ code, reply: openaiReply(stdout) }).toEqual({ code: 0, reply: ['fine'] })
     expect(stderr.split('\n').toSorted()).toEqual([
       '',
-      'toolwright: something was thrown outside any call: nobody hears this',
-      'toolwright: something was thrown outside any call: nobody waits for this',
+      'toolwright: an error was thrown outside any call: nobody hears this',
+      'toolwright: an error was thrown outside any call: nobody waits for this',
     ])
   })
 
@@ -255,9 +255,7 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     const text = `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"prints","input":{"a":1,"a":2}}]}`
     const { code, stdout, stderr } = await toolwright(['run', hostile, file('twice.json', text)])
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(
-      /^toolwright: \S*twice\.json cannot be read in one way only: the key comes a second time at .*\n$/,
-    )
+    expect(stderr).toMatch(/^toolwright: \S*twice\.json is ambiguous: the key comes a second time at .*\n$/)
   })
 
   test('leaves args that are too deep to their call, also where the message holds them as a value', async () => {

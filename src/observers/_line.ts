@@ -1,4 +1,4 @@
-/** Text of which no terminal, log or reader obeys a character: control, format, direction and separator characters are escaped. */
+/** Returns text with control, format, direction and separator characters escaped, so that it cannot control a terminal. */
 export function escaped(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (characters) => {
     let codes = ''
@@ -9,7 +9,7 @@ export function escaped(text: string): string {
   })
 }
 
-/** The beginning of a text, never half a character. */
+/** Returns the beginning of a text, without splitting a surrogate pair. */
 export function start(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
@@ -18,12 +18,12 @@ const deepest = 8
 
 /** A value as one piece of text. */
 export interface Preview {
-  /** JSON, where `isWhole`; else the beginning of it. */
+  /** JSON; only its beginning if `isWhole` is `false`. */
   readonly text: string
   readonly isWhole: boolean
 }
 
-/** Writes a value as JSON, as far as it fits; it stops where it is full, so that a large value costs no more than a small one. */
+/** Returns the beginning of a value's JSON. Stops at the limit, so that a large value costs no more than a small one. */
 export function preview(value: unknown, longest: number): Preview {
   let text = ''
   let isWhole = true
@@ -75,7 +75,7 @@ export function preview(value: unknown, longest: number): Preview {
   try {
     write(value, 0)
   } catch {
-    return { text: '"[unreadable]"', isWhole: true } // it throws when it is looked at
+    return { text: '"[unreadable]"', isWhole: true } // reading the value throws
   }
   return { text, isWhole }
 }

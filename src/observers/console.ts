@@ -1,6 +1,6 @@
 /**
- * Events as lines for people and logs. This leaf writes and steers nothing: it never writes the token of a call that waits,
- * never lets a text of a tool or a model reach the terminal unescaped, and never writes more than a few lines' worth.
+ * Writes events as lines for people and logs. This leaf must not affect calls, must not write the token of a paused call,
+ * must escape every text of a tool or a model, and must keep lines short.
  *
  * @module
  */
@@ -8,9 +8,9 @@ import { InvalidConfigurationError, type CallStatus, type Extension, type Observ
 import { escaped, preview, start } from './_line.ts'
 
 export interface ConsoleObserverOptions {
-  /** Takes one line, without its end. Default: `console.error`, so that what a program prints stays its own. */
+  /** Writes one line, given without its line end. Default: `console.error`, because stdout belongs to the program. */
   readonly write?: (line: string) => void
-  /** `text` for people, `json` for programs: one object on each line. Default: `'text'`. */
+  /** `text` for people, or `json` for programs: one object on each line. Default: `'text'`. */
   readonly format?: 'text' | 'json'
   /** Whether lines of `text` are coloured. Default: `false`. */
   readonly color?: boolean
@@ -30,13 +30,13 @@ const colors: Readonly<Record<CallStatus, number>> = {
 }
 
 /**
- * Writes one line for each event.
+ * Returns an observer that writes one line for each event.
  *
- * Args, inputs and progress are cut at 200 characters, messages at 1,000; control and direction characters are escaped. In
- * `json`, a value that was cut is the beginning of its own JSON, as a string. `token` is left out.
+ * Args, inputs and progress are cut at 200 characters, messages at 1,000. Control and direction characters are escaped. In
+ * `json`, a cut value becomes a string with the beginning of its JSON. `token` is left out.
  *
- * @param options Where to, and how. What `write` throws is reported by the executor as the fault of an observer.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong.
+ * @param options The destination and the format. The executor reports errors of `write` as errors of an observer.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -61,7 +61,8 @@ export function consoleObserver(
         try {
           line = lineOf(event)
         } catch {
-          line = format === 'json' ? '{"event":"[unreadable]"}' : '[unreadable]' // an error of somebody's own making may throw when it is read
+          // A custom error may throw when it is read.
+          line = format === 'json' ? '{"event":"[unreadable]"}' : '[unreadable]'
         }
         write(line)
       },
@@ -73,18 +74,18 @@ function wrong(message: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`\`consoleObserver\` ${message}.`)
 }
 
-/** A short text of anybody's, on one line. */
+/** Returns the beginning of an untrusted text, on one line. */
 function words(text: unknown, longest = longestName): string {
   return escaped(start(typeof text === 'string' ? text : preview(text, longest).text, longest))
 }
 
-/** The beginning of a value of an event. */
+/** Returns the beginning of a field of an event, as JSON. */
 function value(event: ToolEvent, name: string): string {
   const given = read(event, name)
   return given === undefined ? '' : preview(given, longestValue).text
 }
 
-/** What an event says; what stands in it may break when it is read. */
+/** Returns a field of an event, which may throw when it is read. */
 function read(event: ToolEvent, name: string): unknown {
   try {
     return (event as unknown as Record<string, unknown>)[name]
@@ -138,7 +139,7 @@ function duration(milliseconds: number): string {
   return `${Math.round(milliseconds * 10) / 10} ms`
 }
 
-/** Fields whose values are anybody's, and as large as they please. */
+/** Fields whose values come from outside and may be large. */
 const open = new Set(['args', 'input', 'data', 'meta'])
 
 function jsonLine(event: ToolEvent): string {
@@ -157,7 +158,7 @@ function lengthOf(name: string): number {
   return name === 'error' ? longestWords * 2 : longestWords
 }
 
-/** Of an error, what may be written down: never its cause and its stack. */
+/** Returns the fields of an error that may be written: never its cause or its stack. */
 function errorOf(error: unknown): unknown {
   const { name, code, message, category, retryable } = error as Partial<Record<string, unknown>>
   return {

@@ -1,7 +1,6 @@
 /**
- * Calls as spans and a metric of OpenTelemetry. This leaf knows the API alone and never an SDK: where none is registered it
- * makes next to nothing, and what is done with spans is the host's. It never tells the token of a call that waits, and tells
- * args and results only where it is told to.
+ * Records calls as spans and a metric of OpenTelemetry. This leaf uses only the API: the host chooses the SDK. Without an SDK
+ * it does almost nothing. It must not record the token of a paused call, and records args and results only on request.
  *
  * @module
  */
@@ -9,31 +8,33 @@ import { context, diag, propagation, trace, type MeterProvider, type TracerProvi
 import { InvalidConfigurationError, type Confirmed, type Extension, type Middleware, type Observer } from '../index.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
-import { ambient, Legs, type Leg, type LegOptions } from './open-telemetry/_legs.ts'
+import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_legs.ts'
 
 export interface OpenTelemetryOptions {
-  /** Whether spans carry the args, with the tool's secrets masked. Default: `false`. */
+  /** Whether spans record the args, with the tool's secrets masked. Default: `false`. */
   readonly recordArgs?: boolean
-  /** Whether spans carry what the tool returned, with its secrets masked. Default: `false`. */
+  /** Whether spans record the result, with the tool's secrets masked. Default: `false`. */
   readonly recordResult?: boolean
-  /** Makes the spans. Default: the global one, also where it is registered later. */
+  /** Makes the spans. Default: the global provider, even if it is registered later. */
   readonly tracerProvider?: TracerProvider
-  /** Makes the metric. Default: the global one, also where it is registered later. */
+  /** Makes the metric. Default: the global provider, even if it is registered later. */
   readonly meterProvider?: MeterProvider
 }
 
 /**
- * Makes a span `execute_tool {name}` of each call, and counts its duration in `gen_ai.execute_tool.duration`.
+ * Returns an extension that records each call as a span `execute_tool {name}`, and its duration in the histogram
+ * `gen_ai.execute_tool.duration`.
  *
- * The span's parent is what is active where the call was given to the executor, and the span itself is active within the
- * handler and in the middleware that is mounted after this. A call that waits for an answer in a later `decide` or `respond`
- * ends its span with `toolwright.status` `pending`; the one that goes on is a new span with a link to it, as long as the
- * process is the same. `error.type` is the code of the error; a call that somebody refused is no failure of the span.
- * Args and results are text, cut at 16,384 characters: what the model sent to a tool that there is (in a resumed call, what the
- * tool was given), and what middleware that is mounted after this lets pass.
+ * The span's parent is the active span of the caller of the executor. The span is active in the handler, and in middleware
+ * that is mounted after this extension. A paused call ends its span with `toolwright.status` `pending`. A later `decide` or
+ * `respond` starts a new span, with a link to the first one if it runs in the same process. `error.type` is the code of the
+ * error. A refusal by a policy or an approver is not an error of the span.
  *
- * @param options What is told beside the conventions' least, and whom to.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * Args and results are recorded as text, cut at 16,384 characters. The args are those of the model, or, in a resumed call, the
+ * tool's input. Args for an unknown tool are not recorded. The result is the one that this extension's middleware gets.
+ *
+ * @param options What to record beyond the defaults, and the providers.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -49,61 +50,61 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   readonly middleware: readonly [Middleware]
 } {
   const settings = checked(options)
-  const legs = new Legs(settings)
+  const spans = new Spans(settings)
 
-  async function within(leg: Leg, call: Confirmed, next: () => Promise<unknown>): Promise<unknown> {
-    const value = await running(leg, next)
-    if (settings.recordResult && leg.span.isRecording()) {
+  async function within(entry: CallSpan, call: Confirmed, next: () => Promise<unknown>): Promise<unknown> {
+    const value = await running(entry, next)
+    if (settings.recordResult && entry.span.isRecording()) {
       quietly(() => {
         const text = resultText(value, call)
-        if (text !== undefined) leg.span.setAttribute(genAi.toolCallResult, text)
+        if (text !== undefined) entry.span.setAttribute(genAi.toolCallResult, text)
       })
     }
     return value
   }
 
   return {
-    observers: [(event, tool) => legs.hear(event, tool)],
+    observers: [(event, tool) => spans.hear(event, tool)],
     middleware: [
       (call, callContext, next) => {
-        const leg = quietly(() => legs.enter(call.tool, callContext))
-        return leg === undefined ? next() : within(leg, call, next)
+        const entry = quietly(() => spans.enter(call.tool, callContext))
+        return entry === undefined ? next() : within(entry, call, next)
       },
     ],
   }
 }
 
-/** Runs the tool with its span active; a context manager that breaks has no say in whether it runs. */
-function running(leg: Leg, next: () => Promise<unknown>): Promise<unknown> {
+/** Runs the tool with its span active. The tool runs even if the context manager throws. */
+function running(entry: CallSpan, next: () => Promise<unknown>): Promise<unknown> {
   let run: Promise<unknown> | undefined
   quietly(() => {
-    context.with(leg.context, () => {
+    context.with(entry.context, () => {
       run = next()
     })
   })
   return run ?? next()
 }
 
-/** What an SDK throws is told to whoever looks after it, and changes nothing for the tool. */
-function quietly<Value>(tell: () => Value): Value | undefined {
+/** Runs code that calls the SDK. Reports its errors to OpenTelemetry's diagnostics, so that the call does not fail. */
+function quietly<Value>(record: () => Value): Value | undefined {
   try {
-    return tell()
+    return record()
   } catch (error) {
     diag.error('toolwright: the SDK failed', error)
     return undefined
   }
 }
 
-/** What `_meta` of the Model Context Protocol reserves for traces. */
+/** The fields of `_meta` that the Model Context Protocol reserves for traces. */
 const fields = ['traceparent', 'tracestate'] as const
 
 /**
- * The trace context that is active, for `_meta` of a request of the Model Context Protocol.
+ * Returns the active trace context, for `_meta` of a request of the Model Context Protocol.
  *
- * Baggage is left out: it may say more of the host than a server should know.
+ * Baggage is left out, because it may contain data of the host that the server should not get.
  *
- * @returns `traceparent` and, where there is one, `tracestate`; nothing outside a trace, or where no propagator of the W3C
- * format is registered.
+ * @returns `traceparent`, and `tracestate` if there is one. Empty outside a trace, or if no propagator of the W3C format is
+ * registered.
  * @example
  * ```ts
  * import { traceMeta } from 'toolwright/observers/open-telemetry'
@@ -120,11 +121,11 @@ export function traceMeta(): Record<string, string> {
 }
 
 /**
- * Runs something within the trace context that came in `_meta` of a request: calls are children of the span that sent it, and
- * have a link to the one that is active here.
+ * Runs a function in the trace context of a request's `_meta`. Calls in it are children of the client's span, and have a
+ * link to the span that is active here.
  *
- * @param meta As it came; what is no trace context is passed over.
- * @param run Called once, at once.
+ * @param meta As received. Anything else than a trace context is ignored.
+ * @param run Called once, synchronously.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
@@ -157,7 +158,7 @@ function picked(carrier: unknown): Record<string, string> {
 
 const known = ['recordArgs', 'recordResult', 'tracerProvider', 'meterProvider']
 
-function checked(options: OpenTelemetryOptions): LegOptions {
+function checked(options: OpenTelemetryOptions): SpanSettings {
   if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) throw wrong(`knows no option \`${name}\`: there are ${known.join(', ')}`)

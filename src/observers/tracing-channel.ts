@@ -1,13 +1,13 @@
 /**
- * Events for whoever listens in the process. This leaf publishes on `node:diagnostics_channel` and knows no subscriber: it
- * never publishes the token of a call that waits, and builds nothing where nobody subscribed.
+ * Publishes events on `node:diagnostics_channel`. This leaf must not publish the token of a paused call, and must not build
+ * anything for a channel without subscribers.
  *
  * @module
  */
 import { channel } from 'node:diagnostics_channel'
 import type { Extension, Observer, ToolEvent, ToolEventName } from '../index.ts'
 
-/** What subscribers receive: the event without its `token`, in an object that they share. */
+/** The message to subscribers: the event without its `token`, in one object that they share. */
 export type TracedEvent = ToolEvent extends infer Event
   ? Event extends ToolEvent
     ? Omit<Event, 'token'>
@@ -28,10 +28,11 @@ export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Nam
 }
 
 /**
- * Publishes each event on the diagnostics channel `toolwright:<event>`, such as `toolwright:call:settled`.
+ * Returns an observer that publishes each event on the diagnostics channel `toolwright:<event>`, such as
+ * `toolwright:call:settled`.
  *
- * `invocationId` tells which events belong together, `seq` their order. Values are handed on as they are, and `error` with its
- * cause. Node raises what a subscriber throws as an uncaught exception, and not as a fault of the call.
+ * Events of one call have the same `invocationId`; `seq` is their order. Values are published unchanged, and `error` with its
+ * cause. If a subscriber throws, Node raises an uncaught exception. The call does not fail.
  *
  * @example
  * ```ts
@@ -55,7 +56,7 @@ export function tracingChannel(): Extension & { readonly observers: readonly [Ob
       (event) => {
         const its = channels.get(event.event)
         if (its === undefined || !its.hasSubscribers) return
-        // Properties, and not their values: what an event makes when it is read is made for a subscriber that reads it.
+        // Copy descriptors, not values: a lazy field of an event is computed only if a subscriber reads it.
         const { token: _token, ...properties } = Object.getOwnPropertyDescriptors<Paused>(event)
         its.publish(Object.defineProperties({}, properties))
       },

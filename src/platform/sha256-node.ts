@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto'
 
 /**
- * Gives the SHA-256 of some data, on Node.
+ * Returns the SHA-256 of data, on Node.
  *
- * @param data Bytes, or text that is hashed as UTF-8 (where a lone surrogate becomes U+FFFD, as in every encoder).
+ * @param data Bytes, or text, which is hashed as UTF-8 (a lone surrogate becomes U+FFFD, as in every encoder).
  * @returns 64 lower-case hex digits.
  * @example
  * sha256('abc') // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
@@ -14,9 +14,9 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /**
- * Hashes bytes as they come.
+ * Makes an incremental hasher.
  *
- * @returns `update` takes the next bytes; `digest` ends it with 64 lower-case hex digits, once: afterwards both throw.
+ * @returns `update` takes the next bytes. `digest` returns 64 lower-case hex digits. After it, both throw.
  * @example
  * const hasher = createSha256()
  * hasher.update(new Uint8Array([97, 98, 99]))

@@ -1,10 +1,10 @@
-// Where there is no `node:crypto`; it imports nothing and does nothing before it is called.
+// For platforms without `node:crypto`. This file imports nothing.
 
 const rounds = new Int32Array(64)
 const start = new Int32Array(8)
 
-// The constants are bits of the roots of the first primes. A double holds 20 more of them than are taken here, so an
-// engine's last digit changes nothing, and deriving them is half the size of listing them.
+// The constants are bits of the roots of the first primes. A double has 20 more bits than are used, so differences in an
+// engine's last digit do not matter. Deriving the constants takes half the size of listing them.
 for (let prime = 2, found = 0; found < 64; prime++) {
   let divisor = 2
   while (prime % divisor) divisor++
@@ -14,9 +14,9 @@ for (let prime = 2, found = 0; found < 64; prime++) {
 }
 
 /**
- * Gives the SHA-256 of some data, without anything of the platform.
+ * Returns the SHA-256 of data, without platform APIs.
  *
- * @param data Bytes, or text that is hashed as UTF-8 (where a lone surrogate becomes U+FFFD, as in every encoder).
+ * @param data Bytes, or text, which is hashed as UTF-8 (a lone surrogate becomes U+FFFD, as in every encoder).
  * @returns 64 lower-case hex digits.
  * @example
  * sha256('abc') // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
@@ -29,9 +29,9 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /**
- * Hashes bytes as they come.
+ * Makes an incremental hasher.
  *
- * @returns `update` takes the next bytes; `digest` ends it with 64 lower-case hex digits, once: afterwards both throw.
+ * @returns `update` takes the next bytes. `digest` returns 64 lower-case hex digits. After it, both throw.
  * @example
  * const hasher = createSha256()
  * hasher.update(new Uint8Array([97, 98, 99]))

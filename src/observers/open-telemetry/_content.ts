@@ -7,27 +7,27 @@ const longestContent = 16_384
 const marks = [Symbol.for('toolwright.json'), Symbol.for('toolwright.content')] as const
 
 /**
- * A value as text: a string as it is, anything else as JSON, cut where it is long.
+ * Returns a string unchanged and any other value as JSON, cut at 16,384 characters.
  *
- * @returns Nothing for what has no JSON.
+ * @returns `undefined` if the value has no JSON.
  */
 export function textOf(value: unknown): string | undefined {
   try {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) as string | undefined)
     return text === undefined ? undefined : start(text, longestContent)
   } catch {
-    return undefined // it is told of in the result of the call, if that matters
+    return undefined // if it matters, the result of the call reports it
   }
 }
 
-/** What a handler returned, as `textOf` writes it, with secrets masked; nothing for bytes, streams and artifacts. */
+/** Returns the text of a handler's result, with secrets masked. `undefined` for bytes, streams and artifacts. */
 export function resultText(result: unknown, call: Confirmed): string | undefined {
   if (typeof result === 'object' && result !== null && isOpaque(result)) return undefined
   let told: unknown
   try {
     told = toldResult(result, call)
   } catch {
-    return undefined // as above
+    return undefined // as in `textOf`
   }
   if (typeof told !== 'object' || told === null) return textOf(told)
   const mark = marks.find((each) => each in told)

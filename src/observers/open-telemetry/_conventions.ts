@@ -1,18 +1,18 @@
 /**
- * The names of what is told, and the version of the conventions from which they are. This file imports nothing: a change of
- * the conventions changes it alone.
+ * The names of attributes and metrics, and the version of the conventions that define them. This file imports nothing. If the
+ * conventions change, only this file changes.
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/execute-tool.md
  * @module
  */
 
-/** The version of the GenAI conventions, which are in development and have no stable one. */
+/** The version of the GenAI conventions, which have no stable version yet. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev'
 
 /** The instrumentation scope of every span and metric. */
 export const scope = 'toolwright'
 
-/** The one operation that is told of; it begins the name of every span. */
+/** The name of the only recorded operation, and the first word of every span name. */
 export const operation = 'execute_tool'
 
 /** Attributes of the conventions. */
@@ -26,15 +26,15 @@ export const genAi = {
   errorType: 'error.type',
 } as const
 
-/** What a sampler decides on. With its keys written out, it is made without being looked up: calls that nobody traces pay for it. */
+/** Returns the attributes for a sampler. Literal keys keep it fast, because calls without a tracer run it too. */
 export function samplingAttributes(toolName: string): Record<string, string> {
   return { 'gen_ai.operation.name': operation, 'gen_ai.tool.name': toolName }
 }
 
-/** What stands where a value is not one of those that are known: metrics never take a text that a model made up. */
+/** Stands for unknown values, because metrics must not contain text that a model invented. */
 export const other = '_OTHER'
 
-/** Attributes of our own, for which the conventions have no name. */
+/** Attributes for which the conventions have no name. */
 export const own = {
   callId: 'toolwright.call.id',
   invocationId: 'toolwright.invocation.id',
@@ -48,7 +48,6 @@ export const own = {
   artifactSize: 'toolwright.artifact.size',
 } as const
 
-/** The metric. */
 export const duration = {
   name: 'gen_ai.execute_tool.duration',
   description: 'The duration of a single tool execution.',
@@ -56,7 +55,7 @@ export const duration = {
   boundaries: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
 } as const
 
-/** What the conventions call a tool of each execution type: a provider runs its own, everybody else is handed a function. */
+/** Returns the convention's type for a tool's type: `extension` if the provider runs the tool, else `function`. */
 export function conventionalType(type: string): 'function' | 'extension' {
   return type === 'provider' ? 'extension' : 'function'
 }

@@ -2,7 +2,7 @@ import { createNoopMeter, metrics, type Attributes, type Histogram, type MeterPr
 import type { ToolDefinition } from '../../index.ts'
 import { conventionalType, duration, genAi, other, schemaUrl, scope } from './_conventions.ts'
 
-/** How long calls take. */
+/** The histogram of call durations. */
 export class DurationMetric {
   readonly #given: MeterProvider | undefined
   readonly #silent: Histogram = createNoopMeter().createHistogram(duration.name)
@@ -13,16 +13,16 @@ export class DurationMetric {
     this.#given = provider
   }
 
-  /** Whether anybody would see it. */
+  /** Whether an SDK records the metric. */
   get isLive(): boolean {
     return this.#current() !== this.#silent
   }
 
   /**
-   * Counts one call.
+   * Records the duration of one call.
    *
-   * @param name The tool's name; nothing for what a model made up, which would make a series of its own each time.
-   * @param errorType The code of the error, where it ended in one.
+   * @param name The tool's name. `undefined` if the model invented it, because each value would make a new series.
+   * @param errorType The code of the error, if the call failed.
    */
   record(
     seconds: number,
@@ -38,7 +38,7 @@ export class DurationMetric {
     histogram.record(seconds, attributes)
   }
 
-  /** Unlike a tracer, an instrument of the API stays silent when an SDK is registered after it was made. */
+  /** Returns the histogram of the current provider. Unlike a tracer, an instrument does not follow a later SDK. */
   #current(): Histogram {
     const provider = this.#given ?? metrics.getMeterProvider()
     if (provider !== this.#provider) {

@@ -4,17 +4,17 @@ import { other } from './_conventions.ts'
 
 const longestWords = 1_000
 
-/** What is told of an error. */
+/** The recorded data of an error. */
 export interface Failure {
-  /** Its code. */
+  /** The code of the error. */
   readonly type: string
-  /** Words that show no content which is not recorded otherwise. */
+  /** The message, without content that is not recorded otherwise. */
   readonly words?: string
-  /** Whether somebody said no: that is an outcome, and nobody's failure. */
+  /** Whether a policy or an approver refused the call. A refusal is not an error of the span. */
   readonly isVerdict: boolean
 }
 
-interface Said {
+interface ErrorFields {
   readonly code?: unknown
   readonly message?: unknown
   readonly cause?: unknown
@@ -22,9 +22,9 @@ interface Said {
 }
 
 /**
- * Reads what went wrong, from an error that may be of somebody's own making and break when it is read.
+ * Reads the failure of a settled call. A custom error may throw when it is read.
  *
- * @param isRecorded Whether the content that an error of this code speaks of is recorded: a validator's words may quote it.
+ * @param isRecorded Returns whether the content that an error with this code may quote is recorded.
  */
 export function failureOf(
   { status, error }: ToolEventOf<'call:settled'>,
@@ -32,7 +32,7 @@ export function failureOf(
 ): Failure | undefined {
   if (status === 'ok' || status === 'pending') return undefined
   try {
-    const { code, message, issues, cause } = error as Said
+    const { code, message, issues, cause } = error as ErrorFields
     const type = typeof code === 'string' ? code : other
     const isVerdict = status === 'denied' && type === 'E_TOOL_DENIED' && cause === undefined
     if (typeof message !== 'string') return { type, isVerdict }
@@ -43,7 +43,7 @@ export function failureOf(
   }
 }
 
-function placesOf(issues: NonNullable<Said['issues']>): string {
+function placesOf(issues: NonNullable<ErrorFields['issues']>): string {
   const places = issues.map(({ path }) => `/${path.map(String).join('/')}`)
   return `Not valid at ${places.join(', ')}`
 }

@@ -26,53 +26,53 @@ const longestText = 256
 const longestDescription = 1_024
 const mostWaiting = 10_000
 
-/** Where a context keeps the span that was active here when a call came from elsewhere. */
+/** The context key of the local span that was active when a remote call arrived. */
 export const ambient: symbol = createContextKey('toolwright.ambient')
 
-export interface LegOptions {
+export interface SpanSettings {
   readonly tracerProvider: TracerProvider | undefined
   readonly meterProvider: MeterProvider | undefined
   readonly recordArgs: boolean
   readonly recordResult: boolean
 }
 
-/** A call from its receipt, or from the answer that it waited for, until it settles or has to wait. */
-export interface Leg {
+/** The span of a call, from its receipt or its resumption until it settles or pauses. */
+export interface CallSpan {
   readonly span: Span
-  /** What is active while the tool runs. */
+  /** The context that is active while the tool runs. */
   readonly context: Context
   /** Milliseconds of the monotonic clock. */
   readonly startedAt: number
-  /** The name of a tool; nothing where it is a text of the model that names none. */
+  /** The name of the tool. `undefined` if the model named an unknown tool. */
   readonly name: string | undefined
   tool?: ToolDefinition
   call?: ToolContext
   hasArgs?: true
 }
 
-/** The legs that are under way, each with its span. */
-export class Legs {
-  readonly #open = new Map<string, Leg>()
-  /** The spans of legs whose calls wait for somebody, the oldest first. */
+/** The spans of the running calls. */
+export class Spans {
+  readonly #open = new Map<string, CallSpan>()
+  /** The ended spans of paused calls, the oldest first. */
   readonly #waiting = new Map<string, SpanContext>()
-  readonly #options: LegOptions
+  readonly #options: SpanSettings
   readonly #tracer: Tracer
   readonly #duration: DurationMetric
 
-  constructor(options: LegOptions) {
+  constructor(options: SpanSettings) {
     this.#options = options
-    // The global provider of the API hands on to the SDK, also to one that is registered later.
+    // The global provider delegates to the SDK, even if the SDK is registered later.
     this.#tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(scope, undefined, { schemaUrl })
     this.#duration = new DurationMetric(options.meterProvider)
   }
 
-  /** The leg of a call whose tool is about to run. */
-  enter(tool: ToolDefinition, call: ToolContext): Leg | undefined {
-    const leg = this.#open.get(call.invocationId)
-    if (leg === undefined) return undefined
-    leg.call = call
-    describe(leg, tool)
-    return leg
+  /** Returns the span of a call whose tool is about to run. */
+  enter(tool: ToolDefinition, call: ToolContext): CallSpan | undefined {
+    const entry = this.#open.get(call.invocationId)
+    if (entry === undefined) return undefined
+    entry.call = call
+    describe(entry, tool)
+    return entry
   }
 
   hear(event: ToolEvent, tool: ToolDefinition | undefined): void {
@@ -89,30 +89,30 @@ export class Legs {
         return this.#start(event)
       case 'call:settled':
         return this.#settle(event, tool)
-      default: // progress, and the end of the run, lie within the span and add nothing to it
+      default: // progress and the end of the run add nothing to the span
     }
   }
 
-  #begin(event: ToolEvent, tool: ToolDefinition | undefined, args?: unknown): Leg | undefined {
+  #begin(event: ToolEvent, tool: ToolDefinition | undefined, args?: unknown): CallSpan | undefined {
     const parent = context.active()
-    // Only what has an identity, or a tool, has come to a tool by its name.
+    // Without a tool and a call id, the name is not a known tool's.
     const name = tool !== undefined || event.callId !== null ? event.toolName : undefined
     const attributes = samplingAttributes(name ?? shortened(event.toolName))
     const links = this.#linksOf(event.invocationId, parent)
     const title = name === undefined ? operation : `${operation} ${name}`
     const span = this.#tracer.startSpan(title, { kind: SpanKind.INTERNAL, attributes, links }, parent)
     const its = span.spanContext()
-    // Without an SDK a span has no identity, or only hands on that of its parent.
+    // Without an SDK, a span has no identity, or its parent's.
     const isOwn = its !== INVALID_SPAN_CONTEXT && its !== trace.getSpanContext(parent) && isSpanContextValid(its)
     if (!isOwn && !this.#duration.isLive) return undefined
     const active = isOwn ? trace.setSpan(parent.deleteValue(ambient), span) : parent
-    const leg: Leg = { span, context: active, startedAt: performance.now(), name }
-    this.#open.set(event.invocationId, leg)
+    const entry: CallSpan = { span, context: active, startedAt: performance.now(), name }
+    this.#open.set(event.invocationId, entry)
     if (span.isRecording()) span.setAttributes(identityOf(event))
-    if (tool !== undefined) describe(leg, tool)
-    // What was sent to a tool that is not there may be secret: nobody says where.
-    if (args !== undefined && name !== undefined) this.#recordArgs(leg, args)
-    return leg
+    if (tool !== undefined) describe(entry, tool)
+    // Args for an unknown tool may contain secrets, and no definition marks them.
+    if (args !== undefined && name !== undefined) this.#recordArgs(entry, args)
+    return entry
   }
 
   #linksOf(invocationId: string, parent: Context): Link[] {
@@ -123,44 +123,44 @@ export class Legs {
     return [waited, outer].flatMap((its) => (its === undefined ? [] : { context: its }))
   }
 
-  #recordArgs(leg: Leg, args: unknown): void {
-    if (!this.#options.recordArgs || leg.hasArgs || !leg.span.isRecording()) return
+  #recordArgs(entry: CallSpan, args: unknown): void {
+    if (!this.#options.recordArgs || entry.hasArgs || !entry.span.isRecording()) return
     const text = textOf(args)
     if (text === undefined) return
-    leg.span.setAttribute(genAi.toolCallArguments, text)
-    leg.hasArgs = true
+    entry.span.setAttribute(genAi.toolCallArguments, text)
+    entry.hasArgs = true
   }
 
   #resume(event: ToolEventOf<'call:resumed'>, tool: ToolDefinition | undefined): void {
     const open = this.#open.get(event.invocationId)
-    // Somebody who was asked in process answers within the leg that asked.
+    // If an approver in this process answered, the call's span is still open.
     open?.span.addEvent(event.event)
-    const leg = open ?? this.#begin(event, tool, event.args)
-    leg?.span.setAttribute(own.decision, event.decision)
+    const entry = open ?? this.#begin(event, tool, event.args)
+    entry?.span.setAttribute(own.decision, event.decision)
   }
 
   #start(event: ToolEventOf<'tool:start'>): void {
-    const leg = this.#open.get(event.invocationId)
-    if (leg === undefined) return
-    leg.span.addEvent(event.event)
-    this.#recordArgs(leg, event.input) // where nobody told what the model sent: in a leg that was resumed
+    const entry = this.#open.get(event.invocationId)
+    if (entry === undefined) return
+    entry.span.addEvent(event.event)
+    this.#recordArgs(entry, event.input) // only if no earlier event had the args: in a resumed call
   }
 
   #settle(event: ToolEventOf<'call:settled'>, tool: ToolDefinition | undefined): void {
     const { invocationId, status } = event
     const begun = this.#open.get(invocationId)
-    if (begun === undefined && (status === 'ok' || status === 'pending')) return // nobody listened when it began
-    // What is sealed, or cannot be resumed, settles without having begun.
-    const leg = begun ?? this.#begin(event, tool)
-    if (leg === undefined) return
+    if (begun === undefined && (status === 'ok' || status === 'pending')) return // its beginning was not recorded
+    // A call that is sealed, or cannot be resumed, settles without an earlier event.
+    const entry = begun ?? this.#begin(event, tool)
+    if (entry === undefined) return
     this.#open.delete(invocationId)
-    const { span } = leg
+    const { span } = entry
     const failure = failureOf(event, (code) => this.#records(code))
     if (status === 'pending') this.#remember(invocationId, span)
-    else if (begun !== undefined) this.#measure(leg, failure)
+    else if (begun !== undefined) this.#measure(entry, failure)
     if (span.isRecording()) {
-      span.setAttributes(outcomeOf(event, leg))
-      if (failure !== undefined) tellFailure(span, failure)
+      span.setAttributes(outcomeOf(event, entry))
+      if (failure !== undefined) recordFailure(span, failure)
     }
     span.end()
   }
@@ -169,7 +169,7 @@ export class Legs {
     return code === 'E_INVALID_TOOL_ARGS' ? this.#options.recordArgs : this.#options.recordResult
   }
 
-  #measure({ startedAt, name, tool }: Leg, failure: Failure | undefined): void {
+  #measure({ startedAt, name, tool }: CallSpan, failure: Failure | undefined): void {
     this.#duration.record((performance.now() - startedAt) / 1_000, name, tool, failure?.type)
   }
 
@@ -182,11 +182,11 @@ export class Legs {
   }
 }
 
-function describe(leg: Leg, tool: ToolDefinition): void {
-  if (leg.tool !== undefined) return
-  leg.tool = tool
-  if (!leg.span.isRecording()) return
-  leg.span.setAttributes({
+function describe(entry: CallSpan, tool: ToolDefinition): void {
+  if (entry.tool !== undefined) return
+  entry.tool = tool
+  if (!entry.span.isRecording()) return
+  entry.span.setAttributes({
     [genAi.toolType]: conventionalType(tool.type),
     [genAi.toolDescription]: start(tool.description, longestDescription),
     [own.toolType]: tool.type,
@@ -203,19 +203,19 @@ function identityOf({ callId, invocationId, session, id }: ToolEvent): Attribute
   return attributes
 }
 
-function outcomeOf({ status, effect, result }: ToolEventOf<'call:settled'>, { call }: Leg): Attributes {
+function outcomeOf({ status, effect, result }: ToolEventOf<'call:settled'>, { call }: CallSpan): Attributes {
   const attributes: Attributes = { [own.status]: status, [own.effect]: effect }
   if (call !== undefined) attributes[own.attempt] = call.attempt
   if (typeof result?.byteLength === 'number') attributes[own.artifactSize] = result.byteLength
   return attributes
 }
 
-function tellFailure(span: Span, { type, words, isVerdict }: Failure): void {
+function recordFailure(span: Span, { type, words, isVerdict }: Failure): void {
   span.setAttribute(genAi.errorType, type)
   if (!isVerdict) span.setStatus({ code: SpanStatusCode.ERROR, ...(words !== undefined && { message: words }) })
 }
 
-/** A text of anybody's, of bounded length. */
+/** Returns the beginning of an untrusted text, escaped. */
 function shortened(text: string): string {
   return escaped(start(text, longestText))
 }

@@ -2,34 +2,34 @@ import { InvalidConfigurationError, type ToolDefinition, type ToolDescription } 
 import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'
 
-/** How a format makes definitions. */
+/** The parts of a format that make definitions. */
 export interface Defining {
-  /** Returns what a tool says for this provider alone. */
+  /** Returns the tool's options for this provider. */
   readonly optionsOf: (tool: ToolDefinition) => unknown
-  /** Returns what of the options the API takes. `isHosted`: the provider runs the tool, and they are its whole definition. */
+  /** Returns the options that the API accepts. `isHosted`: the provider runs the tool, and they are its whole definition. */
   readonly take: (options: Fields, isHosted: boolean) => Taken
-  /** Returns one definition, made of copies that it may keep. */
+  /** Returns one definition. It may keep its arguments, which are copies. */
   readonly define: (description: ToolDescription, options: Fields, tool: ToolDefinition) => Fields
 }
 
-/** What of a tool's options an API takes. */
+/** The options of a tool that an API accepts. */
 export interface Taken {
-  /** Without them, the API takes none. */
+  /** Missing if the API accepts none. */
   readonly options?: Fields
-  /** Why the API takes no more of them. */
+  /** The reason why the API does not accept all options. */
   readonly fault?: string
 }
 
-/** A definition may be changed by whoever gets it: nothing in it is shared with the tool. */
+/** Returns a deep copy, so that callers may change a definition without changing the tool. */
 export function copy<Value>(value: Value): Value {
   const copied: Value = JSON.parse(JSON.stringify(value))
   return copied
 }
 
 /**
- * Returns what makes the definitions of the tools that models may be shown. Of a tool that the provider runs itself, the
- * options are the whole definition; one without options for this provider is left out. Options that the API would refuse
- * are left out and reported, once for each tool.
+ * Returns a function that makes the definitions of the tools that models may see. If the provider runs a tool, its options
+ * are the whole definition; without options for this provider, the tool is left out. Options that the API would refuse are
+ * left out and reported, once for each tool.
  */
 export function definer(
   { optionsOf, take, define }: Defining,
@@ -44,7 +44,7 @@ export function definer(
     const { options, fault } = isObject(given) ? take(copy(given), isHosted) : {}
     if (fault !== undefined && !reported.has(tool)) {
       reported.add(tool)
-      const what = isHosted ? 'It is not offered' : 'It is offered without what does not fit'
+      const what = isHosted ? 'It is not offered' : 'It is offered without those options'
       report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${fault}. ${what}.`))
     }
     if (!isHosted) return [define(copy(tool.describe()), options ?? {}, tool)]
@@ -52,14 +52,14 @@ export function definer(
   }
 }
 
-/** Takes options whose `type` says what the tool is; a tool that is run here needs none. */
+/** Accepts options whose `type` is a string. Only a tool that the provider runs needs a `type`. */
 export function takeTyped(options: Fields, isHosted: boolean): Taken {
   const { type } = options
   if (typeof type === 'string' || (type === undefined && !isHosted)) return { options }
   return { fault: '`type` must be a string that names a kind of tool' }
 }
 
-/** The examples that are objects, as the args of a call are. */
+/** Returns the examples that are objects, as args are. */
 export function examplesOf(tool: ToolDefinition): Fields[] {
   return copy(tool.examples.filter(isObject))
 }

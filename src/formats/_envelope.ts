@@ -1,6 +1,6 @@
 /**
- * Wraps text in tags that say whether it is to be trusted, with a random number that whoever wrote the text cannot have
- * known: so nothing in the text can close the envelope, or pass for another one.
+ * Returns text in tags that tell whether it is trusted. The tags contain a random number that the author of the text cannot
+ * know, so the text cannot close the envelope or imitate another one.
  */
 export function enclose(body: string, trusted: boolean): string {
   let nonce: string

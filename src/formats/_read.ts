@@ -1,16 +1,16 @@
 import type { ToolCall } from '../index.ts'
 
-// Messages come from models, proxies and files: nothing of their shape is taken for granted here, and nothing throws.
+// Messages come from models, proxies and files: these functions assume no shape and never throw.
 
 /** Any object of a message. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Whether a value is an object and no array. */
+/** Returns whether a value is an object but not an array. */
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value at a path, or `undefined` where there is none; results of client libraries have getters that throw. */
+/** Returns the value at a path, or `undefined`. Results of client libraries have getters that throw. */
 export function read(value: unknown, ...path: readonly (string | number)[]): unknown {
   try {
     let found = value
@@ -24,24 +24,24 @@ export function read(value: unknown, ...path: readonly (string | number)[]): unk
   }
 }
 
-/** The items of an array; none of anything else. */
+/** Returns an array unchanged, or an empty list for any other value. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The `type` of a part of a message, or the empty string. */
+/** Returns the `type` of a part of a message, or the empty string. */
 export function typeOf(part: unknown): string {
   return text(read(part, 'type'))
 }
 
-/** A string as it is, the empty string for anything else. */
+/** Returns a string unchanged, or the empty string for any other value. */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 /**
  * Returns the calls that have no answer yet. The n-th answer with an id belongs to the n-th call with that id, since models
- * repeat ids; an answer without an id belongs to no call.
+ * repeat ids. Answers without an id are ignored.
  */
 export function unanswered(calls: readonly unknown[], answers: readonly unknown[], idName: string): unknown[] {
   const counts = new Map<unknown, number>()
@@ -58,8 +58,8 @@ export function unanswered(calls: readonly unknown[], answers: readonly unknown[
 }
 
 /**
- * A call as the kernel takes it. A name that is missing becomes the empty string, which no tool has: the call is refused,
- * and so answered, as every provider wants it.
+ * Returns a call for the kernel. A missing name becomes the empty string, which no tool has. The kernel then refuses the
+ * call, so that it is answered: providers require an answer to every call.
  */
 export function toolCall(id: unknown, name: unknown, args: unknown): ToolCall {
   return {

@@ -2,23 +2,23 @@ import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
 import { enclose } from './_envelope.ts'
 import { isObject } from './_read.ts'
 
-/** What all formats can be told about results. */
+/** Options of all formats. */
 export interface FormatOptions {
-  /** Whether a call that waits for somebody is answered by a result that says so, or left out. Default: `'show'`. */
+  /** Whether a paused call is answered by a result that says so, or left out. Default: `'show'`. */
   readonly pending?: 'show' | 'omit'
   /**
    * Wraps the text of results in tags with a random number, `untrusted_content_…` or, for tools that are `trusted`,
-   * `trusted_content_…`. Tell the model in your own words what the tags mean. Default: `false`.
+   * `trusted_content_…`. Explain the tags in your prompt. Default: `false`.
    */
   readonly envelope?: boolean
   /**
-   * Hears of options of a tool that the API would refuse, and that `definitions` left out: an `E_INVALID_CONFIGURATION`,
-   * once for each tool. Default: `console.error`.
+   * Called with an `E_INVALID_CONFIGURATION` if `definitions` leaves out options of a tool because the API would refuse
+   * them, once for each tool. Default: `console.error`.
    */
   readonly report?: (error: unknown) => void
 }
 
-/** Bytes with their media type: a picture, a sound, or a resource with contents. */
+/** Bytes with their media type: a picture, a sound, or an embedded resource. */
 export interface Media {
   readonly mimeType: string
   /** Base64. */
@@ -26,29 +26,29 @@ export interface Media {
   readonly uri?: string
 }
 
-/** What a provider makes of media that its tool results can carry, else nothing: then it is put in words. */
+/** Returns the provider's part for media, or `undefined` if its tool results cannot carry it: text then replaces it. */
 export type Carry<Part> = (media: Media) => Part | undefined
 
-/** A result with the call that it answers, if the message is at hand. */
+/** A result with the call that it answers, if the message is given. */
 export interface Answer {
   readonly result: ToolResult
   readonly call: ToolCall | undefined
-  /** Where the call stands among the calls of the message; -1 if it is not among them. */
+  /** The index of the call in the message; -1 if it is not in it. */
   readonly place: number
 }
 
 const noOutput = '(no output)'
 
 /**
- * The results to give, each beside its call. The n-th result with an id answers the n-th call with that id, since models
- * repeat ids; results and calls without an id are paired in the same way.
+ * Pairs results with their calls. The n-th result with an id answers the n-th call with that id, since models repeat ids.
+ * Results and calls without an id are paired in the same way.
  */
 export function answers(
   results: readonly ToolResult[],
   options: FormatOptions,
   calls: readonly ToolCall[] = [],
 ): Answer[] {
-  const places = new Map<ToolCall['id'], number[]>() // the last place first, since the end of an array is cheap to take
+  const places = new Map<ToolCall['id'], number[]>() // the last place first, because `pop` is cheap
   for (let place = calls.length - 1; place >= 0; place--) {
     const id = calls[place]?.id
     const same = places.get(id)
@@ -62,17 +62,17 @@ export function answers(
   return options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
 }
 
-/** The id to answer to, for providers whose ids are strings; a call without one gets an id that nothing else has. */
+/** Returns the id of an answer, for providers whose ids are strings. A call without an id gets a unique one. */
 export function answerId({ id, invocationId }: ToolResult): string {
   return String(id ?? invocationId)
 }
 
-/** The name that the model called, which may be an alias of the tool's own. */
+/** Returns the name that the model called, which may be an alias of the tool. */
 export function answerName({ result, call }: Answer): string {
   return call === undefined || call.name === '' ? result.toolName : call.name
 }
 
-/** A result in pieces: text, and media that the provider can carry. There is always one piece, and none is blank. */
+/** Returns a result as texts and as media that the provider can carry. There is at least one piece, and no text is blank. */
 export function render<Part>(result: ToolResult, options: FormatOptions, carry?: Carry<Part>): (string | Part)[] {
   const pieces: (string | Part)[] = []
   let words: string[] = []
@@ -94,12 +94,12 @@ export function render<Part>(result: ToolResult, options: FormatOptions, carry?:
   return pieces.length === 0 ? [noOutput] : pieces
 }
 
-/** A result as one text, for providers that take nothing else. */
+/** Returns a result as one text, for providers that accept only text. */
 export function renderText(result: ToolResult, options: FormatOptions): string {
   return render<never>(result, options).join('\n')
 }
 
-/** Says of a failed result in its first words that it failed, for providers that have no flag. */
+/** Adds `Error:` to the beginning of a failed result, for providers without a flag. */
 export function flagged<Part>(pieces: readonly (string | Part)[], result: ToolResult): (string | Part)[] {
   if (!result.isError) return [...pieces]
   const [first, ...rest] = pieces
@@ -107,23 +107,23 @@ export function flagged<Part>(pieces: readonly (string | Part)[], result: ToolRe
   return [/^\w*Error: /.test(first) ? first : `Error: ${first}`, ...rest]
 }
 
-/** The value of a result that is one JSON value and nothing else; nothing where the envelope makes text of it. */
+/** Returns the block of a result that is one JSON value. `undefined` with an envelope, which is text. */
 export function soleJson(result: ToolResult, options: FormatOptions): { readonly data: unknown } | undefined {
   const [block] = result.content
   return result.content.length === 1 && block?.type === 'json' && options.envelope !== true ? block : undefined
 }
 
-/** The text in its envelope, where there is to be one. */
+/** Returns the text, in an envelope if the options ask for it. */
 export function wrap(body: string, result: ToolResult, options: FormatOptions): string {
   return options.envelope === true ? enclose(body, result.artifact?.trusted === true) : body
 }
 
-/** A JSON block as JSON text. */
+/** Returns the JSON text of a block. */
 export function jsonText(block: { readonly data: unknown; readonly text?: string }): string {
   return block.text ?? JSON.stringify(block.data) ?? 'null'
 }
 
-/** A block in words; of what cannot be said in words, that it was left out. */
+/** Returns a block as text. Media becomes a note that it was left out. */
 export function wordsOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
@@ -140,7 +140,7 @@ export function wordsOf(block: ContentBlock): string {
     case 'resource_link':
       return `${block.name}: ${block.uri}${block.description === undefined ? '' : ` (${block.description})`}`
     default:
-      // Handlers may hand out blocks that are not known here yet.
+      // Handlers may return types of blocks that this version does not know.
       return JSON.stringify(block)
   }
 }

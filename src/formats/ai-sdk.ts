@@ -1,6 +1,6 @@
 /**
- * The AI SDK's messages and tools. This leaf translates and does nothing else: no network, no state, no knowledge of what
- * runs the calls, and no import of the SDK.
+ * The AI SDK's messages and tools. This leaf only translates: it must not use the network, keep state, depend on the
+ * executor, or import the SDK.
  *
  * @module
  */
@@ -18,25 +18,26 @@ import {
   type Media,
 } from './_render.ts'
 
-/** What the format can be told. */
+/** Options of the format. */
 export interface AiSdkOptions extends FormatOptions {
-  /** The SDK's major version, which decides how pictures, files and tools of a provider are written. Default: `7`. */
+  /** The SDK's major version, which determines the form of media and of provider tools. Default: `7`. */
   readonly version?: 5 | 6 | 7
 }
 
-// `text` is everybody's; these are in no other assistant's messages.
+// All providers have `text`. Only the AI SDK's assistant messages have these.
 const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-file)?|file|source|custom)$/
 
 /**
- * Translates to and from the AI SDK (versions 5 to 7; the calls of version 4 are read too).
+ * Returns a format that translates to and from the AI SDK (versions 5 to 7; it also reads the calls of version 4).
  *
- * Takes an assistant `ModelMessage`, `response.messages` or another conversation, a `generateText` result, or its
- * `toolCalls`. Calls that the provider executed, and those that have their result already, are passed over. Definitions
- * are those of a language model's `tools` (`{ type: 'function', name, description, inputSchema }`); for `generateText`, make
- * each into `tool({ description, inputSchema: jsonSchema(inputSchema) })` under its name, without `execute`.
- * `libraryOptions['ai-sdk']` joins the definition (`strict`, `providerOptions`); of a tool of type `provider` it is the
- * definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`; for version 5, its type becomes
- * `provider-defined`).
+ * Messages: an assistant `ModelMessage`, `response.messages` or another conversation, a `generateText` result, or its
+ * `toolCalls`. Calls that the provider executed, or that already have a result, are ignored.
+ *
+ * Definitions have the form of a language model's `tools` (`{ type: 'function', name, description, inputSchema }`). For
+ * `generateText`, convert each to `tool({ description, inputSchema: jsonSchema(inputSchema) })` under its name, without
+ * `execute`. `libraryOptions['ai-sdk']` is merged into the definition (`strict`, `providerOptions`). For a tool of type
+ * `provider`, it is the definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`). For
+ * version 5, its type becomes `provider-defined`.
  *
  * @param options `pending`, `envelope`, `report` and `version`.
  * @example
@@ -136,7 +137,7 @@ function partsOf(message: unknown): readonly unknown[] {
     return message.flatMap((item) => (read(item, 'role') === undefined ? [item] : contentOf(item)))
   }
   const parts = contentOf(message)
-  // A result of `generateText`: its `content`, from version 5 on, has the results of executed tools too.
+  // A result of `generateText`. From version 5 on, `content` has the results of executed tools too.
   if (parts.length === 0) return [...list(read(message, 'toolCalls')), ...list(read(message, 'toolResults'))]
   return parts
 }

@@ -1,6 +1,5 @@
 /**
- * Anthropic's Messages API. This leaf translates and does nothing else: no network, no state, no knowledge of what runs
- * the calls.
+ * Anthropic's Messages API. This leaf only translates: it must not use the network, keep state, or depend on the executor.
  *
  * @module
  */
@@ -11,20 +10,21 @@ import { answerId, answers, render, type Carry, type FormatOptions } from './_re
 
 export type { FormatOptions } from './_render.ts'
 
-// `text` is everybody's; these are in no other provider's messages.
+// All providers have `text`. Only Anthropic's messages have these.
 const ownBlock =
   /^(?:\w+_)?(?:tool_use|tool_result)$|^(?:redacted_)?thinking$|^(?:compaction|fallback|container_upload)$/
 const imageType = /^image\/(?:jpeg|png|gif|webp)$/
 
 /**
- * Translates to and from Anthropic's Messages API.
+ * Returns a format that translates to and from Anthropic's Messages API.
  *
- * Takes a response, an assistant message, the `content` of either, or a conversation, of which the last message counts. An
- * assistant message that is nothing but text blocks counts as Anthropic's. Calls that the provider runs itself
- * (`server_tool_use`, `mcp_tool_use`) are passed over. `providerOptions.anthropic` joins the definition (`strict`,
- * `cache_control`, …); with a `type` of Anthropic's own (`bash_20250124`), it takes the place of description and schema.
- * A failed result is text only, as the API demands; so are pictures of other types than JPEG, PNG, GIF and WebP. `results`
- * gives one message of the user with all of them.
+ * Messages: a response, an assistant message, the `content` of either, or the last message of a conversation. An assistant
+ * message that has only text blocks counts as Anthropic's. Calls that the provider runs itself (`server_tool_use`,
+ * `mcp_tool_use`) are ignored.
+ *
+ * `providerOptions.anthropic` is merged into the definition (`strict`, `cache_control`, …). With a `type` of Anthropic's tools
+ * (`bash_20250124`), it replaces description and schema. A failed result is text only, because the API demands it. Pictures
+ * other than JPEG, PNG, GIF and WebP become text. `results` returns one user message with all results.
  *
  * @param options `pending`, `envelope` and `report`.
  * @example

@@ -1,6 +1,6 @@
 /**
- * Google's Gemini API, directly or through Vertex AI. This leaf translates and does nothing else: no network, no state, no
- * knowledge of what runs the calls.
+ * Google's Gemini API, directly or through Vertex AI. This leaf only translates: it must not use the network, keep state, or
+ * depend on the executor.
  *
  * @module
  */
@@ -9,26 +9,27 @@ import { definer } from './_definitions.ts'
 import { isObject, list, read, toolCall, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
 
-/** What the format can be told. */
+/** Options of the format. */
 export interface GeminiOptions extends FormatOptions {
-  /** Whether results carry pictures and PDF documents; models before Gemini 3 refuse them. Default: `true`. */
+  /** Whether results carry pictures and PDF documents. Models before Gemini 3 refuse them. Default: `true`. */
   readonly media?: boolean
 }
 
-// The fields of a tool that Google runs, in camel case or snake case: a declaration has none of them.
+// The fields of tools that Google runs, in camel case or snake case. A declaration must not have them.
 const hostedField =
   /^(?:(?:google|enterprise_?web|exa_?ai|parallel_?ai|file)_?search\w*|google_?maps|retrieval|code_?execution|computer_?use|url_?context|mcp_?servers)$/i
 const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
 
 /**
- * Translates to and from Google's Gemini API.
+ * Returns a format that translates to and from Google's Gemini API.
  *
- * Takes a `GenerateContentResponse` or the array of them that streaming gives, a `Content`, its `parts`, or a
- * conversation, of which the last content counts; field names in camel case or snake case. Calls may have no id: results
- * are then matched by order and name, so give `results` the message. The schema goes out as it is, as
- * `parametersJsonSchema`. `providerOptions.google` (or `gemini`) joins the declaration; of a tool of type `provider` it is
- * the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a failed one `{ error }`; `results` gives one content
- * of the user with all of them.
+ * Messages: a `GenerateContentResponse`, an array of them from streaming, a `Content`, its `parts`, or the last content of a
+ * conversation. Field names may be in camel case or snake case. Calls may have no id. Results are then matched by order
+ * and name, so pass the message to `results`.
+ *
+ * The definition has the unchanged schema as `parametersJsonSchema`. `providerOptions.google` (or `gemini`) is merged into the
+ * declaration. For a tool of type `provider`, it is the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a
+ * failed one `{ error }`. `results` returns one user content with all results.
  *
  * @param options `pending`, `envelope`, `report` and `media`.
  * @example
@@ -129,7 +130,7 @@ function partsOfContent(content: unknown): readonly unknown[] {
 
 function callIn(part: unknown): Fields | undefined {
   const call = read(part, 'functionCall') ?? read(part, 'function_call')
-  // In a chat completion, a message may have a field of that name too.
+  // A message of a chat completion may have a field with that name too.
   return isObject(call) && read(part, 'role') === undefined ? call : undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol, as a server speaks it. This leaf translates and does nothing else: no transport, no state, no
- * knowledge of what runs the calls.
+ * The server's side of the Model Context Protocol. This leaf only translates: it must not have a transport, keep state, or
+ * depend on the executor.
  *
  * @module
  */
@@ -14,14 +14,15 @@ export type { FormatOptions } from './_render.ts'
 const invalidParams = -32602
 
 /**
- * Translates to and from the Model Context Protocol's `tools/call` requests.
+ * Returns a format that translates to and from the Model Context Protocol's `tools/call` requests.
  *
- * Takes a JSON-RPC request, a batch of them, or the bare `{ method, params }` that a server's handler gets, which is
- * answered with the bare result. Other requests in a batch, and notifications, are passed over. A name that no tool has is
- * a JSON-RPC error, as the protocol says; everything else that goes wrong is a result with `isError`, which the model
- * reads. One JSON object goes out as `structuredContent`, and as text for clients that do not read that; `envelope` wraps
- * text only. `providerOptions.mcp` joins the definition (`icons`, `execution`, …), its `annotations` and `_meta` field by
- * field.
+ * Messages: a JSON-RPC request, a batch of them, or the bare `{ method, params }` that a server's handler gets. The answer to
+ * a bare request is the bare result. Other requests in a batch, and notifications, are ignored. An unknown tool is a JSON-RPC
+ * error, as the protocol requires. Any other failure is a result with `isError`, which the model reads.
+ *
+ * A result of one JSON object becomes `structuredContent`, and also text, for clients that read only text. `envelope` wraps
+ * only text. `providerOptions.mcp` is merged into the definition (`icons`, `execution`, …). Its `annotations` and `_meta` are
+ * merged field by field.
  *
  * @param options `pending`, `envelope` and `report`.
  * @example
@@ -61,7 +62,7 @@ export function mcp(options: FormatOptions = {}): Format {
             annotations: {
               readOnlyHint: traits.readonly,
               idempotentHint: traits.idempotent,
-              // The protocol takes these two for true where nothing is said, and an author who says nothing denies nothing.
+              // The protocol's default for these two is true, so a trait that is not set must not become `false`.
               ...(traits.destructive ? { destructiveHint: true } : undefined),
               ...(traits.openWorld ? { openWorldHint: true } : undefined),
               ...fields(given['annotations']),
@@ -129,7 +130,7 @@ function requestsOf(message: unknown): readonly unknown[] {
   return Array.isArray(message) ? message : [message]
 }
 
-/** JSON-RPC answers no notification: a request is one only by its id. */
+/** Returns whether a JSON-RPC message has no id. Such a message gets no answer. */
 function isNotification(request: unknown): boolean {
   return read(request, 'jsonrpc') !== undefined && read(request, 'id') === undefined
 }

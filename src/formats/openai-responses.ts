@@ -1,6 +1,5 @@
 /**
- * OpenAI's Responses API. This leaf translates and does nothing else: no network, no state, no knowledge of what runs the
- * calls.
+ * OpenAI's Responses API. This leaf only translates: it must not use the network, keep state, or depend on the executor.
  *
  * @module
  */
@@ -15,14 +14,16 @@ const ownItem = /^\w+_call(?:_output)?$|^mcp_\w+$|^tool_search_\w+$/
 const imageType = /^image\/(?:jpeg|png|gif|webp)$/
 
 /**
- * Translates to and from OpenAI's Responses API.
+ * Returns a format that translates to and from OpenAI's Responses API.
  *
- * Takes a response, its `output`, one item, or the items of a whole conversation, in which answered calls do not count.
- * Arguments stay the text that the model wrote; the text of a `custom_tool_call` becomes `{ input: text }`. Only functions
- * and custom tools are ours: calls of OpenAI's own tools are passed over, also of those that a host answers itself
- * (`shell_call`, `computer_call`, …). `providerOptions.openai` joins the definition. `strict` is `false` unless the options
- * say otherwise, for the API would else rewrite the schema and require every property. Give `results` the message: then
- * custom calls are answered in their own way, and those that a program made reach it. `results` gives an array of items.
+ * Messages: a response, its `output`, one item, or the items of a conversation, in which answered calls are ignored.
+ * Arguments stay the text that the model wrote. The text of a `custom_tool_call` becomes `{ input: text }`. Only calls of
+ * functions and custom tools are read. Calls of OpenAI's tools are ignored, including those that the host must answer
+ * (`shell_call`, `computer_call`, …).
+ *
+ * `providerOptions.openai` is merged into the definition. `strict` is `false` unless the options set it, because otherwise
+ * the API rewrites the schema and requires every property. Pass the message to `results`, so that custom calls get their own
+ * type of answer, and answers to a program's calls name their `caller`. `results` returns an array of items.
  *
  * @param options `pending`, `envelope` and `report`.
  * @example
@@ -80,7 +81,7 @@ export function openaiResponses(options: FormatOptions = {}): Format {
   }
 }
 
-/** A grammar as the Responses API writes it; chat completions have its fields in `format.grammar`. */
+/** Returns a grammar in the form of the Responses API. Chat completions have its fields in `format.grammar`. */
 function formatOf({ format }: Fields): object | undefined {
   const grammar = read(format, 'grammar')
   return isObject(grammar) ? { format: { type: 'grammar', ...grammar } } : undefined

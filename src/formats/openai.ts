@@ -1,6 +1,6 @@
 /**
- * OpenAI's Chat Completions API, and the many that speak it. This leaf translates and does nothing else: no network, no
- * state, no knowledge of what runs the calls.
+ * OpenAI's Chat Completions API, and compatible servers. This leaf only translates: it must not use the network, keep state,
+ * or depend on the executor.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { definer } from './_definitions.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 
-/** What the format can be told. */
+/** Options of the format. */
 export interface OpenAiOptions extends FormatOptions {
   /**
-   * The types of tools that the server takes beside `function` and `custom`, which are all that OpenAI's takes: other
-   * servers run tools such as `builtin_function`. Default: none.
+   * The types of tools that the server accepts besides `function` and `custom`. OpenAI's accepts no others; other servers
+   * run tools such as `builtin_function`. Default: none.
    */
   readonly toolTypes?: readonly string[]
 }
@@ -21,16 +21,16 @@ export interface OpenAiOptions extends FormatOptions {
 const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
 
 /**
- * Translates to and from OpenAI's Chat Completions API.
+ * Returns a format that translates to and from OpenAI's Chat Completions API.
  *
- * Takes a completion, an assistant message, its `tool_calls`, or a conversation, of which the last message counts. An
- * assistant message whose content is a string counts as OpenAI's. Arguments stay the text that the model wrote; the text
- * of a `custom` call becomes `{ input: text }`. The former `function_call` is read and answered too, where `results` gets
- * the message. `providerOptions.openai` joins the function (`strict`, …); the schema is never rewritten for it. With
- * `type: 'custom'` the tool is offered as one that takes free text. Options that only the Responses API takes, such as
- * `type: 'web_search'`, are left out and reported: a tool with a handler is then offered as a function, one that OpenAI
- * runs is not. Results are text; what is not is named in words. `results` gives an array with a message for each:
- * `messages.push(...results)`.
+ * Messages: a completion, an assistant message, its `tool_calls`, or the last message of a conversation. An assistant message
+ * whose content is a string counts as OpenAI's. Arguments stay the text that the model wrote. The text of a `custom` call
+ * becomes `{ input: text }`. The former `function_call` is read too, and answered if `results` gets the message.
+ *
+ * `providerOptions.openai` is merged into the function (`strict`, …). The schema is never changed. With `type: 'custom'`, the
+ * tool takes free text. Options that only the Responses API accepts, such as `type: 'web_search'`, are left out and
+ * reported. A tool with a handler is then offered as a function; a tool that OpenAI runs is not offered. Results are text,
+ * and a note replaces media. `results` returns an array with one message for each result: `messages.push(...results)`.
  *
  * @param options `pending`, `envelope`, `report` and `toolTypes`.
  * @example
@@ -107,7 +107,7 @@ export function openai(options: OpenAiOptions = {}): Format {
   }
 }
 
-/** A grammar as chat completions write it; the Responses API has its fields in `format` itself. */
+/** Returns a grammar in the form of chat completions. The Responses API has its fields in `format` itself. */
 function formatOf(custom: Fields): object | undefined {
   const {
     type,
@@ -128,7 +128,7 @@ function assistantOf(message: unknown): unknown {
 
 function formerCall(message: unknown): unknown {
   const assistant = assistantOf(message)
-  // The parts of Gemini's messages have a field of that name too, and no role.
+  // A part of Gemini's messages may have a field with that name too, but no role.
   return read(assistant, 'role') === 'assistant' ? read(assistant, 'function_call') : undefined
 }
 

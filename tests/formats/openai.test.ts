@@ -77,8 +77,8 @@ describe('the definitions of openai', () => {
       { type: 'function', function: { ...plain, strict: true } },
     ])
     expect(reports.map((error) => (error as Error).message)).toEqual([
-      'The options of tool "search": chat completions take no tool of type "web_search". Use the format openai-responses, or name the type in `toolTypes` if the server takes it. It is offered without what does not fit.',
-      'The options of tool "search": chat completions have no allowed_callers, defer_loading; the format openai-responses has. It is offered without what does not fit.',
+      'The options of tool "search": chat completions take no tool of type "web_search". Use the format openai-responses, or name the type in `toolTypes` if the server takes it. It is offered without those options.',
+      'The options of tool "search": chat completions have no allowed_callers, defer_loading; the format openai-responses has. It is offered without those options.',
     ])
   })
 

@@ -1,13 +1,13 @@
 import { InvalidConfigurationError, type ToolDefinition } from '../index.ts'
 
 /**
- * A tool in a list: by its name, or, if it is a server's, by the name of the server and the name that the server gives it. A
- * list that makes a policy milder means tools of the host's own by plain names, since a server may list any name; a server that
- * the host gave no `name` is not known by the one that it chose.
+ * Names a tool in a list: by its name, or, for a server's tool, by the server's name and the server's name for the tool. In a
+ * list that makes a policy milder, a plain name means only the host's own tool, since a server may list any name. Such a list
+ * knows a server only by the `name` that the host gave it, never by the name that the server chose.
  */
 export type ToolName = string | { readonly server: string; readonly name: string }
 
-/** Refuses options that are none, and names that nobody reads: a list that is misspelt would guard nothing. */
+/** Throws if options are no object, or on an unknown option, since a misspelt list would protect nothing. */
 export function requireOptions(leaf: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw wrong(leaf, 'takes an object of options')
   const stranger = Object.keys(options).find((name) => !known.includes(name))
@@ -16,12 +16,12 @@ export function requireOptions(leaf: string, options: unknown, known: readonly s
   }
 }
 
-/** The tools that a list of an option names. */
+/** The tools that one option lists. */
 export class ToolList {
   readonly #names = new Set<string>()
   readonly #ofServers = new Set<string>()
 
-  /** @throws `E_INVALID_CONFIGURATION` if it is no list of tools. */
+  /** @throws `E_INVALID_CONFIGURATION` if `list` is not an array of tool names. */
   constructor(leaf: string, option: string, list: readonly ToolName[] | undefined) {
     if (!Array.isArray(list ?? [])) throw wrong(leaf, `takes an array of tool names as \`${option}\``)
     for (const entry of list ?? []) {
@@ -32,18 +32,18 @@ export class ToolList {
     }
   }
 
-  /** Whether a tool stands in the list, by any of its names, whoever made it: for lists that make a policy stricter. */
+  /** Returns whether the list has any name or alias of the tool, from any source. For lists that make a policy stricter. */
   includes(tool: ToolDefinition): boolean {
     return this.hasName(tool) || tool.aliases.some((alias) => this.#names.has(alias)) || this.#hasOfServer(tool)
   }
 
-  /** Whether the list means this very tool: for lists that make a policy milder. */
+  /** Returns whether the list means exactly this tool. For lists that make a policy milder. */
   means(tool: ToolDefinition): boolean {
     if (tool.mcpConfig === undefined) return this.hasName(tool)
     return tool.mcpConfig.isSelfNamed !== true && this.#hasOfServer(tool)
   }
 
-  /** Whether the tool's own name stands in the list by itself. */
+  /** Returns whether the list has the tool's own name as a plain name. */
   hasName({ name }: ToolDefinition): boolean {
     return this.#names.has(name)
   }
@@ -58,14 +58,14 @@ function pair(server: unknown, name: unknown): string {
   return JSON.stringify([server, name])
 }
 
-/** What tells a tool from those that have its name elsewhere; without line breaks. */
+/** Returns a text without line breaks that distinguishes a tool from tools of the same name from other sources. */
 export function identityOf({ name, mcpConfig }: ToolDefinition): string {
   if (mcpConfig === undefined) return name
   const { serverName, serverUrl, program, toolName } = mcpConfig
   return `${name} ${JSON.stringify([serverName, serverUrl, program, toolName])}`
 }
 
-/** One of a few words. */
+/** @throws `E_INVALID_CONFIGURATION` if `word` is not one of `words`. */
 export function wordOf<Word extends string>(
   leaf: string,
   option: string,
@@ -79,13 +79,13 @@ export function wordOf<Word extends string>(
   throw wrong(leaf, `takes ${words.map((each) => `"${each}"`).join(', ')} as \`${option}\`, not ${shown}`)
 }
 
-/** A whole number. */
+/** @throws `E_INVALID_CONFIGURATION` if `value` is not a whole number of at least `least`. */
 export function wholeNumber(leaf: string, option: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value
   throw wrong(leaf, `takes a whole number of at least ${least} as \`${option}\``)
 }
 
-/** The error of a leaf that cannot be made of its options. */
+/** Makes the error of a leaf whose options are invalid. */
 export function wrong(leaf: string, message: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`\`${leaf}\` ${message}.`)
 }

@@ -7,15 +7,15 @@ const mostAsked = 10_000
 const scopes = ['session', 'tool', 'session-and-tool', 'principal'] as const
 
 /**
- * Whose calls share a limit: those of a session, of a tool, of a tool within a session, or of a principal in all of its
- * sessions. The host names the principal in `CallOptions`, and an MCP server over HTTP fills it; a call without one counts for
- * its session.
+ * Which calls share a limit: those of a session, of a tool, of a tool within a session, or of a principal in all of its
+ * sessions. The host sets the principal in `CallOptions`; an MCP server over HTTP sets it itself. A call without a principal
+ * counts for its session.
  */
 export type LimitedBy = (typeof scopes)[number]
 
-/** What is counted of the calls that share a limit. */
+/** The counts of the calls that share a limit. */
 export interface Tally {
-  /** Calls that were let through and have not begun yet. */
+  /** Calls that were allowed and have not begun yet. */
   waiting: number
 }
 
@@ -26,33 +26,33 @@ export interface Limit<Counted extends Tally> {
   readonly tools: readonly ToolName[] | undefined
   create(): Counted
   readonly calls: number
-  /** Why no further call may begin; nothing where one may. `allowance` tells how many are allowed, and whose. */
+  /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how many calls are allowed, and of what. */
   refusal(tally: Counted, allowance: string): string | undefined
-  /** A call has begun. */
+  /** Counts a call that has begun. */
   begun(tally: Counted): void
 }
 
-/** A policy with an observer of its own. */
+/** A policy and the observer that counts for it. */
 export type Limiting = Extension & { readonly policies: readonly [Policy]; readonly observers: readonly [Observer] }
 
 /**
- * Limits how many calls begin. A call takes its place when it is decided on, so that calls side by side cannot slip past;
- * the place becomes a start with `tool:start`, or when a client is asked, and is given back where the call settles without
- * one. What the client answers is neither judged again nor another start.
+ * Limits how many calls begin. A call takes a place when the policy decides on it, so that parallel calls cannot exceed the
+ * limit. The place becomes a start at `tool:start`, or when a client is asked. If the call settles without a start, the place
+ * is free again. The client's answer is not decided on again, and is no second start.
  */
 export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limiting {
   const per = wordOf(limit.name, 'per', limit.per, scopes, 'session-and-tool')
   const tools = limit.tools === undefined ? undefined : new ToolList(limit.name, 'tools', limit.tools)
-  // The least recently used first.
+  // Least recently used first.
   const tallies = new Map<string, Counted>()
-  // How many places a call holds; more than one where executors share the limit, and a host gave two calls one id.
+  // Places per call: more than one if executors share the limit and a host gave two calls the same id.
   const places = new Map<string, number>()
-  // Calls that began when their client was asked, and wait for its answer; the oldest first.
+  // Calls that began when their client was asked and that wait for its answer. Oldest first.
   const asked = new Map<string, number>()
-  // An extension may be mounted twice, or on trial too: what it said of a call it says again.
+  // An extension may be mounted twice, or also in `shadow`: it repeats its decision on the same call.
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
-  // A tool's identity has no line break, so that no session can pass for another pair, nor a principal for a session.
+  // A tool's identity has no line break, so keys of different kinds never collide.
   function keyOf({ session, principal }: Counting, tool: ToolDefinition): string {
     if (per === 'principal') return principal === undefined ? `\n${session}` : `principal\n${principal}`
     return per === 'session' ? session : per === 'tool' ? identityOf(tool) : `${identityOf(tool)}\n${session}`
@@ -73,13 +73,13 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (tools !== undefined && !tools.includes(call.tool)) return undefined
     const known = decided.get(context)
     if (known !== undefined) return known.decision
-    // Where a client has answered, its call began when it was asked.
-    const decision = call.resumption?.reason === 'client' ? undefined : judge(call)
+    // A call that a client has answered began when the client was asked.
+    const decision = call.resumption?.reason === 'client' ? undefined : decideNew(call)
     decided.set(context, { decision })
     return decision
   }
 
-  function judge(call: Validated): Decision {
+  function decideNew(call: Validated): Decision {
     const { tool, invocationId } = call
     const key = keyOf(call, tool)
     const tally = tallyOf(key)
@@ -94,7 +94,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   const observe: Observer = (event, tool) => {
-    if (tool === undefined) return // its call was never judged
+    if (tool === undefined) return // no policy decided on a call without a tool
     const { invocationId } = event
     const isAsked = event.event === 'call:paused' && event.reason === 'client'
     if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
@@ -129,13 +129,13 @@ const whose: Readonly<Record<LimitedBy, string>> = {
   principal: ' for a principal',
 }
 
-/** Whose a call is. */
+/** The owner of a call. */
 interface Counting {
   readonly session: string
   readonly principal?: string | undefined
 }
 
-/** A call, among those that share a limit. */
+/** Returns the key of a call among the calls that share a limit. */
 function placeOf(invocationId: string, key: string): string {
   return JSON.stringify([invocationId, key])
 }
@@ -144,7 +144,7 @@ function add(counts: Map<string, number>, place: string): void {
   counts.set(place, (counts.get(place) ?? 0) + 1)
 }
 
-/** Takes one away; tells whether there was one. */
+/** Decrements a count. Returns whether it was above zero. */
 function take(counts: Map<string, number>, place: string): boolean {
   const count = counts.get(place) ?? 0
   if (count > 1) counts.set(place, count - 1)

@@ -1,6 +1,6 @@
 /**
- * A number of calls, and no more. This leaf counts the calls of one process in memory: it keeps nothing over a restart,
- * never gives a call back that has begun, and counts neither requests for approval nor refusals.
+ * Limits the number of calls. This leaf counts the calls of one process in memory and forgets them on a restart. It never
+ * refunds a call that has begun, and counts neither requests for approval nor refusals.
  *
  * @module
  */
@@ -13,11 +13,11 @@ export interface BudgetOptions {
   /** How many calls may begin. */
   readonly calls: number
   /**
-   * Whose calls share the budget. A client that can begin as many sessions as it likes, as over HTTP, is held by `'principal'` and
-   * `'tool'` alone. Default: `'session-and-tool'`.
+   * Which calls share the budget. Over HTTP a client can begin any number of sessions: only `'principal'` and `'tool'` limit it.
+   * Default: `'session-and-tool'`.
    */
   readonly per?: LimitedBy
-  /** The tools whose calls are counted: by name those of any source, each by itself. Default: all. */
+  /** The tools whose calls are counted. A name means the tool of that name from any source; each is counted apart. Default: all. */
   readonly tools?: readonly ToolName[]
 }
 
@@ -26,15 +26,14 @@ interface Spent extends Tally {
 }
 
 /**
- * Lets so many calls begin, and refuses the rest.
+ * Allows a number of calls to begin and denies the rest.
  *
- * A call counts when it begins, and where a client has to answer it, when the client is asked: one that is refused, or that
- * waits for approval and is never approved, costs nothing, and one that is resumed costs no more than another. While it
- * waits it holds its place, so that calls side by side cannot slip past. The counts of the 10,000 sessions and tools that
- * were used last are kept.
+ * A call counts when it begins; if a client has to answer it, it counts when the client is asked. A call that is denied or
+ * never approved costs nothing. A call that is resumed counts once. A waiting call holds its place, so parallel calls cannot
+ * exceed the budget. The policy keeps the counts of the 10,000 most recently used sessions and tools.
  *
- * @param options `calls`: how many; `per` and `tools`: of which.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options `calls` is the number; `per` and `tools` choose which calls it counts.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'

@@ -1,27 +1,27 @@
 /**
- * Permissions by what tools are like. This leaf goes by traits alone: it reads no names and no args, and what a tool of a
- * wire says of itself never makes it milder.
+ * Permissions by the traits of tools. This leaf reads no names and no args. What a server says of its own tool never makes
+ * the policy milder.
  *
  * @module
  */
 import type { Decision, Extension, Policy, ToolDefinition } from '../index.ts'
 import { requireOptions, wordOf, wrong } from './_options.ts'
 
-/** Let the call through, ask somebody, or refuse it. */
+/** Allow the call, ask the approver, or deny it. */
 export type TraitDecision = 'allow' | 'ask' | 'deny'
 
 export interface ByTraitsOptions {
-  /** Of tools that change nothing. */
+  /** For tools that change nothing. */
   readonly readonly?: TraitDecision
-  /** Of tools that may destroy something. */
+  /** For tools that may destroy something. */
   readonly destructive?: TraitDecision
-  /** Of tools that reach beyond what the host controls. */
+  /** For tools that reach beyond what the host controls. */
   readonly openWorld?: TraitDecision
-  /** Of tools to which none of the above applies. Default: `'allow'`. */
+  /** For tools to which none of the above applies. Default: `'allow'`. */
   readonly otherwise?: TraitDecision
   /**
-   * Whose traits are believed. Default: those of every tool, except a tool of type `mcp` to which `mcpTools({ tools })` gave
-   * none of `readonly`, `destructive` and `openWorld`.
+   * Returns whether the policy believes the traits of a tool. Default: yes, except for a tool of type `mcp` to which
+   * `mcpTools({ tools })` gave none of `readonly`, `destructive` and `openWorld`.
    */
   readonly believe?: (tool: ToolDefinition) => boolean
 }
@@ -30,13 +30,13 @@ const traits = ['readonly', 'destructive', 'openWorld'] as const
 const strictness = ['allow', 'ask', 'deny'] as const
 
 /**
- * Decides by the traits of the tool: of those that hold and are named here, the strictest wins.
+ * Decides by the traits of the tool: the strictest decision among the traits that apply wins.
  *
- * A tool that is not believed might be anything: what is said of `destructive`, `openWorld` and `otherwise` applies to it in
- * any case, and a `readonly` of its own can only make the decision stricter. The reason of a decision says so.
+ * A tool whose traits are not believed may do anything: the decisions for `destructive`, `openWorld` and `otherwise` all apply
+ * to it, and its own `readonly` can only make the decision stricter. The reason of a decision says so.
  *
- * @param options What becomes of the tools with each trait; a trait that is left out says nothing.
- * @throws `E_INVALID_CONFIGURATION` where an option is unknown, or is not `'allow'`, `'ask'` or `'deny'`.
+ * @param options The decision for each trait; a trait that is left out decides nothing.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown, or is not `'allow'`, `'ask'` or `'deny'`.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -79,13 +79,13 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
   return { policies: [{ name: 'byTraits', decide: ({ tool }) => decide(tool) }] }
 }
 
-/** Whether the host itself said what a tool is like: one of a server has no traits but those that the host gave it. */
+/** Returns whether the host described the tool: the only traits of a server's tool are those that the host gave it. */
 function isDescribedByHost(tool: ToolDefinition): boolean {
   const given = tool.mcpConfig?.hostTraits
   return tool.type !== 'mcp' || (given !== undefined && traits.some((trait) => given[trait] !== undefined))
 }
 
-/** Why traits do not count, and what to do if they should. */
+/** Says that the traits are not believed, and how to have them believed. */
 function disbelieved({ type }: ToolDefinition): string {
   const next = type === 'mcp' ? 'Give it `traits` in `mcpTools({ tools })`, or set `believe`' : 'Set `believe`'
   return `: the traits of this tool are not believed. ${next}`

@@ -1,6 +1,6 @@
 /**
- * Permissions by the names of tools. This leaf decides and nothing else: it asks nobody itself, remembers no answer, and
- * never lets a call through that another policy refuses.
+ * Permissions by the names of tools. This leaf only decides: it asks no approver itself, remembers no answer, and never
+ * allows a call that another policy denies.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { requireOptions, ToolList, wordOf, wrong, type ToolName } from './_optio
 
 export type { ToolName }
 
-/** Let the call through, ask somebody, or refuse it. */
+/** Allow the call, ask the approver, or deny it. */
 export type Permission = 'auto' | 'ask' | 'deny'
 
-/** Decides about a call that stands in no list. */
+/** Decides on a call of a tool that is in no list. */
 export type PermissionFunction = (
   toolName: string,
   call: Validated,
@@ -20,19 +20,19 @@ export type PermissionFunction = (
 ) => Permission | Promise<Permission>
 
 interface PermissionLists {
-  /** Tools whose calls somebody has to approve, unless they stand in one of the other lists. */
+  /** Tools whose calls need approval, unless another list has them. */
   readonly requireApprovalTools?: readonly ToolName[]
   /**
-   * Tools about whose calls this policy asks nobody, unless they are denied. They run at once only where nothing else asks:
-   * a tool's own `requiresConfirmation` and other policies still do. A name by itself means a tool of the host's own, and
-   * `{ server: 'files', name: 'read_file' }` that of a server to which the host gave this name in `mcpTools`.
+   * Tools that this policy allows, unless `autoDenyTools` has them. The tool's own `requiresConfirmation` and other policies may
+   * still ask. A plain name means a tool of the host's own; `{ server: 'files', name: 'read_file' }` means the tool of the
+   * server that the host named `files` in `mcpTools`.
    */
   readonly autoAllowTools?: readonly ToolName[]
-  /** Tools whose calls are refused, whatever else is said of them. */
+  /** Tools whose calls are denied, even if another list has them. */
   readonly autoDenyTools?: readonly ToolName[]
 }
 
-/** What becomes of the tools that stand in no list: `mode`, and the function that `mode: 'custom'` asks. */
+/** The lists; `mode` decides on tools in no list, and `mode: 'custom'` calls `decide`. */
 export type PermissionsOptions = PermissionLists &
   (
     | { readonly mode: Permission; readonly decide?: undefined }
@@ -45,12 +45,13 @@ const modes = ['auto', 'ask', 'deny', 'custom'] as const
 /**
  * Decides by the name of the tool: `autoDenyTools` before `autoAllowTools` before `requireApprovalTools` before `mode`.
  *
- * It is the tool's own name that counts, by whichever alias it was called. An alias in `autoDenyTools` or
- * `requireApprovalTools` stands for its tool; `autoAllowTools` takes own names alone.
+ * The tool's own name counts, even if the caller used an alias. An alias in `autoDenyTools` or `requireApprovalTools` stands
+ * for its tool; `autoAllowTools` takes no aliases.
  *
- * @param options `mode` decides about tools that stand in no list; `'custom'` asks `decide`. A `decide` that throws, or gives
- * anything but `'auto'`, `'ask'` and `'deny'`, refuses the call.
- * @throws `E_INVALID_CONFIGURATION` where the mode or an option is unknown, a list is none, or `decide` is missing or idle.
+ * @param options `mode` decides on tools in no list; `'custom'` calls `decide`. If `decide` throws, or returns anything but
+ * `'auto'`, `'ask'` and `'deny'`, the call is denied.
+ * @throws `E_INVALID_CONFIGURATION` if the mode or an option is unknown, a list is not an array of tool names, `decide` is
+ * missing for `'custom'`, or is given with another mode.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -93,13 +94,13 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
 function functionOf(mode: string, decide: PermissionFunction | undefined): PermissionFunction {
   if (mode === 'custom') {
     if (typeof decide === 'function') return decide
-    throw wrong('permissions', 'needs the function `decide` where `mode` is "custom"')
+    throw wrong('permissions', 'needs the function `decide` if `mode` is "custom"')
   }
   if (decide === undefined) return () => 'deny'
-  throw wrong('permissions', `asks \`decide\` only where \`mode\` is "custom", and it is "${mode}"`)
+  throw wrong('permissions', `takes \`decide\` only if \`mode\` is "custom"; it is "${mode}"`)
 }
 
-/** Why a name in `autoAllowTools` does not allow a server's tool, and what to write instead. */
+/** Says how to allow a server's tool whose plain name is in `autoAllowTools`. */
 function notMeant({ mcpConfig }: ToolDefinition): string {
   const { serverName: server, toolName: name } = mcpConfig ?? {}
   return `; \`autoAllowTools\` means this tool only by ${JSON.stringify({ server, name })}, with \`server\` as its \`name\` in \`mcpTools\``

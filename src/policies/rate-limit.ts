@@ -1,6 +1,6 @@
 /**
- * So many calls in so much time. This leaf refuses at once what comes too soon: it delays and queues nothing, and knows
- * only the calls of its own process.
+ * Limits the number of calls per interval. This leaf denies at once a call that comes too soon: it delays and queues nothing,
+ * and knows only the calls of its own process.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_start
 export type { LimitedBy, Limiting, ToolName }
 
 export interface RateLimitOptions {
-  /** How many calls may begin within any stretch of `interval`. */
+  /** How many calls may begin within any `interval`. */
   readonly calls: number
-  /** The length of the stretch, in milliseconds. */
+  /** The length of the window, in milliseconds. */
   readonly interval: number
   /**
-   * Whose calls share the limit. A client that can begin as many sessions as it likes, as over HTTP, is held by `'principal'` and
-   * `'tool'` alone. Default: `'session-and-tool'`.
+   * Which calls share the limit. Over HTTP a client can begin any number of sessions: only `'principal'` and `'tool'` limit it.
+   * Default: `'session-and-tool'`.
    */
   readonly per?: LimitedBy
-  /** The tools whose calls are counted: by name those of any source, each by itself. Default: all. */
+  /** The tools whose calls are counted. A name means the tool of that name from any source; each is counted apart. Default: all. */
   readonly tools?: readonly ToolName[]
 }
 
@@ -29,13 +29,13 @@ interface Recent extends Tally {
 }
 
 /**
- * Lets so many calls begin within any stretch of time, and refuses the rest, saying when to try again.
+ * Allows a number of calls to begin within any interval. Denies the rest, and says when to try again.
  *
- * A call counts when it begins, as in a budget; one that waits to begin holds its place. The window slides, and is measured
- * by the monotonic clock. At most `calls` times are kept for each of the 10,000 sessions and tools that were used last.
+ * A call counts when it begins, as in `budget`; a call that waits to begin holds its place. The window slides and uses the
+ * monotonic clock. The policy keeps at most `calls` times for each of the 10,000 most recently used sessions and tools.
  *
- * @param options `calls`: how many; `interval`: in how many milliseconds; `per` and `tools`: of which.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options `calls` is the number, `interval` the window in milliseconds; `per` and `tools` choose which calls it counts.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -69,13 +69,13 @@ export function rateLimit(options: RateLimitOptions): Limiting {
     },
     begun(recent) {
       recent.starts.push(performance.now())
-      // More may begin where a tally was forgotten meanwhile; the newest of them say all that is needed.
+      // More calls may begin if their tally was evicted meanwhile; the newest times suffice.
       if (recent.starts.length > calls) recent.starts.shift()
     },
   })
 }
 
-/** A stretch of time, never shorter than it is. */
+/** Formats a duration, rounded up so that a caller never retries too early. */
 function words(milliseconds: number): string {
   return milliseconds < 1_000 ? `${Math.ceil(milliseconds)} ms` : `${Math.ceil(milliseconds / 100) / 10} s`
 }

@@ -1,13 +1,13 @@
 /**
- * Policies on trial. This leaf only tells what policies would have said: it never changes what becomes of a call, waits for
- * no promise of theirs, and mounts none of the doors through which an extension acts.
+ * Policies on trial. This leaf only reports what policies would have decided. It never changes a call, waits for no promise
+ * of a policy, and mounts nothing through which an extension acts.
  *
  * @module
  */
 import type { Extension, Policy, ToolContext, Validated } from '../index.ts'
 import { wrong } from './_options.ts'
 
-/** What a policy would have said of a call. */
+/** What a policy would have decided on a call. */
 export interface ShadowReport {
   /** The name of the policy. */
   readonly policy: string
@@ -15,7 +15,7 @@ export interface ShadowReport {
   readonly invocationId: string
   readonly toolName: string
   readonly session: string
-  /** `none` is no objection; `failed` is a policy that threw or said what it cannot say, which would have been a refusal. */
+  /** `none`: no objection. `failed`: the policy threw or returned an invalid decision, which would have denied the call. */
   readonly said: 'none' | 'ask' | 'deny' | 'result' | 'failed'
   readonly reason?: string
   /** What the policy threw. */
@@ -23,14 +23,14 @@ export interface ShadowReport {
 }
 
 /**
- * Asks the policies of another extension about every call, and reports what they would have said.
+ * Asks the policies of another extension about every call, and reports what they would have decided.
  *
- * Every policy is asked, also behind one that would have refused, and is handed a copy of the input. The extension's own
- * observers and its `close` are mounted, so that a budget counts as it would; nothing else of it is.
+ * Each policy is asked, even after one that would have denied the call, and receives a copy of the input. Of the extension,
+ * only its policies, its observers and its `close` are mounted, so a budget counts as usual.
  *
- * @param extension What is tried out.
- * @param report Hears once for each policy and call, at once or when a promise of the policy settles. What it throws is lost.
- * @throws `E_INVALID_CONFIGURATION` where the extension has no policies, or `report` is no function.
+ * @param extension The extension on trial.
+ * @param report Called once for each policy and call, at once or when the policy's promise settles. Its errors are ignored.
+ * @throws `E_INVALID_CONFIGURATION` if the extension has no policies, or `report` is not a function.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -51,8 +51,7 @@ export function shadow(
   const { policies = [], observers } = (extension ?? {}) as Partial<Extension>
   if (policies.length === 0)
     throw wrong('shadow', 'takes an extension with policies, as in shadow(permissions({ … }), …)')
-  if (typeof report !== 'function')
-    throw wrong('shadow', 'takes a function that hears what the policies would have said')
+  if (typeof report !== 'function') throw wrong('shadow', 'takes a function as `report`')
 
   function ask(policy: Policy, call: Validated, context: ToolContext): void {
     const { callId, invocationId, session } = call
@@ -61,7 +60,7 @@ export function shadow(
       try {
         report({ ...about, ...said })
       } catch {
-        // whoever listens cannot steer either
+        // a listener must not change a call
       }
     }
     const failed = (error: unknown): void => tell({ said: 'failed', error })
@@ -100,14 +99,14 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** The call as a policy sees it, with an input of its own: what is written to it reaches nobody. */
+/** Returns the call with a copy of its input and args, so that a policy on trial cannot change the real call. */
 function copyOf(call: Validated): Validated {
   const { input, args, identity } = call
   const own = { input: copied(input), args: copied(args), identity: { ...identity, args: copied(identity.args) } }
   return Object.create(call, Object.getOwnPropertyDescriptors(own)) as Validated
 }
 
-/** A copy of arrays and plain objects; everything else, as dates and instances are, stays what it is. */
+/** Copies arrays and plain objects; returns everything else, such as dates and instances, as it is. */
 function copied(value: unknown, seen = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value
   const prototype: unknown = Object.getPrototypeOf(value)

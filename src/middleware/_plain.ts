@@ -1,11 +1,11 @@
-/** Whether a value is an array, or an object that was written as `{}`. */
+/** Returns whether a value is an array or a plain object. */
 export function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
-/** The own enumerable members of an object: symbols too, since `json()` and `content()` mark a result with one. */
+/** Returns the own enumerable members of an object, with symbols, since `json()` and `content()` mark a result with one. */
 export function membersOf(value: object): (readonly [key: string | symbol, value: unknown])[] {
   if (Array.isArray(value)) return value.map((item: unknown, index) => [String(index), item])
   return Reflect.ownKeys(value)
@@ -13,7 +13,7 @@ export function membersOf(value: object): (readonly [key: string | symbol, value
     .map((key) => [key, (value as Record<string | symbol, unknown>)[key]])
 }
 
-/** An array or plain object with the given members; `__proto__` is an ordinary key. */
+/** Makes an array or plain object with the given members; `__proto__` is an ordinary key. */
 export function plainLike(
   value: object,
   members: readonly (readonly [key: string | symbol, value: unknown])[],

@@ -1,7 +1,7 @@
 /**
- * Results that are given again. This leaf keeps only what readonly tools of the host's own gave, for a while and in memory:
- * it hears of no change, so that a result may be as old as `ttl`; it joins no calls that run side by side; and it keeps
- * neither failures nor streams, generators' progress, artifacts, instances of classes, or anything else that is not plain.
+ * Caches results in memory, only for readonly tools of the host's own. This leaf learns of no changes, so a result may be as
+ * old as `ttl`. It does not join parallel calls. It keeps no failures, streams, progress of generators, artifacts, instances
+ * of classes, or other values that are not plain.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
 export interface CacheOptions {
-  /** How many results are kept; beyond it, the least recently used goes first. Default: 500. */
+  /** How many results are kept; the least recently used is evicted first. Default: 500. */
   readonly maximumEntries?: number
   /** How long a result is kept, in milliseconds. Default: 300,000. */
   readonly ttl?: number
   /**
-   * Whether a result is given within the session alone that it was made in, or to every session. `'shared'` is for tools
-   * whose results do not depend on who asks. Default: `'session'`.
+   * Whether a result is reused only in the session that made it, or in every session. Use `'shared'` only for tools whose
+   * results do not depend on the caller. Default: `'session'`.
    */
   readonly scope?: 'session' | 'shared'
 }
@@ -27,27 +27,27 @@ interface Entry {
   readonly expiresAt: number
 }
 
-/** A middleware with an observer of its own. */
+/** A middleware and the observer that tells it which calls settled `ok`. */
 export type Caching = Extension & {
   readonly middleware: readonly [Middleware]
   readonly observers: readonly [Observer]
 }
 
-/** About 64 MiB, where every character takes two bytes. */
+/** About 64 MiB, in characters of two bytes. */
 const mostWeight = 33_554_432
 const deepest = 256
 
 /**
- * Gives the result of an earlier call with the same args instead of running the tool again, for tools of type `server`
- * whose `traits` say `readonly`.
+ * Returns the result of an earlier call with the same args instead of running the tool again, for tools of type `server`
+ * whose `traits` have `readonly`.
  *
- * Two calls are the same where session, caller, definition and `callId` are; what a handler reads from `values` is no part of
- * it. A result is kept once its call has settled `ok`, which the extension's own observer hears: mount it whole, in `use`. It
- * is copied before and each time it is given, so that nobody changes that of another. A hit is told of as `tool:progress` of
- * type `cache`. All results together take about 64 MiB at most.
+ * Two calls are the same if their session, caller, tool definition and `callId` are; what a handler reads from `values` does
+ * not count. A result is kept when its call settles `ok`. The extension's observer listens for that: mount the whole
+ * extension in `use`. The cache copies a result when it keeps it and on each hit, so callers cannot change each other's
+ * results. A hit emits `tool:progress` of type `cache`. All results together take at most about 64 MiB.
  *
- * @param options How many, for how long, and for whom.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options How many results are kept, for how long, and for which sessions.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -63,15 +63,15 @@ export function cache(options: CacheOptions = {}): Caching {
   const ttl = numberOf('cache', 'ttl', options.ttl ?? 300_000, 0)
   const { scope = 'session' } = options
   if (scope !== 'session' && scope !== 'shared') throw wrong('cache', 'takes "session" or "shared" as `scope`')
-  // The least recently used first.
+  // Least recently used first.
   const entries = new Map<string, Entry>()
-  // The invocations that run, and what they gave: until they settle, it may still turn out to be no result.
+  // The running invocations and what they returned: only the settlement decides whether that is a result.
   const fresh = new Map<string, (Entry & { readonly key: string }) | undefined>()
   const numbers = new WeakMap<ToolDefinition, number>()
   let weight = 0
   let count = 0
 
-  /** The definition as it is now: a tool that takes the place of another finds nothing of it. */
+  /** Returns a number per definition, so that a tool that replaces another does not reuse its results. */
   function numberOfTool(tool: ToolDefinition): number {
     const number = numbers.get(tool) ?? count++
     numbers.set(tool, number)
@@ -116,7 +116,7 @@ export function cache(options: CacheOptions = {}): Caching {
         }
         forget(key)
         const value = await next()
-        // What comes after the settlement is late, and without the observer nothing would tell of one.
+        // Not in `fresh`: the call has settled already, or the observer is not mounted.
         const copy = fresh.has(invocationId) ? snapshot(value) : undefined
         if (copy !== undefined && copy.weight <= mostWeight) {
           fresh.set(invocationId, { ...copy, key, expiresAt: performance.now() + ttl })
@@ -137,13 +137,13 @@ function whose(caller: Caller): unknown {
   return typeof caller === 'string' ? caller : [caller.app]
 }
 
-/** A copy and about how many characters it takes; nothing of what cannot be copied whole. */
+/** Returns a copy and its approximate size in characters, or `undefined` if the value cannot be copied whole. */
 function snapshot(value: unknown): { readonly value: unknown; readonly weight: number } | undefined {
   let weight = 0
   try {
     return { value: copied(value, 0), weight }
   } catch {
-    return undefined // it is given out as it is, and not kept
+    return undefined // such a value is returned as it is, and not kept
   }
 
   function copied(item: unknown, depth: number): unknown {

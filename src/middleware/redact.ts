@@ -1,7 +1,7 @@
 /**
- * Secrets in results, masked. This leaf is a net and no wall: it finds what its patterns describe, in text and in JSON. It
- * looks into no bytes, streams and artifacts, and changes neither errors, nor progress, nor what the handler itself holds.
- * What is known to be secret belongs into the tool's `secrets`.
+ * Masks secrets in results. This leaf finds only what its patterns describe, in text and in JSON, so it is no guarantee. It
+ * does not search bytes, streams and artifacts. It does not change errors, progress, or the handler's own objects. Put known
+ * secrets into the tool's `secrets`.
  *
  * @module
  */
@@ -10,21 +10,21 @@ import { requireOptions, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
 export interface RedactOptions {
-  /** What is masked wherever it stands in a string. The host's own, which have to be safe to run on any text. Default: `secretPatterns`. */
+  /** Patterns that are masked anywhere in a string. They have to be safe to run on any text. Default: `secretPatterns`. */
   readonly patterns?: readonly RegExp[]
-  /** Members whose text is masked whole, by their names. Default: `secretNames`. */
+  /** Names of members whose text is masked whole. Default: `secretNames`. */
   readonly names?: readonly RegExp[]
-  /** What stands in a secret's place. Default: `***`. */
+  /** What replaces a secret. Default: `***`. */
   readonly replacement?: string
 }
 
-// Every repetition before a secret is bounded, and every pattern begins at a fixed word or border: they take a time that
-// grows with the text alone, whatever the text is.
+// Every repetition before a secret is bounded, and every pattern begins at a fixed word or border. So the patterns run in
+// linear time on any text.
 const name =
   '(?:pass(?:word|wd|phrase)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|(?:access|refresh|auth)[_-]?token)'
 const assigned = `${name}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
 
-/** What `redact` looks for in text: passwords and keys that are assigned, and the forms of well-known credentials. */
+/** The default patterns: passwords and keys that are assigned, and the forms of well-known credentials. */
 export const secretPatterns: readonly RegExp[] = [
   new RegExp(`(?<=${assigned})(?!\\\\["'])[^\\s"'&]+`, 'gi'),
   new RegExp(`(?<=${assigned}")(?!")[^"\\\\\\n]*(?:\\\\.[^"\\\\\\n]*)*`, 'gi'),
@@ -47,13 +47,13 @@ export const secretNames: readonly RegExp[] = [new RegExp(`^(?:${name}|secret|au
 /**
  * Masks secrets in results: in text, and in every string of a JSON value or of content blocks.
  *
- * Where something is masked the result is a copy; otherwise it is the handler's own object. What is not plain is looked at as
- * the JSON that would be written of it. It sees what the middleware gives that `use` names after it: mount it before the rest,
- * but after `truncate`, which may cut a secret so that no pattern knows what is left of it.
+ * If something is masked, the result is a copy; otherwise it is the handler's own object. A value that is not plain is
+ * searched as the JSON that it serializes to. The middleware masks what the middleware after it in `use` returns: mount it
+ * before the others, but after `truncate`, which may cut a secret so that no pattern matches the rest.
  *
- * @param options Own patterns stand in for the default ones: `patterns: [...secretPatterns, /mine/]` adds to them. A pattern
- * is looked for everywhere, whatever its `lastIndex` and its flags `g` and `y` say.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options Your `patterns` replace the default ones: `patterns: [...secretPatterns, /mine/]` adds to them. Every match
+ * is masked: `lastIndex` and the flags `g` and `y` of a pattern do not count.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -71,7 +71,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   if (typeof replacement !== 'string') throw wrong('redact', 'takes a string as `replacement`')
 
   function maskedText(text: string): string {
-    // A function, so that `$&` in the replacement stands for itself.
+    // A function, so that `$&` in the replacement is literal.
     return patterns.reduce((rest, pattern) => rest.replace(pattern, () => replacement), text)
   }
 
@@ -80,7 +80,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     return isSecret ? replacement : masked(value, done)
   }
 
-  /** The value itself where nothing in it is masked. `done` holds what was looked at, so that each object is walked once. */
+  /** Returns the value itself if nothing in it is masked. `done` holds the results so far, so each object is walked once. */
   function masked(value: unknown, done: Map<object, unknown>): unknown {
     if (typeof value === 'string') return maskedText(value)
     if (!isObject(value) || isOpaque(value)) return value
@@ -94,7 +94,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   function maskedObject(value: object, done: Map<object, unknown>): unknown {
     if (!hasToJSON(value)) return maskedMembers(value, done)
     const written = value.toJSON('')
-    // JSON asks once: of what was given, also where that is the object itself, it writes the members.
+    // `JSON.stringify` calls `toJSON` once: it writes the members of what that returns, even if that has a `toJSON` too.
     const its = isObject(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
     return Object.is(its, written) ? value : its
   }
@@ -107,7 +107,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
       return [key, its] as const
     })
     if (!isChanged) return value
-    // The copy is what is written: a `toJSON` would give the original again.
+    // The copy has no `toJSON`, which would return the original again.
     const own = members.filter(([key, member]) => key !== 'toJSON' || typeof member !== 'function')
     return plainLike(isPlain(value) ? value : {}, own)
   }
@@ -117,7 +117,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
       async (_call, _context, next) => {
         const value = await next()
         const its = masked(value, new Map())
-        // What stands in for an instance is JSON as the instance was, also where it is a string or looks like content.
+        // The replacement of an instance is JSON, as the instance was, even if it is a string or looks like content.
         const isInstance = !Object.is(its, value) && isObject(value) && !isPlain(value)
         return isInstance ? json(its) : its
       },
@@ -125,7 +125,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   }
 }
 
-/** What is no JSON: bytes, streams, and artifacts, which the kernel handles in its own way. */
+/** Returns whether a value is bytes, a stream or an artifact, which the kernel encodes otherwise than as JSON. */
 function isOpaque(value: object): boolean {
   return (
     ArrayBuffer.isView(value) ||
@@ -144,7 +144,7 @@ function hasToJSON(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
-/** Copies that look everywhere, and share no `lastIndex` with the host's. */
+/** Copies patterns, so that they match globally and share no `lastIndex` with the host's. */
 function patternsOf(option: string, patterns: readonly RegExp[]): readonly RegExp[] {
   if (Array.isArray(patterns) && patterns.every((pattern) => pattern instanceof RegExp)) {
     return patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`))

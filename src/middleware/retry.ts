@@ -1,6 +1,6 @@
 /**
- * Another attempt after a failure that may pass. This leaf repeats nothing whose repetition could do harm: it acts only on
- * what the host itself calls idempotent or readonly, and believes no server about its own tools.
+ * Repeats a tool after a failure that may pass. This leaf repeats only tools that the host itself calls idempotent or
+ * readonly, and believes no server about its own tools.
  *
  * @module
  */
@@ -15,31 +15,31 @@ import {
 import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 
 export interface RetryOptions {
-  /** How often the tool is run at most, the first time included. Default: 3. */
+  /** How often the tool runs at most, including the first time. Default: 3. */
   readonly attempts?: number
   /** The longest wait before the second attempt, in milliseconds; it doubles with each further one. Default: 200. */
   readonly delay?: number
   /** The longest wait before any attempt, in milliseconds. Default: 30,000. */
   readonly maximumDelay?: number
   /**
-   * Which errors are worth another attempt; one that throws says no. Default: those that are `retryable` (trouble of the
-   * network, rate limits, and what a handler says of its `ToolFailure`), and timeouts of the handler's own.
+   * Returns whether an error is worth another attempt; if it throws, there is none. Default: errors that are `retryable`
+   * (network failures, rate limits, a `ToolFailure` that says so), and the handler's own timeouts.
    */
   readonly when?: (error: ToolError, context: ToolContext) => boolean
 }
 
-/** The longest that a timer can wait. */
+/** The longest time that a timer can wait, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 /**
  * Runs a tool again after an error that may pass, for tools that are `idempotent`, or of type `server` and `readonly`.
  *
- * Tools of type `mcp` are never repeated. The wait before each attempt is random, up to a length that doubles each time; it
- * ends at once when the call is given up or its deadline passes. All attempts share the deadline of the call, and each is
- * counted in `context.attempt`.
+ * Tools of type `mcp` are never repeated. The wait before each attempt is random, up to a bound that doubles each time. It
+ * ends at once if the call is cancelled or its deadline passes. All attempts share the deadline of the call, and
+ * `context.attempt` counts them.
  *
- * @param options How often, after how long, and after which errors.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options How often to repeat, how long to wait, and after which errors.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -62,7 +62,7 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
     try {
       return isToolError(error) && when(error, context) === true
     } catch {
-      return false // the error at hand says more than the one of `when`
+      return false // the tool's error says more than that of `when`
     }
   }
 
@@ -84,7 +84,7 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
   }
 }
 
-/** What a server says of its own tools is no reason to do something twice. */
+/** Returns whether the host allows to repeat the tool; what a server says of its own tools does not count. */
 function mayRepeat({ tool: { type, traits } }: Confirmed): boolean {
   return type !== 'mcp' && (traits.idempotent || (traits.readonly && type === 'server'))
 }
@@ -93,7 +93,7 @@ function mayPass(error: ToolError): boolean {
   return error.retryable || (error.code === 'E_TOOL_DOWNSTREAM_ERROR' && error.category === 'timeout')
 }
 
-/** Waits, for as long as nobody gives the call up. */
+/** Waits. Throws the signal's reason if the call is aborted. */
 async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Text that is too long, cut. This leaf shortens results that are one string, and touches nothing else: no strings within
- * objects or content blocks, no streams and no artifacts. What it cuts off is gone, from the artifact too.
+ * Cuts text that is too long. This leaf shortens results that are one string. It does not touch strings within objects or
+ * content blocks, streams, and artifacts. What it cuts off is lost, for the artifact too.
  *
  * @module
  */
@@ -8,20 +8,20 @@ import type { Extension, Middleware } from '../index.ts'
 import { requireOptions, wholeNumber, wrong } from './_options.ts'
 
 export interface TruncateOptions {
-  /** How many characters (UTF-16 code units) a text may have before it is cut. Default: 100,000. */
+  /** How many characters (UTF-16 code units) a text may have. Default: 100,000. */
   readonly limit?: number
-  /** How many characters are kept of one that is cut; at most `limit`. Default: 10,000, or `limit` where that is less. */
+  /** How many characters of a longer text are kept; at most `limit`. Default: 10,000, or `limit` if that is less. */
   readonly keep?: number
 }
 
 /**
- * Cuts results that are text and longer than `limit`, and says at their end how many bytes of UTF-8 the whole text had.
+ * Cuts text results that are longer than `limit`, and appends how many bytes of UTF-8 the whole text had.
  *
  * A large result need not be cut to spare the model: the executor shows a preview of it, and keeps the whole as an artifact.
- * Mount it before `redact`, so that secrets are masked before anything is cut.
+ * Mount `truncate` before `redact`, so that secrets are masked before the text is cut.
  *
- * @param options From which length on, and what is kept.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown.
+ * @param options The length from which text is cut, and how much of it is kept.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -35,7 +35,7 @@ export function truncate(options: TruncateOptions = {}): Extension & { readonly 
   requireOptions('truncate', options, ['limit', 'keep'])
   const limit = wholeNumber('truncate', 'limit', options.limit ?? 100_000, 0)
   const keep = wholeNumber('truncate', 'keep', options.keep ?? Math.min(10_000, limit), 0)
-  if (keep > limit) throw wrong('truncate', 'keeps no more than `limit` characters: let `keep` be at most `limit`')
+  if (keep > limit) throw wrong('truncate', 'takes at most `limit` as `keep`')
 
   return {
     middleware: [

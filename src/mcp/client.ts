@@ -1,7 +1,7 @@
 /**
- * The tools of servers that speak the Model Context Protocol, as ours: validated by us, under our policies, recorded and
- * spooled. This leaf believes nothing that a server says of itself, sends no call twice by itself, and starts programs from
- * a list of words alone.
+ * Makes tools of the tools of MCP servers: the executor validates, records and spools their calls, under the host's policies.
+ * This leaf believes nothing that a server says of itself. It repeats no call unless the host allows it. It starts programs
+ * only from a list of words, never by a shell.
  *
  * @module
  */
@@ -28,38 +28,37 @@ export type { View, ViewMessage } from './client/_view.ts'
 
 /** The tools of one server, for `use`. */
 export interface McpTools extends Extension {
-  /** By what name the server is known. */
+  /** The server's name: the host's `name`, else the server's own. */
   readonly serverName: string
   /**
-   * The tools as the server offers them now: the same array until they change.
+   * Returns the tools that the server offers now: the same array until they change.
    *
-   * @param session Of no meaning: all sessions share the connection.
-   * @param isTaken Says which names belong to others: tools that have them are called `<server>_<name>`, which is reported.
+   * @param session Ignored: all sessions share the connection.
+   * @param isTaken Returns whether a name belongs to another source. Such a tool becomes `<server>_<name>`, which is reported.
    */
   tools(session?: string, shelf?: Shelf, isTaken?: (name: string) => boolean): readonly Tool[]
-  /** Hears that `tools` gives others than before; gives the undo. */
+  /** Subscribes to changes of the tool list. Returns an unsubscribe function. */
   onToolsChange(listener: () => void): () => void
-  /** Asks the server for its tools anew, as its notification does. */
+  /** Lists the server's tools again. */
   refresh(): Promise<void>
-  /** Closes the connection, ends the server's session, and the program where there is one. */
+  /** Closes the connection, and ends the server's session and its program. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Connects to an MCP server, and gives its tools as an extension of an executor.
+ * Connects to an MCP server, and returns its tools as an extension of an executor.
  *
- * Tools are of type `mcp`. Args and `structuredContent` are checked by the server's JSON Schemas on our side, patterns in
- * linear time; a tool whose definition cannot be used is set aside and reported. The list is renewed when the server says
- * that it changed; a definition that is not what was listed voids approvals, and calls that were on their way to it do not
- * run. What a server says of its tools' nature is kept in `meta.annotations` and moves no policy; `tools` is where the host
- * says it.
+ * The tools are of type `mcp`. The executor checks args and `structuredContent` against the server's JSON Schemas, patterns in
+ * linear time. A tool whose definition cannot be used is left out and reported. The list is renewed when the server says that
+ * it changed. A changed definition voids approvals, and calls that were validated against the old one do not run. The
+ * server's hints about a tool are kept in `meta.annotations` and affect no policy; the host sets traits in `tools`.
  *
- * A connection that is lost is made anew, after growing pauses. The calls that ran on it fail with an unknown effect; they
- * are sent once more only where the host itself calls the tool `idempotent` or `readonly`.
+ * A lost connection is reopened, after growing pauses. The calls that ran on it fail with an unknown effect. They are sent
+ * once more only if the host itself calls the tool `idempotent` or `readonly`.
  *
- * @param options One of `command`, `url` and `transport`, and what to take of the server.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong; `E_TOOL_DOWNSTREAM_ERROR` where the server cannot be reached.
+ * @param options One of `command`, `url` and `transport`, and which tools to take and how.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid; `E_TOOL_DOWNSTREAM_ERROR` if the server cannot be reached.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -88,7 +87,7 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
   }
 }
 
-/** The tools under the names that are free for them. */
+/** Gives tools whose names are taken a name with the server's prefix. */
 class Namespace {
   readonly #connection: Connection
   readonly #renamed = new WeakMap<Taken, Tool>()

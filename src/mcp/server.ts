@@ -1,17 +1,17 @@
 /**
  * Serves the tools of an executor over the Model Context Protocol, of both eras (2025-11-25 and 2026-07-28), to clients on
- * stdio and over Streamable HTTP. Every call walks the executor's passage; this leaf runs no handler, checks no input and
- * decides about no call. Nothing is shared between two clients. Experimental.
+ * stdio and over Streamable HTTP. Every call passes through the executor; this leaf runs no handler, validates no input and
+ * decides on no call. Two clients share nothing. Experimental.
  *
  * @module
  */
 import type { Readable, Writable } from 'node:stream'
 import { InvalidConfigurationError } from '../index.ts'
-import { attend, serve } from './server/_connection.ts'
+import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import { listen, requireSafe, type Listening, type ListenOptions } from './server/_listen.ts'
-import { Lent } from './server/_resources.ts'
-import { Rounds } from './server/_rounds.ts'
+import { GrantedResources } from './server/_resources.ts'
+import { PendingCalls } from './server/_rounds.ts'
 import { amount, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
 
 export { mcpClient, type McpClient } from './server/_call.ts'
@@ -20,42 +20,42 @@ export type { HttpHandler, HttpOptions } from './server/_http.ts'
 export type { Listening, ListenOptions } from './server/_listen.ts'
 export type { McpPeer, McpResource, McpServerOptions } from './server/_settings.ts'
 
-/** The streams of a client that has started this process. */
+/** The streams of the client that started this process. */
 export interface StdioOptions {
   /** Default: the process's own. */
   readonly stdin?: Readable
-  /** Default: the process's own; nothing else may be written there. */
+  /** Default: the process's own; write nothing else there. */
   readonly stdout?: Writable
 }
 
 /** One connection over stdio. */
 export interface StdioConnection {
-  /** Resolves when the client is gone. */
+  /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** A server, to be mounted wherever its clients are. */
+/** A server that can be mounted on several transports. */
 export interface McpToolServer {
-  /** Serves the client that has started this process. */
+  /** Serves the client that started this process. */
   readonly stdio: (options?: StdioOptions) => Promise<StdioConnection>
-  /** Gives a handler that any web-standard server can mount. Host and Origin are checked, and the token where there is one. */
+  /** Makes a handler that any web-standard server can mount. It checks `Host`, `Origin`, and the token if one is set. */
   readonly http: (options?: HttpOptions) => HttpHandler
-  /** Listens with `node:http`, on this machine alone where nothing else is said. */
+  /** Listens with `node:http`. Default: on loopback only. */
   readonly listen: (options?: ListenOptions) => Promise<Listening>
 }
 
 /**
- * Makes a server of an executor's tools.
+ * Makes an MCP server of an executor's tools.
  *
- * Tools that the model may call are listed with their schemas, hints and views; calls come back with content blocks,
- * `structuredContent` where the tool has an output schema, and links to what was stored, which the client of the same session
- * reads as resources. Progress, log messages, cancellation, changes of the tool list and questions to the client's user are
- * handed on. A call that waits for approval runs once the client's user has said yes; where the client cannot ask, it comes
- * back as an error and does not run.
+ * The server lists the tools that the model may call, with their schemas, hints and views. A result has content blocks,
+ * `structuredContent` if the tool has an output schema, and links to stored results, which the client of the same session
+ * reads as resources. The server forwards progress, log messages, cancellation, changes of the tool list and questions to the
+ * client's user. A call that waits for approval runs after the client's user has approved it. If the client cannot ask its
+ * user, the call returns an error and does not run.
  *
- * @param options The executor, and what clients are told and given.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong.
+ * @param options The executor, and what the server tells and offers its clients.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
@@ -84,7 +84,7 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
         ({ era }) => {
           const session = `mcp-${crypto.randomUUID()}`
           const peer: Peer = { session, principal: undefined, era, owner: session, isLone: false, party: undefined }
-          return attend(serve(peer, settings), peer, settings)
+          return connect(serve(peer, settings), peer, settings)
         },
         { transport },
       )
@@ -124,9 +124,9 @@ function settingsOf(options: McpServerOptions): Settings {
     values: options.values,
     around: options.around ?? ((_, run) => run()),
     extend: options.extend,
-    // oxlint-disable-next-line eslint/no-console -- as the executor does where nobody listens
+    // oxlint-disable-next-line eslint/no-console -- as the executor does without listeners
     report: options.report ?? ((error) => console.error(error)),
-    rounds: new Rounds(answerTimeout),
-    lent: new Lent(),
+    pendingCalls: new PendingCalls(answerTimeout),
+    granted: new GrantedResources(),
   }
 }

@@ -68,7 +68,7 @@ describe('a configuration', () => {
   test('is not overridden by words that say nothing of its servers', () => {
     const config = { files: { command: 'npx' } }
     const wrong: readonly [overrides: object, says: RegExp][] = [
-      [{ flies: { cwd: '/' } }, /names a server that the configuration has not: "flies"\. It has files\./],
+      [{ flies: { cwd: '/' } }, /names a server that the configuration does not have: "flies"\. It has files\./],
       [{ toString: {} }, /"toString"/],
       [{ files: 7 }, /"files" is not an object/],
       [{ files: { url: 'https://a.example' } }, /needs a `command` and no `url`/],
@@ -85,20 +85,20 @@ describe('a configuration', () => {
   })
 
   test.each<readonly [unknown, RegExp]>([
-    [null, /is a JSON object/],
-    [[], /is a JSON object/],
+    [null, /has to be a JSON object/],
+    [[], /has to be a JSON object/],
     [{ mcpServers: [] }, /object of servers by name/],
     [{ s: 'npx' }, /"s" is not an object/],
     [{ s: {} }, /"s" is of type "http" and needs no `command` but a `url`/],
     [{ s: { command: 'a', url: 'http://h' } }, /"s" is of type "stdio" and needs a `command` and no `url`/],
     [{ s: { type: 'stdio', url: 'http://h' } }, /needs a `command`/],
     [{ s: { type: 'http', command: 'a' } }, /needs no `command`/],
-    [{ s: { type: 'carrier-pigeon', url: 'http://h' } }, /`type` that nobody knows: "carrier-pigeon"/],
+    [{ s: { type: 'carrier-pigeon', url: 'http://h' } }, /unknown `type`: "carrier-pigeon"/],
     [{ s: { type: 'ws', url: 'ws://h' } }, /asks for a websocket, which no version of the protocol has/],
     [{ s: { command: ['a'] } }, /`command` that is not a string/],
-    [{ s: { command: 'a', args: 'b' } }, /`args` that are not an array/],
+    [{ s: { command: 'a', args: 'b' } }, /`args` that is not an array/],
     [{ s: { command: 'a', args: [1] } }, /`args` that is not a string/],
-    [{ s: { command: 'a', env: ['b'] } }, /`env` that are not an object/],
+    [{ s: { command: 'a', env: ['b'] } }, /`env` that is not an object/],
     [{ s: { url: 'http://h', headers: { a: 1 } } }, /`headers` that is not a string/],
   ])('that cannot be one is refused: %j', (config, reason) => {
     expect(() => normalizeMCPConfig(config)).toThrow(reason)

@@ -52,12 +52,12 @@ describe('a definition that cannot be used is set aside and reported, and the ot
   const bad: readonly (readonly [string, unknown, RegExp])[] = [
     ['no object', 'a tool', /not an object/],
     ['nothing', null, /not an object/],
-    ['no name', { inputSchema: { type: 'object' } }, /name is not a text/],
-    ['an empty name', define(''), /name is not a text/],
+    ['no name', { inputSchema: { type: 'object' } }, /name is not a non-empty string/],
+    ['an empty name', define(''), /name is not a non-empty string/],
     ['no schema', { name: 'bad' }, /`inputSchema` is not an object/],
     ['a schema that is true', define('bad', { inputSchema: true }), /`inputSchema` is not an object/],
-    ['a schema of no object', define('bad', { inputSchema: { type: 'string' } }), /not of an object/],
-    ['a description that is no text', define('bad', { description: 7 }), /not texts/],
+    ['a schema of no object', define('bad', { inputSchema: { type: 'string' } }), /not of type "object"/],
+    ['a description that is no text', define('bad', { description: 7 }), /title or description is not a string/],
     ['a keyword of the wrong form', define('bad', { inputSchema: { type: 'object', required: 'all' } }), /required/],
     [
       'an address to be fetched',
@@ -78,7 +78,7 @@ describe('a definition that cannot be used is set aside and reported, and the ot
       /properties/,
     ],
     ['a task', define('bad', { execution: { taskSupport: 'required' } }), /task/],
-    ['too much', define('bad', { description: 'x'.repeat(70_000) }), /65536 are taken/],
+    ['too much', define('bad', { description: 'x'.repeat(70_000) }), /at most 65536 are accepted/],
   ]
 
   test.each(bad)('%s', async (_what, definition, reason) => {

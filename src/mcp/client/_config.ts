@@ -2,18 +2,18 @@ import { InvalidConfigurationError } from '../../index.ts'
 import type { McpServer } from './_options.ts'
 
 export interface NormalizeMCPConfigOptions {
-  /** The values of `${NAME}` and `${env:NAME}` in commands, addresses, headers and environments, such as `process.env`. Default: none. */
+  /** The values of `${NAME}` and `${env:NAME}` in commands, URLs, headers and environments, such as `process.env`. Default: none. */
   readonly variables?: Readonly<Record<string, string | undefined>>
   /**
-   * What is said at run time of servers, by their names and in the words of the file; it wins over the file, in `env` and
-   * `headers` key by key. Default: nothing.
+   * Fields of servers, by server name, with the field names of the file. They override the file; `env` and `headers` are merged
+   * key by key. Default: none.
    */
   readonly overrides?: Readonly<Record<string, object>>
 }
 
 type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
-/** What programs call the transports. */
+/** The names of the transports in the configurations of various programs. */
 const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
   ['stdio', 'stdio'],
   ['http', 'http'],
@@ -26,14 +26,14 @@ const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
 ])
 
 /**
- * Reads the servers out of the configuration that Claude, Cursor, VS Code, Windsurf and Gemini users have: the whole file,
- * its `mcpServers` (or `servers`), or one server by name. Servers that are `disabled` are left out, and what approves calls
- * in advance (`alwaysAllow`, `autoApprove`) is not read: policies say that.
+ * Reads the servers of a configuration of Claude, Cursor, VS Code, Windsurf or Gemini: the whole file, its `mcpServers` (or
+ * `servers`), or an object of servers by name. Servers that are `disabled` are left out. Advance approvals (`alwaysAllow`,
+ * `autoApprove`) are ignored: policies decide that.
  *
  * @param config The parsed JSON.
- * @param options `variables`: the values of what stands in `${…}`; `overrides`: what wins over the file.
- * @returns For each server what `mcpTools` takes, in the order of the file; spread it to say more.
- * @throws `E_INVALID_CONFIGURATION` naming the server and the field that is wrong.
+ * @param options `variables` has the values for `${…}`; `overrides` has fields that override the file.
+ * @returns The options of `mcpTools` for each server, in the order of the file; spread them to add more.
+ * @throws `E_INVALID_CONFIGURATION` if a field is invalid; the message names the server and the field.
  * @example
  * ```ts
  * import { normalizeMCPConfig } from 'toolwright/mcp/client'
@@ -43,15 +43,15 @@ const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
  * @experimental
  */
 export function normalizeMCPConfig(config: unknown, options: NormalizeMCPConfigOptions = {}): McpServer[] {
-  if (!isObject(config)) throw new InvalidConfigurationError('A configuration of MCP servers is a JSON object.')
+  if (!isObject(config)) throw new InvalidConfigurationError('A configuration of MCP servers has to be a JSON object.')
   const servers = config['mcpServers'] ?? config['servers'] ?? config
-  if (!isObject(servers)) throw new InvalidConfigurationError('`mcpServers` is an object of servers by name.')
+  if (!isObject(servers)) throw new InvalidConfigurationError('`mcpServers` has to be an object of servers by name.')
   const overrides = new Map(Object.entries(options.overrides ?? {}))
   const stranger = [...overrides.keys()].find((name) => !Object.hasOwn(servers, name))
   if (stranger !== undefined) {
     const names = Object.keys(servers).join(', ')
     throw new InvalidConfigurationError(
-      `\`overrides\` names a server that the configuration has not: ${JSON.stringify(stranger)}. It has ${names}.`,
+      `\`overrides\` names a server that the configuration does not have: ${JSON.stringify(stranger)}. It has ${names}.`,
     )
   }
   return Object.entries(servers)
@@ -78,7 +78,7 @@ function serverOf(name: string, entry: unknown, variables: Readonly<Record<strin
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
   const said = entry['type'] ?? entry['transport'] ?? (command === undefined ? 'http' : 'stdio')
   const type = types.get(said)
-  if (type === undefined) throw wrong(`has a \`type\` that nobody knows: ${JSON.stringify(said)}`)
+  if (type === undefined) throw wrong(`has an unknown \`type\`: ${JSON.stringify(said)}; use "stdio", "http" or "sse"`)
   if (type === 'websocket') {
     throw wrong(
       'asks for a websocket, which no version of the protocol has; use its Streamable HTTP address, `type` "http"',
@@ -115,13 +115,13 @@ function serverOf(name: string, entry: unknown, variables: Readonly<Record<strin
 
   function list(field: string, value: unknown): string[] {
     if (value === undefined) return []
-    if (!Array.isArray(value)) throw wrong(`has \`${field}\` that are not an array`)
+    if (!Array.isArray(value)) throw wrong(`has \`${field}\` that is not an array`)
     return value.map((each) => text(field, each))
   }
 
   function table(field: string, value: unknown): Record<string, string> {
     if (value === undefined) return {}
-    if (!isObject(value)) throw wrong(`has \`${field}\` that are not an object`)
+    if (!isObject(value)) throw wrong(`has \`${field}\` that is not an object`)
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(field, each)]))
   }
 }

@@ -9,10 +9,10 @@ import { failureOf, lossOf, resultOf } from './_result.ts'
 import { quoted } from './_text.ts'
 import { takeIn, type Asked, type Source, type Taken, type TakenIn } from './_tools.ts'
 
-/** The pause after a renewal of the list, however often the server says that it has changed, in milliseconds. */
+/** The pause after each renewal of the list, in milliseconds, since a server may report changes without end. */
 const rest = 1_000
 
-/** A server, whatever becomes of the connections to it. */
+/** A server, across all connections to it. */
 export class Connection {
   readonly #target: Target
   readonly #authorization: Authorization
@@ -28,7 +28,7 @@ export class Connection {
   #isLegacy = false
   #wasLive = false
   #isClosed = false
-  /** How often the connection was made anew since a call succeeded last. */
+  /** How often the connection was reopened since a call last succeeded. */
   #reconnects = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -37,36 +37,37 @@ export class Connection {
     this.#authorization = new Authorization(target.authorize)
   }
 
-  /** The name of the server: what the host calls it, else what it called itself first. */
+  /** The server's name: the host's, else the first one that the server gave itself. */
   get name(): string {
     return this.#target.name ?? this.#name ?? 'mcp'
   }
 
-  /** The tools as they are now: the same array until they change. */
+  /** The current tools: the same array until they change. */
   get list(): readonly Taken[] {
     return this.#isClosed ? [] : this.#list
   }
 
-  /** Hears that the list is another one; gives the undo. */
+  /** Subscribes to changes of the list. Returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** The connection, made where there is none; all who ask while it is made wait for the same one. */
+  /** Returns the connection, and opens it if there is none. Concurrent callers wait for the same one. */
   async live(): Promise<Live> {
-    if (this.#isClosed) throw new ToolDownstreamError(`The MCP server ${quoted(this.name)} was let go of.`)
+    if (this.#isClosed)
+      throw new ToolDownstreamError(`The connection to the MCP server ${quoted(this.name)} was closed by the host.`)
     clearTimeout(this.#timer)
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined
-      this.#isLegacy = false // it may speak otherwise by now
+      this.#isLegacy = false // the server may speak another version by now
       if (this.#wasLive) this.#reconnect()
       throw error
     })
     return this.#opening
   }
 
-  /** Asks the server for its tools anew. */
+  /** Lists the server's tools again. */
   async refresh(): Promise<void> {
     await this.#renew(await this.live())
   }
@@ -77,7 +78,7 @@ export class Connection {
     clearTimeout(this.#timer)
     this.#tell()
     if (this.#live !== undefined) await end(this.#live)
-    else this.#opening?.then(end).catch(() => {}) // nobody waits for what is not there yet
+    else this.#opening?.then(end).catch(() => {}) // `close` does not wait for a connection that is still opening
   }
 
   async #open(): Promise<Live> {
@@ -101,14 +102,14 @@ export class Connection {
     this.#isLegacy = client.getProtocolEra() === 'legacy'
     this.#live = live
     this.#wasLive = true
-    const isLost = client.transport === undefined // in this very moment
+    const isLost = client.transport === undefined // closed during the renewal
     if (isLost) this.#retire(live)
     else void this.#follow(live)
     if (this.#isStale) this.#changed()
     return live
   }
 
-  /** Lets go of a connection that is of no use any more: calls that still run on it may end. */
+  /** Drops a connection, and closes it after the calls that still run on it. */
   #retire(live: Live): void {
     if (this.#live === live) {
       this.#live = undefined
@@ -131,7 +132,7 @@ export class Connection {
     unref(this.#timer)
   }
 
-  /** Hears of changes over 2026-07-28 as long as the connection lasts: the subscription to them may end before it. */
+  /** Renews the subscription to tool changes of 2026-07-28, which may end before the connection. */
   async #follow(live: Live): Promise<void> {
     let subscription = live.client.autoOpenedSubscription
     for (let round = 0; subscription !== undefined && round < this.#target.reconnects; round++) {
@@ -143,7 +144,7 @@ export class Connection {
     }
   }
 
-  /** Renews the list, once for any number of notifications that come meanwhile. */
+  /** Renews the list. Notifications that arrive meanwhile cause one more renewal. */
   #changed(): void {
     this.#isStale = true
     if (!this.#isRenewing) void this.#renewWhileStale()
@@ -183,7 +184,7 @@ export class Connection {
       const now = taken.tools.get(name)
       if (now === undefined || now.digest === digest) continue
       const which = `The tool ${quoted(name)} of the MCP server ${quoted(this.name)}`
-      const words = `${which} has changed since it was listed: what was approved before is void.`
+      const words = `${which} has changed since it was listed: earlier approvals are void.`
       this.#target.report(new ApprovalInvalidError(words))
     }
     this.#taken = taken
@@ -225,7 +226,7 @@ export class Connection {
       } catch (error) {
         const loss = lossOf(error)
         if (loss === 'connection') this.#retire(live)
-        // Nothing is sent twice of which the host has not said that it may be, or the server that it refused it.
+        // A call is sent again only if the host allows to repeat it, or if the server refused it.
         if (loss !== undefined && asked.isRepeatable && round === 1 && !context.signal.aborted) continue
         if (await this.#authorization.helps(error, live.transport, round)) continue
         throw failureOf(error, this.name, `running ${quoted(asked.listed.name)}`)
@@ -237,13 +238,13 @@ export class Connection {
     }
   }
 
-  /** What was validated and approved is what runs, and not what the server has put in its place since. */
+  /** Throws if the server has changed or removed the tool that was validated and approved. */
   #requireUnchanged({ listed, digest }: Asked): void {
     const now = this.#taken.tools.get(listed.name)
     if (now?.digest === digest) return
     const what = now === undefined ? 'is not offered any more' : 'has changed'
     throw new ToolFailure(`The tool ${quoted(listed.name)} ${what}, and was not run.`, {
-      recommendations: ['Look at the tools anew.'],
+      recommendations: ['List the tools again.'],
     })
   }
 }

@@ -1,4 +1,4 @@
-/** Where a schema may hold schemas that are no plain properties. */
+/** The keywords under which a schema may have subschemas that are not plain properties. */
 const others = (
   'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames ' +
   'patternProperties dependentSchemas oneOf anyOf allOf not if then else $defs definitions'
@@ -7,8 +7,8 @@ const mapsOfSchemas = new Set(['patternProperties', 'dependentSchemas', '$defs',
 const annotation = 'x-mcp-header'
 
 /**
- * What is wrong with the `x-mcp-header` annotations of a tool: over Streamable HTTP of 2026-07-28, such a tool must not be
- * offered, since its calls could not carry the headers.
+ * Returns what is wrong with the `x-mcp-header` annotations of a tool, or `undefined`. Over Streamable HTTP of 2026-07-28 a
+ * tool with a fault must not be offered, since its calls could not carry the headers.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
@@ -20,7 +20,7 @@ export function headerFault(inputSchema: unknown): string | undefined {
     if (typeof schema !== 'object' || schema === null) return undefined
     const node = schema as Readonly<Record<string, unknown>>
     if (Object.hasOwn(node, annotation)) {
-      const fault = isProperty && isReachable ? faultOf(node, names) : 'stands where no header can be read from'
+      const fault = isProperty && isReachable ? faultOf(node, names) : 'is at a place from which no header can be read'
       if (fault !== undefined) return `\`${annotation}\` ${fault}`
     }
     for (const property of Object.values(objectOf(node['properties']))) {
@@ -42,8 +42,7 @@ export function headerFault(inputSchema: unknown): string | undefined {
 function faultOf(node: Readonly<Record<string, unknown>>, names: Set<string>): string | undefined {
   const { [annotation]: name, type } = node
   if (typeof name !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return 'is not the name of a header'
-  if (type !== 'string' && type !== 'integer' && type !== 'boolean')
-    return 'is for strings, integers and booleans alone'
+  if (type !== 'string' && type !== 'integer' && type !== 'boolean') return 'is only for strings, integers and booleans'
   if (names.has(name.toLowerCase())) return `names ${JSON.stringify(name)} twice`
   names.add(name.toLowerCase())
   return undefined

@@ -4,7 +4,7 @@ import type { Target } from './_options.ts'
 import { quoted } from './_text.ts'
 import type { Watch } from './_watch.ts'
 
-/** Takes any object for a page: its tools are looked at one by one, elsewhere. */
+/** Accepts any object as a page: `takeIn` checks its tools one by one. */
 const page: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
   '~standard': {
     version: 1,
@@ -14,7 +14,7 @@ const page: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
   },
 }
 
-/** Every tool that a server lists, as it came; where the list has no end, its beginning. */
+/** Lists all tools of a server, unchecked. Stops and reports if the list exceeds the limits. */
 export async function listTools(client: Client, watching: Watch, target: Target, server: string): Promise<unknown[]> {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const { limits, report, connectTimeout } = target

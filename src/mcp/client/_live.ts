@@ -14,21 +14,21 @@ import { unreachable } from './_result.ts'
 import { lineTo, type Line } from './_transport.ts'
 import { watch, type Watch } from './_watch.ts'
 
-/** The longest that a timer can wait: calls end by their own signal. */
+/** The longest time that a timer can wait, in milliseconds: calls end by their own signal. */
 const longestTimer = 2 ** 31 - 1
 const mostRounds = 3
 const version = '0.1.0'
 
-/** One connection, as long as it lasts. */
+/** One open connection. */
 export interface Live {
   readonly client: Client
   readonly transport: Transport
   readonly watching: Watch
-  /** How many calls are under way on it. */
+  /** How many calls run on it. */
   calls: number
 }
 
-/** Lets a person authorize us, one at a time, where that is what was missing. */
+/** Asks the host to authorize with a person, once at a time. */
 export class Authorization {
   readonly #authorize: Target['authorize']
   #waiting: Promise<void> | undefined
@@ -37,7 +37,7 @@ export class Authorization {
     this.#authorize = authorize
   }
 
-  /** Whether what was refused may be tried again, after a person has been asked. */
+  /** Authorizes if that is what the error asks for. Returns whether to try again. */
   async helps(error: unknown, transport: Transport, round: number): Promise<boolean> {
     const authorize = this.#authorize
     if (authorize === undefined || round >= mostRounds || !(error instanceof UnauthorizedError)) return false
@@ -50,19 +50,19 @@ export class Authorization {
   }
 }
 
-/** What connecting goes by. */
+/** The options of `open`. */
 export interface Opening {
   readonly target: Target
   readonly authorization: Authorization
-  /** The server was of 2025 the last time: it is not asked which protocol it speaks. */
+  /** Whether the server spoke 2025-11-25 on the last connection: then it is not probed again. */
   readonly isLegacy: boolean
-  /** By what name errors call the server. */
+  /** The name of the server for errors. */
   readonly server: string
-  /** The server says that its tools have changed. */
+  /** Called when the server says that its tools have changed. */
   readonly onChanged: () => void
 }
 
-/** Connects; what is begun and cannot be finished is closed. */
+/** Connects. Closes a client and a transport that fail to connect. */
 export async function open({ target, authorization, isLegacy, server, onChanged }: Opening): Promise<Live> {
   for (let round = 1; ; round++) {
     const line = await madeLine(target, server)
@@ -86,7 +86,7 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
   }
 }
 
-/** The way to a server; one that comes too late is closed. */
+/** Makes the transport. Closes one that arrives after the timeout. */
 async function madeLine(target: Target, server: string): Promise<Line> {
   const making = lineTo(target)
   try {
@@ -97,7 +97,7 @@ async function madeLine(target: Target, server: string): Promise<Line> {
   }
 }
 
-/** Waits for a connection, whatever the transport waits for. */
+/** Waits for a connection with a timeout, since the transport may have none. */
 async function within<Value>(milliseconds: number, connecting: Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const expiry = new Promise<never>((_, reject) => {
@@ -113,7 +113,7 @@ async function within<Value>(milliseconds: number, connecting: Promise<Value>): 
 
 function clientFor({ protocol = 'auto', kind, elicit, connectTimeout }: Target, onChanged: () => void): Client {
   const isOld = protocol === '2025-11-25' || kind === 'sse'
-  // Who says nothing to the question of 2026 has half of the time left to answer that of 2025.
+  // A server that does not answer the probe of 2026 has half of the time left for the handshake of 2025.
   const probe = { timeoutMs: connectTimeout / 2 }
   const client = new Client(
     { name: 'toolwright', version },
@@ -129,7 +129,7 @@ function clientFor({ protocol = 'auto', kind, elicit, connectTimeout }: Target, 
   return client
 }
 
-/** Sends one call; what the server tells of its progress becomes events of the call. */
+/** Sends one call. Emits the server's progress as events of the call. */
 export function send(
   { client }: Live,
   { limits, meta }: Target,
@@ -142,7 +142,7 @@ export function send(
   return client.callTool(
     { name, arguments: input as Record<string, unknown>, ...(_meta === undefined ? undefined : { _meta }) },
     {
-      // The definition that the input was checked against; what comes back is checked by us, and not by the SDK's engine.
+      // The definition that validated the input. Without `outputSchema`: the executor checks the result, not the SDK.
       toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
       signal: context.signal,
       timeout: longestTimer,
@@ -158,7 +158,7 @@ export function send(
   )
 }
 
-/** Ends a connection, and its session where it has one. */
+/** Ends a connection, and its session if it has one. */
 export async function end({ client, transport }: Live): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
     await Promise.race([transport.terminateSession().catch(() => {}), pause(2_000)])

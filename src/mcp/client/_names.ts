@@ -2,7 +2,7 @@ import { sha256 } from '#sha256'
 
 const longest = 64
 
-/** Names that models can call, for the names of a server: a name that fits stays as it is, whoever else wants it. */
+/** Maps a server's names to names that models can call. A name that is valid already never changes. */
 export function namesFor(names: readonly string[], prefix: string | undefined): ReadonlyMap<string, string> {
   const mapped = new Map<string, string>()
   const spellings = new Set<string>()
@@ -17,7 +17,7 @@ export function namesFor(names: readonly string[], prefix: string | undefined): 
   return mapped
 }
 
-/** A name in the namespace of its server. */
+/** Returns a name with the prefix of its server. */
 export function namespaced(server: string, name: string): string {
   return cleaned(withPrefix(name, server))
 }
@@ -31,12 +31,12 @@ function cleaned(name: string): string {
   return clean.length > longest ? marked(clean, name) : clean
 }
 
-/** Names that would be the same are told apart by what they were made of, so that each stays what it is. */
+/** Distinguishes names that would collide, by a hash of the server's name, so that each name stays stable. */
 function marked(clean: string, name: string): string {
   return `${clean.slice(0, longest - 9)}_${sha256(name).slice(0, 8)}`
 }
 
-/** The one form under which names that a registry takes for the same are the same. */
+/** Returns a form that is equal for names that a registry treats as equal. */
 function spelling(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
 }

@@ -6,22 +6,22 @@ import {
 } from '@modelcontextprotocol/client'
 import { InvalidConfigurationError, isToolError, type ToolContext, type ToolOptions } from '../../index.ts'
 
-/** A tool as its server lists it: nothing of it is believed. */
+/** A tool as its server lists it: nothing of it is trusted. */
 export interface ServerTool {
   readonly name: string
   readonly title?: string
   readonly description?: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>>
-  /** What the server says of the tool's nature: hints, for people who trust the server. */
+  /** The server's hints about the tool, for people who trust the server. */
   readonly annotations?: Readonly<Record<string, unknown>>
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** What the host says of a server's tool; it wins over what the server says. */
+/** The host's options for a server's tool; they override what the server says. */
 export type ServerToolOptions = Partial<Omit<ToolOptions<Record<string, unknown>>, 'name' | 'mcpConfig' | 'jsonSchema'>>
 
-/** A question of the server for a person, while one of its tools runs. */
+/** A server's question to a person, while one of its tools runs. */
 export interface Elicitation {
   readonly message: string
   /** JSON Schema of the answer: an object of strings, numbers, booleans and choices. */
@@ -35,72 +35,72 @@ export interface ElicitationAnswer {
 
 /** How to reach a server. */
 export interface McpServer {
-  /** By what name the host knows it: the namespace of its tools where names collide, and the `app` that may call them. Default: what the server calls itself. */
+  /** The host's name for the server: the prefix of its tools if names collide, and the `app` that may call them. Default: the server's own name. */
   readonly name?: string
-  /** A program that speaks over its standard streams; started from this list of words, never by a shell. */
+  /** A program that speaks over its standard streams; started directly with `args`, never by a shell. */
   readonly command?: string
   readonly args?: readonly string[]
-  /** Beside `HOME`, `PATH` and the like (the SDK's list), the whole environment that the program gets. */
+  /** The environment of the program, in addition to `HOME`, `PATH` and the like (the SDK's list). */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** The address of a server; `http:` or `https:`. */
+  /** The URL of a server; `http:` or `https:`. */
   readonly url?: string | URL
-  /** What the address speaks. Default: `'http'`, which is Streamable HTTP; `'sse'` is its obsolete predecessor. */
+  /** The transport. Default: `'stdio'` with `command`; `'http'` with `url`, which is Streamable HTTP. `'sse'` is its obsolete predecessor. */
   readonly type?: 'stdio' | 'http' | 'sse'
-  /** Sent to the server's own origin and to no other. */
+  /** Sent only to the server's own origin. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How much of a server is taken. */
+/** Limits on what is accepted from a server. */
 export interface McpLimits {
   /** Default: 1,000. */
   readonly tools?: number
   /** Pages of the list. Default: 64. */
   readonly pages?: number
-  /** Characters of JSON that one tool's definition may have. Default: 65,536. */
+  /** How many characters of JSON one tool's definition may have. Default: 65,536. */
   readonly definition?: number
-  /** Bytes that one message may have. Default: 10,485,760. */
+  /** How many bytes one message may have. Default: 10,485,760. */
   readonly message?: number
-  /** Progress notifications that one call may send; what comes after is not heard. Default: 1,000. */
+  /** How many progress notifications of one call are emitted; later ones are dropped. Default: 1,000. */
   readonly progress?: number
 }
 
 export interface McpToolsOptions extends McpServer {
-  /** A transport of one's own, used for this server alone; a function, where the connection shall be made anew after it was lost. */
+  /** Your own transport, used only for this server. Give a function that makes one, if a lost connection shall be reopened. */
   readonly transport?: Transport | (() => Transport | Promise<Transport>)
   readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>
   /** Bearer tokens or OAuth, as the SDK takes them. */
   readonly authProvider?: AuthProvider | OAuthClientProvider
-  /** After `authProvider` sent a person to the authorization server: waits for them, and gives the query that they came back with. */
+  /** Called after `authProvider` sent a person to the authorization server. Returns the query that the person came back with. */
   readonly authorize?: () => Promise<URLSearchParams>
-  /** Puts `<prefix>_` before every name. Default: nothing, and the server's name where a name is taken. */
+  /** Puts `<prefix>_` before every name. Default: no prefix, except the server's name if a name is taken. */
   readonly prefix?: string
-  /** The server's names of the tools to take. Default: all. */
+  /** The tools to take, by the server's names. Default: all. */
   readonly include?: readonly string[] | ((tool: ServerTool) => boolean)
-  /** The server's names of the tools to leave. */
+  /** The tools to leave out, by the server's names. Default: none. */
   readonly exclude?: readonly string[] | ((tool: ServerTool) => boolean)
-  /** What the host says of tools, by the server's names: traits, confirmation, timeouts. */
+  /** The host's options for tools, by the server's names: traits, confirmation, timeouts. */
   readonly tools?: Readonly<Record<string, ServerToolOptions>> | ((tool: ServerTool) => ServerToolOptions | undefined)
-  /** The protocol to speak. Default: `'auto'`, the newest that both know; of a program, one more is started to find out. */
+  /** The protocol version. Default: `'auto'`, the newest that both support; this starts a program once more to find out. */
   readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28'
-  /** What one call may take, in milliseconds. Default: the executor's. */
+  /** The timeout of one call, in milliseconds. Default: the executor's. */
   readonly timeout?: number
-  /** What connecting may take, and listing, in milliseconds each. Default: 30,000. */
+  /** The timeout of connecting, and of listing, in milliseconds each. Default: 30,000. */
   readonly connectTimeout?: number
-  /** How often a lost connection is made anew until a call succeeds; `0` waits for the next call. Default: 5. */
+  /** How often a lost connection is reopened until a call succeeds; `0` waits for the next call. Default: 5. */
   readonly reconnects?: number
-  /** The wait before the first of them, in milliseconds; it doubles each time, up to 30,000. Default: 500. */
+  /** The wait before the first reconnect, in milliseconds; it doubles each time, up to 30,000. Default: 500. */
   readonly reconnectDelay?: number
-  /** Answers the questions of the server. Default: it may not ask. */
+  /** Answers the server's questions. Default: the server may not ask. */
   readonly elicit?: (question: Elicitation) => Promise<ElicitationAnswer>
-  /** What goes into `_meta` of each call, such as a trace context. */
+  /** Returns the `_meta` of a call, such as a trace context. */
   readonly meta?: (context: ToolContext) => Readonly<Record<string, unknown>> | undefined
   readonly limits?: McpLimits
-  /** Where faults go that belong to no call. Default: `console.error`, one line for each. */
+  /** Receives errors that belong to no call. Default: `console.error`, one line for each. */
   readonly report?: (error: unknown) => void
 }
 
-/** Options, looked through. */
+/** The validated options, with their defaults. */
 export interface Target extends McpToolsOptions {
   readonly kind: 'stdio' | 'http' | 'sse' | 'in-process' | 'other'
   readonly address: URL | undefined
@@ -119,9 +119,10 @@ const known = new Set<string>(
 )
 
 /**
- * Looks options through: exactly one way to the server, and nothing that nobody reads.
+ * Validates options.
  *
- * @throws `E_INVALID_CONFIGURATION`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is invalid or unknown, or if not exactly one of `command`, `url` and
+ * `transport` is given.
  */
 export function targetOf(options: McpToolsOptions): Target {
   if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
@@ -159,7 +160,7 @@ export function targetOf(options: McpToolsOptions): Target {
   }
 }
 
-/** What reaches a process or the wire is text, and nothing in it ends text early. */
+/** Requires strings without NUL characters for all that goes to a process or over the wire. */
 function requireWords({ command, args = [], env = {}, cwd, headers = {}, name }: McpToolsOptions): void {
   const isWord = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0')
   if (command !== undefined && (!isWord(command) || command === ''))
@@ -167,7 +168,7 @@ function requireWords({ command, args = [], env = {}, cwd, headers = {}, name }:
   if (!Array.isArray(args) || !args.every(isWord)) throw wrong('takes an array of strings as `args`')
   if (!Object.values(env).every(isWord)) throw wrong('takes strings as values of `env`')
   if (!Object.values(headers).every(isWord) || !areHeaders(headers))
-    throw wrong('takes words that HTTP can send as `headers`')
+    throw wrong('takes names and values that HTTP can send as `headers`')
   if (cwd !== undefined && !isWord(cwd)) throw wrong('takes the path of a folder as `cwd`')
   if (name !== undefined && (!isWord(name) || name === '')) throw wrong('takes a string as `name`')
 }
@@ -215,41 +216,41 @@ function amount(option: string, value: unknown, otherwise: number, least: number
   throw wrong(`takes a number of at least ${least} as \`${option}\``)
 }
 
-/** A report that cannot fail: it has nobody left to be told of that. */
+/** Wraps the host's `report` so that its own failures are ignored. */
 function guarded(report: (error: unknown) => void = printed): (error: unknown) => void {
   return (error) => {
     try {
       report(error)
     } catch {
-      // as said
+      // nothing can report a failure of `report`
     }
   }
 }
 
-/** Prints a fault: our own errors say what is wrong and with which server, so that their stacks would only bury it. */
+/** Prints an error. A `ToolError` is printed without its stack, since its message names the fault and the server. */
 function printed(error: unknown): void {
   console.error(isToolError(error) ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
 }
 
-/** The error of options that cannot be used. */
+/** Makes the error of invalid options. */
 export function wrong(message: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`\`mcpTools\` ${message}.`)
 }
 
-/** Whether the host wants a tool of this name, as far as a name tells. */
+/** Returns whether the lists of names in `include` and `exclude` allow a name. */
 export function wantsName({ include, exclude }: McpToolsOptions, name: unknown): boolean {
   const isNamed = (choice: McpToolsOptions['include']): boolean | undefined =>
     typeof choice === 'object' ? choice.some((each) => each === name) : undefined
   return isNamed(include) !== false && isNamed(exclude) !== true
 }
 
-/** Whether the host wants a tool, by what it is. */
+/** Returns whether the functions `include` and `exclude` allow a tool. */
 export function wants({ include, exclude }: McpToolsOptions, tool: ServerTool): boolean {
   if (typeof include === 'function' && !include(tool)) return false
   return typeof exclude !== 'function' || !exclude(tool)
 }
 
-/** What the host says of a tool. */
+/** Returns the host's options for a tool. */
 export function hostsWord(tools: McpToolsOptions['tools'], tool: ServerTool): ServerToolOptions {
   if (typeof tools === 'function') return tools(tool) ?? {}
   return (tools !== undefined && Object.hasOwn(tools, tool.name) ? tools[tool.name] : undefined) ?? {}

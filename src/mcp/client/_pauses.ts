@@ -1,14 +1,14 @@
-/** The longest pause between two attempts, however long a server asks to be left alone, in milliseconds. */
+/** The longest pause between two attempts, in milliseconds, even if a server asks for a longer one. */
 export const longestDelay = 30_000
 
-/** Waits, and keeps no process alive for it. */
+/** Waits without keeping the process alive. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     unref(setTimeout(resolve, milliseconds))
   })
 }
 
-/** Lets the process end before a timer does, where there are such processes. */
+/** Lets the process end before a timer, on platforms that can. */
 export function unref(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object') timer.unref()
 }

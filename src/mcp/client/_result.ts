@@ -20,22 +20,22 @@ import { quoted, shortened } from './_text.ts'
 import { lost, outages } from './_watch.ts'
 
 /**
- * What a server answered, as a handler's result.
+ * Converts a server's result to a handler's result.
  *
- * @throws ToolFailure where the server says that the tool failed.
+ * @throws {ToolFailure} If the server says that the tool failed.
  */
 export function resultOf(result: CallToolResult): unknown {
   const { structuredContent, isError } = result
   const blocks = (result.content ?? []).map(blockOf)
   if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
   if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
-  const canonical = canonicalOf(structuredContent) // once: a server may send many blocks beside much of it
+  const canonical = canonicalOf(structuredContent) // made once, since the result may have many blocks
   const sole = soleTextOf(structuredContent)
   const others = blocks.filter((block) => block.type !== 'text' || (block.text !== sole && !isSame(block, canonical)))
   return others.length === 0 ? json(structuredContent) : content([...others, { type: 'json', data: structuredContent }])
 }
 
-/** A block with the fields that we know, whatever else the server wrote into it. */
+/** Returns a block with only the fields that its type defines. */
 function blockOf(block: CallToolResult['content'][number]): ContentBlock {
   switch (block.type) {
     case 'text':
@@ -72,13 +72,13 @@ function wordsOf(block: ContentBlock): string {
   return block.type === 'resource' && block.resource.text !== undefined ? block.resource.text : `(${block.type})`
 }
 
-/** The text of structured content that is one text and nothing else, as in `{ "content": "…" }`. */
+/** Returns the text of structured content that has one text and nothing else, as in `{ "content": "…" }`. */
 function soleTextOf(structured: unknown): string | undefined {
   const members: unknown[] = Object.values(structured ?? {})
   return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined
 }
 
-/** Servers repeat structured content as text, for clients that do not read it. */
+/** Returns whether a text repeats the structured content, which servers do for older clients. */
 function isSame({ text }: TextBlock, canonical: string | undefined): boolean {
   if (canonical === undefined || !/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
@@ -96,10 +96,10 @@ function canonicalOf(value: unknown): string | undefined {
   }
 }
 
-/** What a failure says of the connection. */
+/** What a failed request has lost. */
 export type Loss = 'connection' | 'stream' | undefined
 
-/** Whether a request failed because the connection is gone, or its own stream alone. */
+/** Returns whether a request failed because the connection is lost, or only its own stream. */
 export function lossOf(error: unknown): Loss {
   if (error instanceof ProtocolError) return error.data === lost ? 'stream' : undefined
   if (error instanceof SdkHttpError) return error.status === 404 ? 'connection' : undefined
@@ -108,7 +108,7 @@ export function lossOf(error: unknown): Loss {
   return error instanceof Error && error.message === 'Not connected' ? 'connection' : undefined
 }
 
-/** Whether it is what `fetch` throws where it cannot reach anybody. */
+/** Returns whether it is what `fetch` throws if the server cannot be reached. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof TypeError)) return false
   return outages.has(error) || typeof (error.cause as { readonly code?: unknown } | undefined)?.code === 'string'
@@ -120,18 +120,18 @@ const lostCodes = new Set<SdkErrorCode>([
   SdkErrorCode.SendFailed,
 ])
 
-/** What went wrong between us and a server, typed; what the server itself wrote is shortened. */
+/** Makes the error of a failed request. The server's own words are shortened. */
 export function failureOf(error: unknown, server: string, doing: string): ToolDownstreamError {
   const loss = lossOf(error)
   const which = `The MCP server ${quoted(server)}`
   const words =
     loss === undefined
       ? `${which} failed while ${doing}: ${shortened(error)}.`
-      : `The connection to ${which.slice(4)} was lost while ${doing}, and whether it had an effect there is not known.`
+      : `The connection to ${which.slice(4)} was lost while ${doing}, and it is unknown whether the call had an effect.`
   return failed(error, words)
 }
 
-/** Why a server cannot be connected to; `wrote` is what its program said last. */
+/** Makes the error of a failed connection. `wrote` is the last output of the server's program. */
 export function unreachable(error: unknown, server: string, wrote: string): ToolDownstreamError {
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${shortened(error.cause)})` : ''
   const last = wrote === '' ? '' : ` It wrote ${quoted(wrote)}.`

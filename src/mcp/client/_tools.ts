@@ -15,38 +15,38 @@ import { namesFor } from './_names.ts'
 import { hostsWord, wants, wantsName, type ServerTool, type Target } from './_options.ts'
 import { quoted, shortened, visible } from './_text.ts'
 
-/** A tool of a server, taken in. */
+/** An accepted tool of a server. */
 export interface Taken {
   readonly tool: Tool
-  /** The same tool under another name. */
+  /** Returns the same tool under another name. */
   renamed(name: string): Tool
   readonly digest: string
 }
 
-/** What a tool's handler is told of the tool. */
+/** The tool of a call, as its handler knows it. */
 export interface Asked {
   readonly listed: ServerTool
   readonly digest: string
-  /** Whether the host itself says that a call may be made twice. */
+  /** Whether the host itself allows to repeat a call. */
   readonly isRepeatable: boolean
 }
 
-/** Whose tools are taken in, and who runs them. */
+/** The server whose tools are accepted, and what runs them. */
 export interface Source {
   readonly server: string
-  /** Whether headers are made of args, as Streamable HTTP of 2026-07-28 does. */
+  /** Whether args are repeated in headers, as in Streamable HTTP of 2026-07-28. */
   readonly hasHeaders: boolean
   run(asked: Asked, input: unknown, context: ToolContext): Promise<unknown>
 }
 
-/** What came of a listing. */
+/** The outcome of a listing. */
 export interface TakenIn {
   readonly tools: ReadonlyMap<string, Taken>
-  /** Why tools were set aside, in words that were reported. */
+  /** The reported messages of the tools that were set aside. */
   readonly aside: ReadonlySet<string>
 }
 
-/** Takes in what a server lists: each tool by itself, so that one that cannot be used leaves the others. */
+/** Accepts the tools that a server lists, each by itself: one bad definition does not affect the others. */
 export function takeIn(listed: readonly unknown[], former: TakenIn, target: Target, source: Source): TakenIn {
   const tools = new Map<string, Taken>()
   const aside = new Set<string>()
@@ -57,8 +57,7 @@ export function takeIn(listed: readonly unknown[], former: TakenIn, target: Targ
     attempt(name, () => {
       const tool = serverTool(entry, target.limits.definition)
       if (!wants(target, tool)) return
-      if (partOf(partOf(tool, 'execution'), 'taskSupport') === 'required')
-        throw new TypeError('it runs as a task alone')
+      if (partOf(partOf(tool, 'execution'), 'taskSupport') === 'required') throw new TypeError('it runs only as a task')
       if (wanted.has(tool.name)) throw new TypeError('it is listed twice')
       wanted.set(tool.name, tool)
     })
@@ -88,7 +87,7 @@ export function takeIn(listed: readonly unknown[], former: TakenIn, target: Targ
   }
 }
 
-/** Whether a definition is the one that was listed before, as far as anybody goes by it. */
+/** Returns a digest of the fields of a definition that matter, to detect changes. */
 function digestOf({ name, title, description, inputSchema, outputSchema, annotations, _meta }: ServerTool): string {
   return sha256(canonicalize({ name, title, description, inputSchema, outputSchema, annotations, ui: uiOf(_meta) }))
 }
@@ -96,14 +95,14 @@ function digestOf({ name, title, description, inputSchema, outputSchema, annotat
 /** Reads one entry of a list. */
 function serverTool(entry: unknown, longest: number): ServerTool {
   const size = JSON.stringify(entry)?.length ?? 0
-  if (size > longest) throw new RangeError(`its definition has ${size} characters, and ${longest} are taken`)
+  if (size > longest) throw new RangeError(`its definition has ${size} characters, and at most ${longest} are accepted`)
   const { name, description, title, inputSchema, outputSchema } = objectIn(entry, 'its definition')
-  if (typeof name !== 'string' || name === '') throw new TypeError('its name is not a text')
+  if (typeof name !== 'string' || name === '') throw new TypeError('its name is not a non-empty string')
   for (const text of [description, title]) {
-    if (text !== undefined && typeof text !== 'string') throw new TypeError('its title and description are not texts')
+    if (text !== undefined && typeof text !== 'string') throw new TypeError('its title or description is not a string')
   }
   if (objectIn(inputSchema, '`inputSchema`')['type'] !== 'object')
-    throw new TypeError('`inputSchema` is not of an object')
+    throw new TypeError('`inputSchema` is not of type "object"')
   if (outputSchema !== undefined) objectIn(outputSchema, '`outputSchema`')
   return entry as ServerTool
 }
@@ -131,7 +130,7 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
     ...(typeof title === 'string' ? { title: visible(title) } : undefined),
     ...(ui === undefined ? undefined : { ui }),
     ...(target.timeout === undefined ? undefined : { timeout: target.timeout }),
-    // Hints of the server stay what they are: never traits, which policies go by.
+    // The server's hints never become traits, which policies believe.
     ...(annotations === undefined ? undefined : { meta: { annotations } }),
     ...(hosts as Partial<ErasedConfig>),
     ...(traits && { traits }),
@@ -142,7 +141,7 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
     handler: (input, context) => source.run(asked, input, context),
   }
   const tool = new Tool(config)
-  tool.describe() // what no model can be shown is set aside here
+  tool.describe() // throws if the tool cannot be described to a model
   return { tool, digest, renamed: (other) => new Tool({ ...config, name: other }) }
 }
 
@@ -158,7 +157,7 @@ function mcpConfigOf(toolName: string, target: Target, source: Source): McpConfi
   }
 }
 
-/** The view of an MCP app; a server may hide its tool from the model by it, and show it to nobody else but its own apps. */
+/** Reads the view of an MCP app. With its `visibility` a server may hide a tool from the model and show it only to its apps. */
 function uiOf(meta: unknown): ToolUi | undefined {
   const ui = partOf(meta, 'ui')
   const resourceUri = partOf(ui, 'resourceUri') ?? partOf(meta, 'ui/resourceUri')
@@ -175,7 +174,7 @@ function uiOf(meta: unknown): ToolUi | undefined {
 
 const data = new Set(['const', 'enum', 'default', 'examples'])
 
-/** A schema as a model may be shown it: its words have nothing hidden in them, and what it demands is unchanged. */
+/** Escapes hidden characters in the titles and descriptions of a schema. The rest is unchanged. */
 function shown(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   if (Array.isArray(schema)) return schema.map(shown)

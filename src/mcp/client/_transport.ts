@@ -7,15 +7,15 @@ import { outages } from './_watch.ts'
 /** A transport that is not started yet. */
 export interface Line {
   readonly transport: Transport
-  /** The last words of the program's standard error, for the error that says why it did not start. */
+  /** Returns the end of the program's standard error, to say why it did not start. */
   readonly lastWords: () => string
 }
 
 const silent = (): string => ''
-/** Transports that were given as they are: one connection each, or the answers of one client would reach another. */
+/** Transports that the host gave as objects. Each serves one connection, or one client's answers would reach another. */
 const used = new WeakSet<Transport>()
 
-/** Makes the way to a server: a new one for every connection. */
+/** Makes the transport of one connection. */
 export async function lineTo(target: Target): Promise<Line> {
   const { transport, command, address } = target
   if (typeof transport === 'function') return { transport: unused(await transport()), lastWords: silent }
@@ -39,7 +39,7 @@ function unused(transport: Transport): Transport {
 
 async function programLine(target: Target, command: string): Promise<Line> {
   const { args = [], env = {}, cwd, limits } = target
-  // Not every platform has processes: only who starts one loads this.
+  // Loaded only to start a program: not every platform has processes.
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const transport = new StdioClientTransport({
     command,
@@ -67,10 +67,10 @@ function httpTransport(target: Target, address: URL): Transport {
   }
   target.report(
     new InvalidConfigurationError(
-      `The MCP server at ${address.origin} is spoken to over the SSE transport, which is obsolete since 2025-03-26. Use its Streamable HTTP address if it has one.`,
+      `The MCP server at ${address.origin} is reached over the SSE transport, which is obsolete since 2025-03-26. Use its Streamable HTTP address if it has one.`,
     ),
   )
-  // oxlint-disable-next-line typescript/no-deprecated -- servers that have nothing else are still about
+  // oxlint-disable-next-line typescript/no-deprecated -- some servers have no other transport
   const transport: Transport = new SSEClientTransport(address, {
     ...options,
     eventSourceInit: { fetch: fetchOnce(options.fetch, () => void transport.close()) },
@@ -83,7 +83,7 @@ type Scheduler = NonNullable<
   NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>['reconnectionScheduler']
 >
 
-/** Opens a stream again after the pause that the server asks for, as far as the host's own allows: `retry: 0` would be a storm. */
+/** Reopens a stream after the pause that the server asks for, at least `reconnectDelay`: `retry: 0` would cause a storm. */
 function schedulerFor({ reconnectDelay }: Target): Scheduler {
   return (reconnect, delay) => {
     const timer = setTimeout(reconnect, Math.min(longestDelay, Math.max(reconnectDelay, delay)))
@@ -91,7 +91,7 @@ function schedulerFor({ reconnectDelay }: Target): Scheduler {
   }
 }
 
-/** Opens the stream of the obsolete transport once: its session ends with it, and what follows is a new connection. */
+/** Opens the stream of the SSE transport only once: the session ends with it, and the next stream needs a new connection. */
 function fetchOnce(
   open: Fetch,
   end: () => void,
@@ -108,7 +108,7 @@ function fetchOnce(
   }
 }
 
-/** Fetches with the host's headers, where they are meant for, and takes no more than was agreed. */
+/** Fetches with the host's headers, only for the server's origin, and limits the size of messages. */
 function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: URL): Fetch {
   return async (input, init) => {
     const merged = new Headers(init?.headers)
@@ -126,7 +126,7 @@ function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: U
   }
 }
 
-/** Whether a body is read event by event; any other is kept as a whole, whatever it calls itself. */
+/** Returns whether the SDK reads a body event by event; it buffers any other body whole. */
 function isEventStream({ status, headers }: Response, init: RequestInit | undefined): boolean {
   if (status !== 200 || !/^text\/event-stream\s*(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')) return false
   if (init?.method !== 'POST') return true
@@ -138,13 +138,13 @@ function isEventStream({ status, headers }: Response, init: RequestInit | undefi
 const newline = 10
 const carriageReturn = 13
 
-/** Lets bytes through up to a limit: of a body, or of one event where the body is a stream of them, which empty lines end. */
+/** Limits the bytes of a body or, for an event stream, of each event. An empty line ends an event. */
 function limiter(most: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let length = 0
   let previous = 0
   let isLineEmpty = true
 
-  /** Counts on, from anew after every empty line; gives up where the limit is passed. */
+  /** Counts bytes, from zero after each empty line. Stops past the limit. */
   function count(chunk: Uint8Array): void {
     for (const byte of chunk) {
       length++

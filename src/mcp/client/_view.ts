@@ -8,24 +8,24 @@ export interface ViewMessage {
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** What one view of an MCP app is sent. */
+/** The messages to one view of an MCP app. */
 export interface View {
-  /** Identifies the view: each call has its own, although it may show the same `ui://` resource. */
+  /** The id of the view. Each call has its own view, even of the same `ui://` resource. */
   readonly view: string
-  /** In the order in which they are sent, once the view has said that it is initialized. */
+  /** The messages in order. Send them after the view has said that it is initialized. */
   readonly messages: readonly ViewMessage[]
 }
 
 const format = mcp()
 
 /**
- * Makes what a host sends to the view that it shows beside a call of a tool with `ui.resourceUri`: the args as
+ * Makes the messages that a host posts to the view of a tool with `ui.resourceUri`: the args as
  * `ui/notifications/tool-input`, then the result as `ui/notifications/tool-result`, or `ui/notifications/tool-cancelled` if the
- * call was denied, cancelled or timed out. A pending call has the first message alone; the second comes from the result that
- * `decide` gives, for the same view. The args are those of the call, unmasked.
+ * call was denied, cancelled or timed out. A pending call has only the first message. The second comes from the result of
+ * `decide`, for the same view. The args are not masked.
  *
- * @param call The call as the executor was given it.
- * @param result What came of it.
+ * @param call The call that was given to the executor.
+ * @param result The result of the call.
  * @returns A new `view` for each call of this function, and the messages as plain JSON.
  * @example
  * ```ts
@@ -55,7 +55,7 @@ function message(name: 'tool-input' | 'tool-result' | 'tool-cancelled', params: 
   return { jsonrpc: '2.0', method: `ui/notifications/${name}`, params }
 }
 
-/** A copy of args that are an object, given as a value or as text; nothing of other args, with which no call succeeds. */
+/** Copies args that are an object, given as a value or as JSON text. Returns `undefined` for others, which no call accepts. */
 function argumentsOf(args: unknown): unknown {
   try {
     const text = typeof args === 'string' ? args.trim() || '{}' : JSON.stringify(args ?? {})

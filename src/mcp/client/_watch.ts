@@ -1,22 +1,22 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
-/** Marks the error of a request whose stream ended without an answer; no server can send this very object. */
+/** Marks the error of a request whose stream ended without an answer. No server can send this object. */
 export const lost: object = Object.freeze({ lost: true })
 
-/** What `fetch` threw where it could not reach anybody. */
+/** The errors that `fetch` threw because the server could not be reached. */
 export const outages: WeakSet<object> = new WeakSet()
 
-/** What passes over a transport, seen before the SDK sees it. */
+/** Access to messages before the SDK sees them. */
 export interface Watch {
-  /** The tools of the page that was listed last, as they came. */
+  /** Returns the unchecked tools of the page that was listed last, once. */
   takeTools(): unknown
 }
 
 /**
- * Watches a transport, for three things that the SDK leaves out: a request whose own HTTP stream ends without an answer
- * fails at once, instead of waiting for its deadline; pages of tools are taken as they came, since the SDK refuses a
- * whole page for one tool that it does not understand; and a result of the newer era that does not say of which type it is
- * counts as complete, since the SDK refuses it after the server has done the work.
+ * Adds three things to a transport that the SDK lacks. A request whose own HTTP stream ends without an answer fails at once,
+ * instead of at its deadline. Pages of tools are kept unchecked, since the SDK refuses a whole page for one tool that it does
+ * not understand. A result of the newer era without a `resultType` counts as complete, since the SDK would refuse it after the
+ * server has done the work.
  *
  * @param isModern Whether the server speaks the newer era.
  */
@@ -27,7 +27,7 @@ export function watch(transport: Transport, isModern: () => boolean): Watch {
   const { onmessage } = transport
   const send = transport.send.bind(transport)
 
-  // The SDK calls what it finds here first, with the message that it goes on with.
+  // The SDK calls this handler first, and then processes the same message object.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   transport.onmessage = (message, extra) => {
     onmessage?.(message, extra)
@@ -44,7 +44,7 @@ export function watch(transport: Transport, isModern: () => boolean): Watch {
     Object.assign(message, { result })
   }
 
-  // The SDK asks whether a transport is exactly its own class: the instance is changed, not derived from.
+  // The SDK checks for its own transport class: so the instance is changed, not wrapped or subclassed.
   transport.send = async (message, options) => {
     if (!('method' in message) || !('id' in message) || typeof message.id !== 'number') return send(message, options)
     const { id, method } = message

@@ -30,32 +30,32 @@ import { callerOf, isUiHost } from './_tools.ts'
 
 /** The client whose call a handler serves. */
 export interface McpClient {
-  /** What it calls itself; nobody has checked it. */
+  /** The client's own name, unverified. */
   readonly name: string | undefined
-  /** What it says that it can be asked. */
+  /** The capabilities that the client declares. */
   readonly capabilities: Readonly<Record<string, unknown>>
   /**
-   * Asks it: its user (`inputRequired.elicit`), its model (`createMessage`) or for its roots. The time that the answer takes
-   * counts: give the tool a `timeout` that leaves enough of it. What comes back is the client's word; check it.
+   * Asks the client's user (`inputRequired.elicit`), its model (`createMessage`), or for its roots. The wait counts towards the
+   * deadline of the call: give the tool a `timeout` that is long enough. Check the answers: the client may send anything.
    *
-   * @param requests By names of your own, under which the answers come back.
-   * @throws {ToolFailure} Where it cannot be asked, or does not answer.
+   * @param requests The questions under names that you choose. The answers have the same names.
+   * @throws {ToolFailure} If the client cannot be asked, or does not answer.
    */
   ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** Characters of the args that a question shows at most. */
+/** How many characters of the args a question shows. */
 const longestShown = 1_000
 
-// By the object of the host's data, which a call keeps through all its pauses.
+// By the `values` object, which a call keeps through all its pauses.
 const clients = new WeakMap<ToolValues, McpClient>()
 
-/** The client whose call a handler serves; nothing where the call did not come over the protocol. */
+/** Returns the client whose call a handler serves, or `undefined` if the call did not come over the protocol. */
 export function mcpClient(context: ToolContext): McpClient | undefined {
   return clients.get(context.values)
 }
 
-/** Answers `tools/call`: begins a call, or goes on with one for which the client was asked something. */
+/** Answers `tools/call`: begins a call, or resumes one with the client's answers. */
 export async function callTool(
   { params }: CallToolRequest,
   context: ServerContext,
@@ -70,7 +70,7 @@ export async function callTool(
   if (token === undefined) {
     conversation = begin(params, context, { peer, server, settings, subject })
   } else {
-    conversation = settings.rounds.take(token, peer.owner, subject())
+    conversation = settings.pendingCalls.take(token, peer.owner, subject())
     if (conversation === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
         reason: 'invalid_request_state',
@@ -88,7 +88,7 @@ export async function callTool(
     const turn = await open.next()
     await progress.end()
     if ('requests' in turn) {
-      return inputRequired({ inputRequests: turn.requests, requestState: settings.rounds.keep(open) })
+      return inputRequired({ inputRequests: turn.requests, requestState: settings.pendingCalls.keep(open) })
     }
     return await toolResult(turn.result, peer, server, settings)
   } catch (error) {
@@ -121,7 +121,7 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
       ask(requests) {
         const missing = missingFor(requests, capabilities)
         const asked = missing === undefined ? conversation.ask(requests) : refuse(missing, conversation, peer)
-        asked.catch(() => {}) // a handler that does not wait for the answer hears of nothing
+        asked.catch(() => {}) // a handler may ask without awaiting the answer
         return asked
       },
     })
@@ -134,13 +134,13 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
   return new Conversation(peer, subject, context.mcpReq.inputResponses ?? {}, run)
 }
 
-/** A client that cannot be asked: the newer era has an error of its own for it. */
+/** Refuses to ask a client that cannot be asked. The newer era has its own error for that. */
 function refuse(missing: ClientCapabilities, conversation: Conversation, { era }: Peer): Promise<never> {
   if (era === 'modern') conversation.fail(new MissingRequiredClientCapabilityError({ requiredCapabilities: missing }))
   return Promise.reject(new ToolFailure(`The client cannot be asked: it lacks ${Object.keys(missing).join(', ')}.`))
 }
 
-/** Walks a call to its end; where it waits for approval, the client's user is asked as far as that can be done. */
+/** Runs a call to its end. If the call waits for approval, and the client can ask its user, the client is asked. */
 async function walk(
   call: { readonly name: string; readonly args: unknown },
   options: NonNullable<Parameters<Settings['executor']['stream']>[1]>,
@@ -160,7 +160,7 @@ async function walk(
   if (result.token === undefined || asked === undefined) return result
   const question = { approval: elicitation(questionOf(asked)) }
   if (!asks(question)) return result
-  // Answers to what nobody asked yet do not count.
+  // Fresh: an answer that the client sent before this question does not count.
   const answers = await conversation.ask(question, { isFresh: true })
   const answer = inputResponse(answers, 'approval')
   const isAllowed = answer.kind === 'elicit' && answer.action === 'accept' && answer.content?.['approve'] === true
@@ -179,20 +179,20 @@ async function walk(
   }
 }
 
-/** What the client's user is asked: what would run, with what, and why it is asked. */
+/** Returns the question for the client's user: which tool would run, with which args, and why approval is needed. */
 function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:paused'>): string {
   let args: string | undefined
   try {
     args = JSON.stringify(input)
   } catch {
-    // what a schema made of the args need not be JSON
+    // the output of a schema need not be JSON
   }
   return [prompt, why === undefined ? '' : `Reason: ${shown(why)}`, `${toolName} ${shown(args ?? '(not shown)')}`]
     .filter((line) => line !== '')
     .join('\n')
 }
 
-/** A bounded line in which no character deceives its reader. */
+/** Returns a bounded line with control and invisible characters escaped, so that it cannot deceive its reader. */
 function shown(text: string): string {
   const line = text
     .slice(0, longestShown)
@@ -214,16 +214,16 @@ function elicitation(message: string): InputRequests[string] {
   })
 }
 
-/** What a call is about, in a form that is the same when the client repeats it. */
+/** Returns the name and args of a call as canonical text, to compare a repeated request with the first one. */
 function subjectOf({ name, arguments: args = {} }: CallToolRequest['params']): string {
   try {
     return canonicalize([name, args])
   } catch {
-    return JSON.stringify([name, args]) // the passage will refuse it, and say why
+    return JSON.stringify([name, args]) // the executor will refuse the args, and say why
   }
 }
 
-/** What the client says that it can do: in the request itself, or when the connection was made. */
+/** Returns the client's capabilities, from the request itself or from the handshake of the connection. */
 export function capabilitiesOf(context: ServerContext, server: McpServer): ClientCapabilities {
   const said = (context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
     CLIENT_CAPABILITIES_META_KEY
@@ -231,14 +231,14 @@ export function capabilitiesOf(context: ServerContext, server: McpServer): Clien
   return (said as ClientCapabilities | undefined) ?? server.server.getClientCapabilities() ?? {}
 }
 
-/** What the client would have to be able to do, and is not. */
+/** Returns the capabilities that the requests need and the client lacks, or `undefined` if it lacks none. */
 function missingFor(requests: InputRequests, capabilities: ClientCapabilities): ClientCapabilities | undefined {
   const missing: ClientCapabilities = {}
   const { elicitation: asking, sampling, roots } = capabilities
   for (const { method, params } of Object.values(requests)) {
     if (method === 'elicitation/create') {
       const isUrl = params.mode === 'url'
-      // A client that names no mode has forms.
+      // A client that declares no mode supports forms.
       const isAble = isUrl
         ? asking?.url !== undefined
         : asking !== undefined && (asking.form !== undefined || asking.url === undefined)

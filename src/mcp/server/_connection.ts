@@ -13,7 +13,7 @@ import { readResource, resourcesFor, templatesFor } from './_resources.ts'
 import type { Peer, Settings } from './_settings.ts'
 import { isUiHost, shownTool, toolsFor } from './_tools.ts'
 
-/** The protocol's side of one client. The tools are not registered with it: the passage alone knows and runs them. */
+/** The SDK's server of one client. The tools are not registered with it: only the executor knows and runs them. */
 class Served extends McpServer {
   readonly #peer: Peer
   readonly #settings: Settings
@@ -30,7 +30,7 @@ class Served extends McpServer {
     this.#settings = settings
   }
 
-  /** Asked for by the transport, which checks the headers that a schema says repeat its arguments. */
+  /** Called by the transport to check the headers that, by the schema, repeat arguments. */
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
     return shownTool(name, this.#peer.session, true, this.#settings)?.inputSchema
   }
@@ -49,7 +49,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
         return await answer(request, context)
       } catch (error) {
         if (error instanceof ProtocolError) throw error
-        settings.report(error) // a client is not told of what is no fault of its own
+        settings.report(error) // the client learns only of its own faults
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
       }
     }
@@ -58,7 +58,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
   const toolsNow = (context: ServerContext): readonly Tool[] => {
     return toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
   }
-  let known: readonly Tool[] | undefined // as the client saw them last
+  let known: readonly Tool[] | undefined // the list that the client saw last
   server.setRequestHandler(
     'tools/list',
     safely(({ params }, context: ServerContext) => {
@@ -72,7 +72,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
     safely(async (request, context) => {
       const result = await callTool(request, context, peer, served, settings)
       const before = known
-      // Extensions may give a session other tools after each of its calls, such as questions to its artifacts.
+      // An extension may change a session's tools after each of its calls, such as tools for its artifacts.
       if (before !== undefined) {
         known = toolsNow(context)
         if (!isSame(before, known)) tellOfTools(served)
@@ -98,23 +98,23 @@ export function serve(peer: Peer, settings: Settings): McpServer {
   try {
     settings.extend?.(served)
   } catch (error) {
-    settings.report(error) // where there are no connections, nobody else would
+    settings.report(error) // without connections, nothing else reports it
     throw error
   }
   return served
 }
 
 function tellOfTools({ server }: McpServer): void {
-  server.sendToolListChanged().catch(() => {}) // not connected yet, or not any more
+  server.sendToolListChanged().catch(() => {}) // the client is not connected
 }
 
-/** Tells a client of changes, until it is gone; then what it was asked is given up. */
-export function attend(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
+/** Notifies a client of tool changes until it disconnects. Then drops its unanswered questions and calls `gone`. */
+export function connect(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
   const silence = settings.executor.onToolsChange(() => tellOfTools(served))
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {
     silence()
-    settings.rounds.end(peer.owner)
+    settings.pendingCalls.end(peer.owner)
     gone()
   }
   return served

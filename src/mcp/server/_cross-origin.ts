@@ -1,9 +1,9 @@
-/** Whether a browser asks if a page may send a request, before it sends it. */
+/** Returns whether a request is a CORS preflight. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers.has('access-control-request-method')
 }
 
-/** Says that the page may: who sends the request, and what, is looked at when it comes. */
+/** Allows the preflight. The guard checks the request itself when it arrives. */
 export function preflight(request: Request): Response {
   const names = request.headers.get('access-control-request-headers')
   return new Response(null, {
@@ -16,7 +16,7 @@ export function preflight(request: Request): Response {
   })
 }
 
-/** The same answer, which a browser lets pages of the origin read. */
+/** Returns the same response with headers that let pages of the origin read it. */
 export function readableBy(origin: string, { body, status, statusText, headers: given }: Response): Response {
   const headers = new Headers(given)
   headers.set('Access-Control-Allow-Origin', origin)

@@ -10,35 +10,37 @@ import { isPreflight, preflight } from './_cross-origin.ts'
 /** Who may send requests. */
 export interface GuardOptions {
   /**
-   * What a client has to send as `Authorization: Bearer …`: one token for everybody, or a function that says whose token it
-   * is, as a text that is not empty, and nothing where it is nobody's. Default: no token.
+   * What a client has to send as `Authorization: Bearer …`: one token for all clients, or a function that returns the token's
+   * principal as a non-empty string. Any other return value rejects the token. Default: no token.
    */
   readonly token?: string | ((token: string) => string | undefined | Promise<string | undefined>)
-  /** The names under which this server is reached, without ports. Default: those of this machine alone. */
+  /** The host names under which clients reach this server, without ports. Default: those of loopback. */
   readonly hosts?: readonly string[]
   /**
-   * The names of the web sites whose pages may send requests, without ports. Browsers are told so (CORS) where they are named
-   * here. Default: those of this machine alone, as far as browsers let their pages by themselves.
+   * The host names of the sites whose pages may send requests, without ports. If set, responses carry CORS headers for these
+   * sites. Default: the names of loopback, without CORS headers.
    */
   readonly origins?: readonly string[]
 }
 
-/** Whose a request is, and the origin of the page that may read the answer; or the answer of one that is not let in. */
+/** The principal of a request, or the response that refuses it; with the origin of the page that may read the response. */
 export type Admission =
   | { readonly principal: string | undefined; readonly answer?: undefined; readonly page: string | undefined }
   | { readonly answer: Response; readonly page: string | undefined }
 
 /**
- * Looks at where a request comes from before anything else of it is read.
+ * Makes a function that checks host, origin and token of a request before its body is read.
  *
- * @throws `E_INVALID_CONFIGURATION` where the token is none that a header can carry.
+ * @throws `E_INVALID_CONFIGURATION` if the token cannot be sent in a header.
  */
 export function guard(options: GuardOptions): (request: Request) => Promise<Admission> {
   const { token } = options
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())]
   const origins = [...(options.origins ?? localhostAllowedHostnames())]
   if (token !== undefined && typeof token !== 'function' && !isToken(token)) {
-    throw new InvalidConfigurationError('`token` has to be a function, or a text of visible signs without spaces.')
+    throw new InvalidConfigurationError(
+      '`token` has to be a function, or a string of printable ASCII characters without spaces.',
+    )
   }
   const expected = typeof token === 'string' ? sha256(token) : undefined
 
@@ -51,14 +53,14 @@ export function guard(options: GuardOptions): (request: Request) => Promise<Admi
     const refusal = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins)
     if (refusal !== undefined) return { answer: refusal, page: undefined }
     const page = options.origins === undefined ? undefined : (request.headers.get('origin') ?? undefined)
-    // Browsers ask without the token.
+    // A preflight carries no token.
     if (page !== undefined && isPreflight(request)) return { answer: preflight(request), page }
     if (token === undefined) return { principal: undefined, page }
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-    // A look-up that finds nobody gives null, or false, as often as undefined: only a name is somebody.
+    // A failed look-up may return null or false as well as undefined: only a non-empty string is a principal.
     const principal: unknown = given === undefined ? undefined : await principalOf(given)
-    const isSomebody = typeof principal === 'string' && principal !== ''
-    return isSomebody ? { principal, page } : { answer: unauthorized(given !== undefined), page }
+    const isKnown = typeof principal === 'string' && principal !== ''
+    return isKnown ? { principal, page } : { answer: unauthorized(given !== undefined), page }
   }
 }
 
@@ -66,7 +68,7 @@ function isToken(token: unknown): boolean {
   return typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)
 }
 
-/** Compares two digests in a time that tells nothing of where they differ. */
+/** Compares two digests in constant time. */
 function isSame(one: string, other: string): boolean {
   let difference = one.length ^ other.length
   for (let index = 0; index < other.length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
@@ -78,7 +80,7 @@ function unauthorized(isWrong: boolean): Response {
   return refuse(401, -32_000, 'Unauthorized: a valid bearer token is required', { 'WWW-Authenticate': challenge })
 }
 
-/** An answer to a request that is not let in, or cannot be read. */
+/** Makes the response to a request that is refused or cannot be read. */
 export function refuse(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
 }

@@ -7,36 +7,36 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { InvalidConfigurationError, parseJson } from '../../index.ts'
-import { attend, serve } from './_connection.ts'
+import { connect, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
 import { guard, refuse, type GuardOptions } from './_guard.ts'
 import { networkOf, yielding } from './_quota.ts'
-import { Rounds } from './_rounds.ts'
+import { PendingCalls } from './_rounds.ts'
 import { amount, type Peer, type Settings } from './_settings.ts'
 
 /**
  * Who may send requests over HTTP, and how much is kept for them.
  *
- * What is kept is counted for each principal, and so are the limits of its calls that count `per: 'principal'`. The principal
- * is the one that a `token` function names; without such a function, all clients of one address are one.
+ * The quotas count per principal, as do limits of calls with `per: 'principal'`. The `token` function names the principal.
+ * Without such a function, all clients of one address are one principal.
  */
 export interface HttpOptions extends GuardOptions {
   /**
-   * How many clients of the older protocol may be connected at once. If there are more, the principal with most sessions loses
-   * the one that it has not used for longest, but none in which a call runs. Default: 1,000.
+   * How many sessions of the older protocol may be open at once. If there are more, the principal with most sessions loses its
+   * least recently used one, but none in which a call runs. Default: 1,000.
    */
   readonly maximumSessions?: number
-  /** How many of these sessions one principal may have; of more, it loses the one not used for longest. Default: 100. */
+  /** How many of these sessions one principal may have; with one more it loses its least recently used one. Default: 100. */
   readonly sessionsPerPrincipal?: number
-  /** How many calls of one principal may wait for answers of their clients; of more, its oldest is given up. Default: 100. */
+  /** How many calls of one principal may wait for answers of its clients; with one more its oldest is cancelled. Default: 100. */
   readonly questionsPerPrincipal?: number
   /**
-   * Says from which address a request comes. Needed to tell clients without a `token` function apart if the handler is mounted
-   * or stands behind a proxy: `(request) => request.headers.get('x-real-ip')`. Default: the other end of the connection, if the
-   * server listens by itself.
+   * Returns the address that a request comes from. Set it if the handler is mounted or behind a proxy, to distinguish clients
+   * without a `token` function: `(request) => request.headers.get('x-real-ip')`. Default: the remote address of the connection,
+   * if the server listens by itself.
    */
   readonly clientAddress?: (request: Request) => string | null | undefined
-  /** After how many milliseconds without a request such a client makes room for others. Default: 3,600,000. */
+  /** After how many milliseconds without a request such a session may be closed. Default: 3,600,000. */
   readonly sessionTimeout?: number
 }
 
@@ -46,40 +46,40 @@ export interface HttpHandler {
   readonly close: () => Promise<void>
 }
 
-/** A client of the older protocol, which has a session of its own. */
+/** The session of a client of the older protocol. */
 interface Session {
   readonly principal: string | undefined
   readonly party: string | undefined
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly close: () => Promise<void>
   usedAt: number
-  /** Requests that are not answered to the end. */
+  /** How many requests are not fully answered. */
   calls: number
-  /** Streams on which the client waits for messages. */
+  /** How many streams the client holds open for messages. */
   streams: number
 }
 
-/** Where requests come from, as far as this process took their connections. */
+/** The remote addresses of requests whose connections this process accepted. */
 export const addresses: WeakMap<Request, string> = new WeakMap()
 
 const deepest = 512
 
 /**
- * Serves both eras of the protocol: clients of the older one in sessions, each with a transport of its own; those of the newer
- * one request by request, with nothing kept between them.
+ * Serves both eras of the protocol. A client of the older era has a session with its own transport. Requests of the newer era
+ * are independent: nothing is kept between them.
  */
 export function httpHandler(given: Settings, options: HttpOptions): HttpHandler {
   const { sessionTimeout = 3_600_000, clientAddress = (request) => addresses.get(request) } = options
   const quota = { each: amount(options, 'sessionsPerPrincipal', 100), all: amount(options, 'maximumSessions', 1_000) }
   const questions = amount(options, 'questionsPerPrincipal', 100)
-  // Questions of its own, since whom they were put to has nowhere to answer once this handler is closed.
-  const settings: Settings = { ...given, rounds: new Rounds(given.answerTimeout, questions) }
+  // This handler has its own pending calls: once it is closed, its clients cannot answer them elsewhere.
+  const settings: Settings = { ...given, pendingCalls: new PendingCalls(given.answerTimeout, questions) }
   const { messageLimit, executor } = settings
   const admit = guard(options)
   const hasPrincipals = typeof options.token === 'function'
   for (const { name, scope } of executor.policies) if (scope === 'session') settings.report(boundless(name))
   const sessions = new Map<string, Session>()
-  // The same and those that are being opened, the longest unused first.
+  // These sessions and those that are being opened. Least recently used first.
   const entries = new Set<Session>()
   const parties = new WeakMap<Request, string>()
   const modern = createMcpHandler(
@@ -95,7 +95,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
   let isTelling = false
   const silence = executor.onToolsChange(() => {
     if (isTelling) return
-    isTelling = true // several changes at once are told of once
+    isTelling = true // several changes at once make one notification
     queueMicrotask(() => {
       isTelling = false
       modern.notify.toolsChanged()
@@ -112,14 +112,14 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
       sessionIdGenerator: () => crypto.randomUUID(),
       maxRequestBodySize: messageLimit,
     })
-    const served = attend(serve(peer, settings), peer, settings, () => {
+    const served = connect(serve(peer, settings), peer, settings, () => {
       drop(entry)
     })
     const close = (): Promise<void> => served.close()
     const entry: Session = { principal, party, transport, close, usedAt: performance.now(), calls: 0, streams: 0 }
     entries.add(entry)
     try {
-      entry.calls++ // until it is known by its id, it is in nobody's way
+      entry.calls++ // a running call protects the session from `makeRoom` until it is open
       await served.connect(transport)
       return await handle(entry, request, body)
     } finally {
@@ -136,7 +136,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     if (session.transport.sessionId !== undefined) sessions.delete(session.transport.sessionId)
   }
 
-  /** Closes what was left for long, and what has to give way to one more session; tells whether there is room for it. */
+  /** Closes expired sessions, and one more if a quota is full. Returns whether there is room for a new session. */
   function makeRoom(party: string | undefined): boolean {
     const oldest = performance.now() - sessionTimeout
     for (const session of entries) if (rank(session) === 0 && session.usedAt < oldest) end(session)
@@ -150,7 +150,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     session.close().catch(settings.report)
   }
 
-  /** Hands a request to a session, which stays as long as the answer is on its way. */
+  /** Hands a request to a session, and counts it until its response has been sent. */
   async function handle(session: Session, request: Request, body: unknown): Promise<Response> {
     const kind = request.method === 'GET' ? 'streams' : 'calls'
     use(session)
@@ -178,7 +178,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     if (entries.delete(session)) entries.add(session)
   }
 
-  /** Whose quotas a request counts for. */
+  /** Returns the party whose quotas a request counts for. */
   function partyOf(request: Request, principal: string | undefined): string | undefined {
     if (hasPrincipals) return principal
     const address: unknown = clientAddress(request)
@@ -192,7 +192,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
       return refuse(400, -32_000, 'Bad Request: Mcp-Session-Id header is required')
     }
     const session = sessions.get(id)
-    // Another client's session is the same to a client as one that never was.
+    // A client cannot distinguish another client's session from one that never existed.
     if (session === undefined || session.principal !== principal) return refuse(404, -32_001, 'Session not found')
     return handle(session, request, body)
   }
@@ -236,25 +236,25 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     async close() {
       isClosed = true
       silence()
-      settings.rounds.end()
+      settings.pendingCalls.end()
       await Promise.all([modern.close(), ...[...entries].map((session) => session.close())])
     },
   }
 }
 
-/** In which order the sessions of one client give way: those without a stream first, none in which a call runs. */
+/** Ranks the sessions of one client for closing: those without a stream first, never one in which a call runs. */
 function rank({ calls, streams }: Session): number {
   return calls > 0 ? Infinity : Math.min(streams, 1)
 }
 
-/** What is reported of a policy that counts by session, if clients can begin as many sessions as they like. */
+/** Makes the warning about a policy that counts by session, since clients can begin any number of sessions. */
 function boundless(policy: string): InvalidConfigurationError {
   return new InvalidConfigurationError(
-    `\`${policy}\` counts by session, but over HTTP a client may begin a session with each request, and is not held by it. Give it \`per: 'principal'\`.`,
+    `\`${policy}\` counts by session, but over HTTP a client may begin a session with each request, which evades the limit. Set \`per: 'principal'\`.`,
   )
 }
 
-/** A stream that tells once when it is over, be it read to its end or left. */
+/** Returns a stream that calls `end` once, when it is read to its end, fails or is cancelled. */
 function watched(stream: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   let isOver = false
@@ -281,7 +281,7 @@ function watched(stream: ReadableStream<Uint8Array>, end: () => void): ReadableS
   })
 }
 
-/** The message, read strictly: what could be read in two ways is refused. */
+/** Reads the message strictly: JSON that parsers could read in two ways is refused. */
 async function bodyOf(request: Request, limit: number): Promise<unknown> {
   if (!isJsonContentType(request.headers.get('content-type'))) {
     return refuse(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')

@@ -4,9 +4,9 @@ import { InvalidConfigurationError } from '../../index.ts'
 import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
 
 export interface ListenOptions extends HttpOptions {
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number
-  /** Where to listen. Beyond this machine only with a `token`, and with `hosts`. Default: `127.0.0.1`. */
+  /** The address to listen on. An address other than loopback needs `token` and `hosts`. Default: `127.0.0.1`. */
   readonly host?: string
   /** Default: `/mcp`. */
   readonly path?: string
@@ -14,24 +14,24 @@ export interface ListenOptions extends HttpOptions {
 
 /** A server that listens. */
 export interface Listening {
-  /** Where clients find it. */
+  /** The address for clients. */
   readonly url: string
   readonly close: () => Promise<void>
 }
 
 const loopback = ['127.0.0.1', '::1', 'localhost']
 
-/** Refuses to be open to others without anything that keeps them out. */
+/** @throws `E_INVALID_CONFIGURATION` if other machines could reach the server without `token` and `hosts`. */
 export function requireSafe({ host = '127.0.0.1', token, hosts }: ListenOptions): void {
   if (loopback.includes(host)) return
   if (token === undefined || hosts === undefined) {
     throw new InvalidConfigurationError(
-      `To listen on ${host}, where others reach this server, give it a \`token\`, and in \`hosts\` the names that it is reached under.`,
+      `Other machines can reach this server on ${host}: set \`token\`, and set \`hosts\` to the names under which clients reach it.`,
     )
   }
 }
 
-/** Lets a handler listen with `node:http`. */
+/** Serves a handler with `node:http`. */
 export async function listen(
   handler: HttpHandler,
   options: ListenOptions,
@@ -46,7 +46,7 @@ export async function listen(
     })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-  // Where it has no file descriptors left, it says so for each client that comes, and would end the process.
+  // Without file descriptors left, the server emits an error for each client; unhandled, it would end the process.
   server.on('error', report)
   const { address, port: given, family } = server.address() as AddressInfo
   return {
@@ -89,12 +89,12 @@ async function answer(
     outgoing.end()
     return
   }
-  outgoing.flushHeaders() // a stream may have nothing to say for long
+  outgoing.flushHeaders() // a stream may send its first bytes much later
   const { pipeline } = await import('node:stream/promises')
-  await pipeline(response.body, outgoing).catch(() => {}) // the client has left: the body was cancelled
+  await pipeline(response.body, outgoing).catch(() => {}) // the client has disconnected, and the body is cancelled
 }
 
-/** The request as the web knows it; nothing where it is none. */
+/** Converts a Node request to a web `Request`. Returns `undefined` if it is not a valid one. */
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   try {
     const { method = 'GET', headers, url = '/' } = incoming
@@ -102,7 +102,7 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | un
       return value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one])
     })
     const hasBody = method !== 'GET' && method !== 'HEAD'
-    // The address is made of what the client sends alone: of which server it speaks was in `Host`, and is checked there.
+    // A fixed base, so that only the path is the client's. The guard checks `Host` itself.
     return new Request(new URL(url, 'http://localhost'), {
       method,
       headers: fields,

@@ -1,9 +1,9 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
 /**
- * One page of a list. The cursor names the last item of the page before: what comes and goes elsewhere moves nothing.
+ * Returns one page of a list. The cursor names the last item of the page before, so other items may come and go.
  *
- * @throws {ProtocolError} Where the cursor means nothing here, or its item is gone: the client has to begin anew.
+ * @throws {ProtocolError} If the cursor is unknown or its item is gone: the client has to list from the beginning.
  */
 export function page<Item>(
   items: readonly Item[],

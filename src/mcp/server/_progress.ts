@@ -3,17 +3,18 @@ import type { ToolEventOf } from '../../index.ts'
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 const longest = 1_000
-/** What a notification of progress has beside its words, in characters. */
+/** The size of a progress notification without its message, in characters. */
 const frame = 100
-/** Characters of JSON that one request is told at most: whatever its client does not read is kept for it. */
+/** How many characters of JSON are sent per request. What the client does not read is buffered, so there is a limit. */
 const mostTold = 8_388_608
 
 type Progress = ToolEventOf<'tool:progress'>
 
 /**
- * Sends what a handler says on the way, as far as the client asked for it: `context.emit('log', { level, data, logger })` as
- * log messages, everything else as progress. Numbers in `progress`, `total` and a `message` go out as they are; `progress` only
- * ever rises, over all the requests that `counter` is of. Data without a number in `progress` becomes the message. What cannot be said is passed over, and so is what comes after 8 MiB.
+ * Sends a handler's progress to the client, if the client asked for it: `context.emit('log', { level, data, logger })` as log
+ * messages, all other events as progress. The numbers `progress` and `total` and a `message` are sent as they are; `progress`
+ * only rises, across all requests that share `counter`. Data without a number in `progress` becomes the message. What cannot
+ * be serialized is dropped, as is what comes after 8 MiB.
  */
 export function progressTo(
   { notify, log }: ServerContext['mcpReq'],
@@ -24,7 +25,7 @@ export function progressTo(
   let sending: Promise<void> | undefined
   let left = mostTold
 
-  /** Whether something of this size may still be told. */
+  /** Takes a size off what may still be sent. Returns whether it fitted. */
   function has(size: number): boolean {
     if (size > left) return false
     left -= size
@@ -43,7 +44,7 @@ export function progressTo(
       latest = undefined
       try {
         const { progress, total, message } = fieldsOf(event.data)
-        // What is said in numbers is not said again in words.
+        // Data that is sent as numbers is not repeated as a message.
         const hasWords = typeof progress !== 'number' || (message ?? undefined) !== undefined
         const words = hasWords ? wordsOf(message ?? event.data) : undefined
         if (!has(frame + (words?.length ?? 0))) continue
@@ -55,7 +56,7 @@ export function progressTo(
         }
         await notify({ method: 'notifications/progress', params })
       } catch {
-        // the client is gone, or what the handler said breaks when it is read: the call goes on
+        // the client is gone, or reading the handler's data threw: the call continues
       }
     }
     sending = undefined
@@ -75,7 +76,7 @@ export function progressTo(
         try {
           tellLog(event.data)
         } catch {
-          // what the handler said breaks when it is read: the call goes on
+          // reading the handler's data threw: the call continues
         }
       } else if (token !== undefined) {
         latest = event

@@ -1,24 +1,25 @@
-/** Something that is kept for a client. */
+/** An entry that is kept for a client. */
 export interface Kept {
-  /** Whose it is; what is of no known client counts as one client's. */
+  /** The client that owns the entry. All unknown clients count as one. */
   readonly party: string | undefined
 }
 
-/** How much is kept. */
+/** How many entries are kept. */
 export interface Quota {
-  /** Of one known party. */
+  /** For one known party. */
   readonly each: number
-  /** Of all parties together. */
+  /** For all parties together. */
   readonly all: number
 }
 
 /**
- * Chooses what has to go before one more of a party is kept, so that no party can push out another that has less: a party at its
- * quota loses its own; at the bound of all, the party that has most loses one, the newcomer's before another's.
+ * Chooses the entry to evict before a party gets one more, so that no party can evict an entry of a party with fewer entries.
+ * A party at its own quota loses an entry of its own. At the common bound, the party with most entries loses one; of equal
+ * parties, the one that asks.
  *
- * @param kept What there is; of equals, the first goes first.
- * @param rank In which order the things of one party go: the lowest first, and never at `Infinity`.
- * @returns What has to go; `undefined` if there is room, `null` if there is none and nothing may go.
+ * @param kept The entries; of equal ones, the first is evicted first.
+ * @param rank Ranks the entries of one party: the lowest is evicted first, `Infinity` never.
+ * @returns The entry to evict; `undefined` if there is room; `null` if there is no room and no entry may be evicted.
  */
 export function yielding<Entry extends Kept>(
   kept: Iterable<Entry>,
@@ -50,7 +51,8 @@ function isBefore(one: readonly number[], other: readonly number[]): boolean {
 }
 
 /**
- * The network that an address is of, in which one client can take any address: of IPv6 its first half, of IPv4 the address.
+ * Returns the network of an address, since one client can use any address of its own: the first half of an IPv6 address, the
+ * whole of an IPv4 address.
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.toLowerCase().split('%', 1)

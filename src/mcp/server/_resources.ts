@@ -10,22 +10,22 @@ import { isToolError, type SpooledArtifact } from '../../index.ts'
 import type { McpResource, Peer, Settings } from './_settings.ts'
 
 const scheme = 'toolwright://artifact/'
-const mostLent = 10_000
+const mostGranted = 10_000
 
-/** The address under which a client reads an artifact. */
+/** Returns the URI under which a client reads an artifact. */
 export function uriOf(handle: string): string {
   return `${scheme}${encodeURIComponent(handle)}`
 }
 
-/** Which session an artifact is of that a client without a session was told of: who knows its handle was told. */
-export class Lent {
+/** The sessions of artifacts that were linked to clients without a session: such a client reads an artifact by its handle. */
+export class GrantedResources {
   readonly #sessions = new Map<string, string>()
 
   remember(handle: string, peer: Peer): void {
     if (!peer.isLone) return
     this.#sessions.set(handle, peer.session)
     for (const oldest of this.#sessions.keys()) {
-      if (this.#sessions.size <= mostLent) break
+      if (this.#sessions.size <= mostGranted) break
       this.#sessions.delete(oldest)
     }
   }
@@ -35,7 +35,7 @@ export class Lent {
   }
 }
 
-/** What a client may read: the artifacts of its session, the newest first, and what the host gives. */
+/** Lists what a client may read: the host's resources, then the artifacts of the session, newest first. */
 export function resourcesFor({ session }: Peer, { executor, resources }: Settings): Resource[] {
   const artifacts = executor.artifacts.list(session).map(({ handle, mediaType, byteLength, toolName }) => ({
     uri: uriOf(handle),
@@ -50,7 +50,7 @@ export function resourcesFor({ session }: Peer, { executor, resources }: Setting
   return [...own, ...artifacts]
 }
 
-/** The addresses that have something to be filled in. */
+/** Lists the URI templates. */
 export function templatesFor({ resources }: Settings): ResourceTemplateType[] {
   const own = resources
     .filter(({ uri }) => isTemplate(uri))
@@ -88,7 +88,7 @@ async function readOf(
   try {
     return await resource.read(uri, names)
   } catch (error) {
-    report(error) // what went wrong is for the host to know
+    report(error) // the cause is for the host, not for the client
     throw new ResourceNotFoundError(uri)
   }
 }
@@ -123,12 +123,12 @@ async function openArtifact(
   uri: string,
   handle: string,
   peer: Peer,
-  { executor, lent }: Settings,
+  { executor, granted }: Settings,
 ): Promise<SpooledArtifact> {
   try {
-    return await executor.artifacts.open(handle, lent.sessionOf(handle, peer))
+    return await executor.artifacts.open(handle, granted.sessionOf(handle, peer))
   } catch (error) {
-    // One that never was, one that is gone and one of another session are the same to a client.
+    // A client cannot distinguish an artifact that never existed, is gone, or is of another session.
     if (isToolError(error) && error.code === 'E_ARTIFACT') throw new ResourceNotFoundError(uri)
     throw error
   }
@@ -151,7 +151,7 @@ function rangeOf(uri: string): { readonly handle: string; readonly start: number
   }
 }
 
-/** The bytes without a character at the end of which the rest is still to come. */
+/** Returns the bytes without an incomplete UTF-8 character at their end. */
 function wholeCharacters(bytes: Uint8Array, isCut: boolean): Uint8Array {
   if (!isCut) return bytes
   let start = bytes.byteLength - 1
@@ -180,7 +180,7 @@ function isTemplate(uri: string): boolean {
   return uri.includes('{')
 }
 
-/** The names of a template and what stands in their place, where an address is of it; part by part, and so in linear time. */
+/** Returns the values of a template's names if a URI matches it, else `undefined`. Compares part by part, in linear time. */
 function matchOf(template: string, uri: string): Readonly<Record<string, string>> | undefined {
   const parts = uri.split('/')
   const patterns = template.split('/')

@@ -10,7 +10,7 @@ const bareCall = { method: 'tools/call' }
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** What a client is told of a call. Only a tool that it cannot have meant is an error of the protocol. */
+/** Converts a result for the client. Only an unknown tool is a protocol error. */
 export async function toolResult(
   result: ToolResult,
   peer: Peer,
@@ -23,7 +23,7 @@ export async function toolResult(
   const { artifact, handle } = result
   const link = handle === undefined || artifact === undefined ? [] : [linkTo(artifact, handle, result)]
   const content = [...told.content, ...link]
-  if (handle !== undefined) settings.lent.remember(handle, peer)
+  if (handle !== undefined) settings.granted.remember(handle, peer)
   if (result.status !== 'ok') return { content, isError: true }
   const schema = shownTool(result.toolName, peer.session, true, settings)?.outputSchema
   if (schema === undefined || artifact === undefined) return { ...told, content }
@@ -31,7 +31,7 @@ export async function toolResult(
   return server.server.projectCallToolResult({ content, structuredContent: await valueOf(artifact, schema) }, schema)
 }
 
-/** What a client is told where the call cannot be gone on with. */
+/** Makes the result of a call that could not be completed. */
 export function failedResult({ name, message }: ToolError): CallToolResult {
   return { content: [{ type: 'text', text: `${name}: ${message}` }], isError: true }
 }
@@ -51,14 +51,14 @@ function linkTo(
   }
 }
 
-/** A tool that has an output schema has to give all of its result at once, or to fail. */
+/** Makes an error result: by the protocol, a tool with an output schema has to send its whole result or fail. */
 function tooLarge(content: CallToolResult['content'], artifact: SpooledArtifact): CallToolResult {
   const size = artifact.byteLength().toLocaleString('en')
   const text = `The tool has run to its end; do not call it again. Its result of ${size} bytes is too large to be sent in one piece: read it in parts.`
   return { content: [{ type: 'text', text }, ...content], isError: true }
 }
 
-/** The value that was checked against the output schema. */
+/** Reads the value that was checked against the output schema. */
 async function valueOf(artifact: SpooledArtifact, schema: Schema): Promise<unknown> {
   const text = await artifact.asString()
   if (/[/+]json\b/.test(artifact.mediaType)) return JSON.parse(text)

@@ -7,7 +7,7 @@ const mostWaiting = 1_000
 
 type Responses = Readonly<Record<string, unknown>>
 
-/** A call that waits, and when it is given up. */
+/** A call that waits for an answer, with the timer that cancels it. */
 interface Waiting {
   readonly token: string
   readonly party: string | undefined
@@ -22,20 +22,20 @@ interface Question {
   reject(error: unknown): void
 }
 
-/** What a round comes to: the result of the call, or what the client has to answer first. */
+/** The outcome of one request: the result of the call, or the questions that the client has to answer first. */
 export type Turn = { readonly result: ToolResult } | { readonly requests: InputRequests }
 
-/** One call that may ask its client questions while it runs, over as many requests as that takes. */
+/** One call that may ask its client questions while it runs, over several requests. */
 export class Conversation {
   readonly owner: string
   readonly party: string | undefined
-  /** Name and args of the call: the client has to repeat them. */
+  /** Name and args of the call, which the client has to repeat. */
   readonly subject: () => string
-  /** Where progress goes in this round. */
+  /** Sends progress to the current request. */
   tell: (event: ToolEventOf<'tool:progress'>) => void = () => {}
-  /** How far its progress was told. */
+  /** The progress that was sent last. */
   readonly counter: { last?: number } = {}
-  /** Answers that came with the first request, before anything was asked. */
+  /** Answers that came with the first request, before any question. */
   readonly #given: Map<string, unknown>
   readonly #leaving = new AbortController()
   readonly #result: Promise<Turn>
@@ -56,14 +56,14 @@ export class Conversation {
     this.#given = new Map(Object.entries(given))
     const failed = new Promise<never>((_, reject) => (this.#failed = reject))
     this.#result = Promise.race([run(this).then((result) => ({ result })), failed])
-    this.#result.catch(() => {}) // heard by the round that waits for it
+    this.#result.catch(() => {}) // the current request handles it
   }
 
   get signal(): AbortSignal {
     return this.#leaving.signal
   }
 
-  /** Asks the client, one question after the other. */
+  /** Asks the client. Questions wait for each other. */
   ask(requests: InputRequests, options: { readonly isFresh?: boolean } = {}): Promise<Responses> {
     const asked = this.#line.then(() => this.#ask(requests, options.isFresh === true))
     this.#line = asked.catch(() => {})
@@ -81,12 +81,12 @@ export class Conversation {
     return question.promise
   }
 
-  /** What comes next: of a question that stands, the same again. */
+  /** Resolves with the result or the next question; an open question is repeated. */
   next(): Promise<Turn> {
     return Promise.race([this.#result, this.#asked.promise])
   }
 
-  /** Takes what the client answered; what it left out is asked again. */
+  /** Takes the client's answers. Questions without an answer are asked again. */
   answer(responses: Responses): void {
     const question = this.#question
     if (question === undefined) return
@@ -98,22 +98,22 @@ export class Conversation {
     question.resolve(Object.fromEntries(question.answers))
   }
 
-  /** Gives the call up. */
+  /** Cancels the call. */
   leave(reason: unknown): void {
     this.#question?.reject(new ToolFailure('The client has not answered.'))
     this.#leaving.abort(reason)
   }
 
-  /** Gives the call up, and lets the request fail as the protocol says. */
+  /** Cancels the call, and fails the request with a protocol error. */
   fail(error: Error): void {
     this.#failed(error)
     this.leave(error)
   }
 }
 
-/** The calls that wait for an answer. Their tokens are random, of use once, and only for who was asked. */
-export class Rounds {
-  /** The oldest first. */
+/** The calls that wait for an answer. A token is random, and valid once and only for the client that was asked. */
+export class PendingCalls {
+  /** Oldest first. */
   readonly #waiting = new Map<string, Waiting>()
   readonly #timeout: number
   readonly #each: number
@@ -123,7 +123,7 @@ export class Rounds {
     this.#each = each
   }
 
-  /** Keeps a call until it is answered. If too many wait, the oldest of the client that has most is given up. */
+  /** Keeps a call until it is answered, and returns its token. At the quota, cancels the oldest call of the client with most. */
   keep(conversation: Conversation): string {
     const token = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '')
     const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
@@ -135,7 +135,7 @@ export class Rounds {
     return token
   }
 
-  /** The call that waits under a token, where it is this owner's and about the same thing. */
+  /** Removes and returns the call of a token, if owner and subject match. */
   take(token: string, owner: string, subject: string): Conversation | undefined {
     const entry = this.#waiting.get(token)
     if (entry === undefined || entry.conversation.owner !== owner || entry.conversation.subject() !== subject)
@@ -145,7 +145,7 @@ export class Rounds {
     return entry.conversation
   }
 
-  /** Gives up what an owner will not answer any more; without one, everything. */
+  /** Cancels the waiting calls of an owner, or all calls without `owner`. */
   end(owner?: string): void {
     for (const [token, { conversation }] of this.#waiting) {
       if (owner === undefined || conversation.owner === owner) this.#drop(token, 'The client is gone.')

@@ -1,75 +1,75 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { InvalidConfigurationError, type ToolExecutor, type ToolValues } from '../../index.ts'
-import type { Lent } from './_resources.ts'
-import type { Rounds } from './_rounds.ts'
+import type { GrantedResources } from './_resources.ts'
+import type { PendingCalls } from './_rounds.ts'
 
-/** Something that clients may read by its address, such as the view of an MCP App. */
+/** A resource that clients may read by its URI, such as the view of an MCP App. */
 export interface McpResource {
-  /** Such as `ui://weather/view`. With names in braces (`docs://{page}`), it is a template: a name is any text without a slash. */
+  /** Such as `ui://weather/view`. With names in braces (`docs://{page}`), it is a template: a name matches any text without a slash. */
   readonly uri: string
   readonly name: string
   readonly title?: string
   readonly description?: string
   readonly mimeType?: string
-  /** As it goes out, in the list and with the contents: `{ ui: { csp: … } }`. */
+  /** Sent as it is, in the list and with the contents: `{ ui: { csp: … } }`. */
   readonly meta?: Readonly<Record<string, unknown>>
-  /** Gives the contents: text, or bytes. Throw where there is nothing under this address. */
+  /** Returns the contents as text or bytes. Throw if there is no resource of this URI. */
   read(uri: string, names: Readonly<Record<string, string>>): string | Uint8Array | Promise<string | Uint8Array>
 }
 
-/** Who is served. */
+/** A client that is served. */
 export interface McpPeer {
-  /** The executor's session: one for each connection; without connections, for each client that is known, else for each request. */
+  /** The executor's session: one per connection; without connections, one per known principal, else one per request. */
   readonly session: string
-  /** Who the bearer token belongs to, where there is one. */
+  /** The principal of the bearer token, if there is one. */
   readonly principal: string | undefined
 }
 
 export interface McpServerOptions {
-  /** The passage that every call walks. */
+  /** Runs every call. */
   readonly executor: ToolExecutor
-  /** How the server calls itself. Default: `toolwright`. */
+  /** The server's name. Default: `toolwright`. */
   readonly name?: string
-  /** Its version. Default: `1.0.0`. */
+  /** The server's version. Default: `1.0.0`. */
   readonly version?: string
-  /** Its name, for people. */
+  /** The server's name for people. */
   readonly title?: string
   /** What models should know of these tools as a whole. */
   readonly instructions?: string
-  /** Whose tools are listed and called. Default: `model`. */
+  /** As which caller the clients list and call tools. Default: `model`. */
   readonly caller?: 'model' | 'user'
   /**
-   * Who is asked where a call needs approval: the client, as far as it can ask its user, or nobody here, because the host
-   * redeems the token itself. A client can say yes without asking anybody; an `approver` of the executor cannot be
-   * answered by it. Default: `client`.
+   * Who approves a call that needs approval. `client`: the server asks the client, if the client can ask its user. `host`: the
+   * server does not ask, and the host redeems the token. A client can approve without asking its user, but it cannot answer
+   * for an `approver` of the executor. Default: `client`.
    */
   readonly approvals?: 'client' | 'host'
-  /** What clients may read beside the artifacts of their session. */
+  /** What clients may read in addition to the artifacts of their session. */
   readonly resources?: readonly McpResource[]
-  /** How many tools or resources a page of a list has. Default: 100. */
+  /** How many tools or resources one page of a list has. Default: 100. */
   readonly pageSize?: number
-  /** Bytes of a resource that are given at once. Default: 1,048,576. */
+  /** How many bytes of an artifact one read returns. Default: 1,048,576. */
   readonly readLimit?: number
-  /** Bytes of `structuredContent`, which has to be whole. Default: 4,194,304. */
+  /** How many bytes `structuredContent` may have; it cannot be sent in parts. Default: 4,194,304. */
   readonly structuredLimit?: number
-  /** Bytes that a message of a client may have. Default: 4,194,304. */
+  /** How many bytes a message of a client may have. Default: 4,194,304. */
   readonly messageLimit?: number
   /** How long a client may take to answer a question, in milliseconds. Default: 600,000. */
   readonly answerTimeout?: number
-  /** The host's own data, for the handlers of a client's calls: each call gets a copy of its fields. */
+  /** Returns the host's `values` for the calls of a client. Each call gets a shallow copy. */
   readonly values?: (peer: McpPeer) => ToolValues
-  /** Runs around each call; `meta` is the request's `_meta`, as it came. */
+  /** Wraps each call; `meta` is the request's `_meta`, unchanged. */
   readonly around?: <Result>(
     meta: Readonly<Record<string, unknown>> | undefined,
     run: () => Promise<Result>,
   ) => Promise<Result>
-  /** Adds what is not about tools, such as prompts, to the server of each connection. */
+  /** Adds other features, such as prompts, to the server of each connection. */
   readonly extend?: (server: McpServer) => void
-  /** Where faults go that belong to no call. Default: `console.error`. */
+  /** Receives errors that belong to no call. Default: `console.error`. */
   readonly report?: (error: unknown) => void
 }
 
-/** The options, complete. */
+/** The options with their defaults. */
 export interface Settings extends Required<
   Pick<
     McpServerOptions,
@@ -93,25 +93,25 @@ export interface Settings extends Required<
   readonly values: McpServerOptions['values']
   readonly extend: McpServerOptions['extend']
   /** The calls of all clients that wait for an answer. */
-  readonly rounds: Rounds
-  readonly lent: Lent
+  readonly pendingCalls: PendingCalls
+  readonly granted: GrantedResources
 }
 
-/** One client, as one instance of the protocol serves it. */
+/** A client, as one server instance of the SDK serves it. */
 export interface Peer extends McpPeer {
   readonly era: 'legacy' | 'modern'
-  /** Who may answer what was asked in the course of a call: the same connection, or the same principal. */
+  /** Who may answer a call's questions: the same connection, or the same principal. */
   readonly owner: string
-  /** Whether there is nothing that ties its requests together. */
+  /** Whether each request of the client is a session of its own. */
   readonly isLone: boolean
-  /** Who shares its quotas, and the limits of its calls: its principal, or all who come from one address. */
+  /** Who shares the client's quotas and call limits: its principal, or all clients of one address. */
   readonly party: string | undefined
 }
 
 /**
- * An option that is a whole number of at least 1.
+ * Reads an option that is a whole number of at least 1.
  *
- * @throws `E_INVALID_CONFIGURATION` if it is none.
+ * @throws `E_INVALID_CONFIGURATION` if it is not.
  */
 export function amount<Options extends object>(
   options: Options,

@@ -5,15 +5,15 @@ import type { Settings } from './_settings.ts'
 
 const uiExtension = 'io.modelcontextprotocol/ui'
 
-/** Of each tool what the protocol says of it; nothing where it cannot be said. */
+/** The protocol's definition of each tool, or `null` if the tool cannot be described. */
 const listed = new WeakMap<ToolDefinition, Tool | null>()
 
-/** Whether the client shows views of MCP Apps, and so keeps from its model what is for them alone. */
+/** Returns whether the client shows views of MCP Apps, and so hides from its model the tools that only views may call. */
 export function isUiHost({ extensions }: ClientCapabilities): boolean {
   return extensions !== undefined && Object.hasOwn(extensions, uiExtension)
 }
 
-/** The tools that a client is shown. One that cannot be shown is reported and left out; the others stand. */
+/** Returns the tools that a client sees. A tool that cannot be described is reported and left out. */
 export function toolsFor(session: string, isForViews: boolean, settings: Settings): Tool[] {
   const tools: Tool[] = []
   for (const definition of visible(session, isForViews, settings)) {
@@ -23,7 +23,7 @@ export function toolsFor(session: string, isForViews: boolean, settings: Setting
   return tools
 }
 
-/** In whose name a client calls a tool: that of the model, and of an app where the tool is for its views alone. */
+/** Returns the caller of a client's call: the app if only its views may call the tool, else the configured caller. */
 export function callerOf(name: string, session: string, isForViews: boolean, settings: Settings): Caller {
   const { executor, caller } = settings
   if (!isForViews || caller === 'user') return caller
@@ -32,7 +32,7 @@ export function callerOf(name: string, session: string, isForViews: boolean, set
   return !has(caller) && has(app) ? app : caller
 }
 
-/** The tool of a name, as far as the client is shown it. */
+/** Returns the tool of a name, if the client sees it. */
 export function shownTool(name: string, session: string, isForViews: boolean, settings: Settings): Tool | undefined {
   const definition = visible(session, isForViews, settings).find((tool) => tool.name === name)
   return definition === undefined ? undefined : shown(definition, settings.report)
@@ -59,18 +59,18 @@ function shown(definition: ToolDefinition, report: (error: unknown) => void): To
 
 function convert(definition: ToolDefinition, report: (error: unknown) => void): Tool | null {
   try {
-    // The format leaves out what is for people alone; who may see this was decided before.
+    // The format omits tools for users only, but `visible` has decided already who sees the tool.
     const [tool] = mcp({ report }).definitions([
       definition.audience === 'user' ? Object.create(definition, { audience: { value: 'all' } }) : definition,
     ]) as (Tool | undefined)[]
-    if (tool === undefined) return null // the provider's own, of no use over this protocol
+    if (tool === undefined) return null // a provider's built-in tool cannot be served over this protocol
     const { title } = definition
     if (title !== undefined) tool.annotations = { title, ...tool.annotations }
     const dialect = dialectOf(definition.jsonSchema ?? definition.inputSchema)
     if (dialect !== undefined) tool.inputSchema = { $schema: dialect, ...tool.inputSchema }
     if (isSpecType.Tool(tool)) return tool
     throw new TypeError(
-      `The definition of ${definition.name} is not what the protocol takes; look at its providerOptions.mcp.`,
+      `The definition of ${definition.name} does not fit the protocol: check its \`providerOptions.mcp\`.`,
     )
   } catch (error) {
     report(error)
@@ -78,7 +78,7 @@ function convert(definition: ToolDefinition, report: (error: unknown) => void): 
   }
 }
 
-/** The dialect that the author's own JSON Schema names: the protocol wants it said as it was written. */
+/** Returns the dialect that the author's JSON Schema declares; the protocol requires to keep it. */
 function dialectOf(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, '$schema')) return undefined
   const { $schema } = schema as { readonly $schema: unknown }

@@ -3,10 +3,10 @@ import type { SpoolSource } from '../index.ts'
 const encodedLength = 1_048_576
 
 /**
- * The bytes of a source in pieces of one length, of which only the last may be shorter and none is empty.
+ * Yields the bytes of a source in pieces of one length. The last piece may be shorter; none is empty.
  *
- * Pieces lie in buffers of ours, since the source's owner may change its own meanwhile, and what is hashed has to be what is
- * kept. There are two of them: a piece is valid until the second one after it is asked for.
+ * Pieces are copies, since the source's owner may change its bytes between hashing and storing. Two buffers take turns: a
+ * piece is valid until the second piece after it is requested.
  */
 export async function* piecesOf(
   source: SpoolSource,
@@ -35,7 +35,7 @@ export async function* piecesOf(
   if (filled > 0 && last !== undefined) yield last.subarray(0, filled)
 }
 
-/** How many bytes a source may have, so that a small one takes no large buffer. */
+/** The most bytes that a source can have, so that a small one takes no large buffer. */
 function longest(source: SpoolSource): number {
   if (typeof source === 'string') return source.length * 3
   return source instanceof Uint8Array ? source.byteLength : Infinity
@@ -52,12 +52,12 @@ function* encoded(text: string): Generator<Uint8Array, void> {
   const encoder = new TextEncoder()
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + encodedLength
-    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++ // both halves of a pair are encoded together
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++ // keeps both halves of a surrogate pair together
     yield encoder.encode(text.slice(start, end))
   }
 }
 
-/** Reads a stream, and leaves it when the signal aborts, also while a piece is awaited that never comes. */
+/** Reads a stream until the signal aborts, even during a wait for a piece that never comes. */
 async function* untilAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
@@ -65,7 +65,7 @@ async function* untilAborted(
   const iterator = source[Symbol.asyncIterator]()
   let isOver = false
   let leave: (reason: unknown) => void = () => {}
-  // One listener for all pieces: one for each would be slow, and a promise that all race against would hold every piece.
+  // One listener for all pieces: one per piece would be slow, and a promise that all race against would retain every piece.
   const onAbort = (): void => leave(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
@@ -87,7 +87,7 @@ async function* untilAborted(
   }
 }
 
-/** Asks an iterator to close; one that is waiting for its own source hears of it later, and nobody waits for that. */
+/** Asks an iterator to close. Does not wait for one that is itself waiting for its source. */
 async function closed(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   const closing = (async () => iterator.return?.())().catch(() => {})
   await Promise.race([closing, new Promise((resolve) => setTimeout(resolve))])

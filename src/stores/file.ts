@@ -1,6 +1,6 @@
 /**
- * Artifacts as files on one machine's disk. This leaf keeps bytes and hands them out again: it knows no tools and no calls,
- * decides about nobody, and never uses what it is given as a path.
+ * Stores artifacts as files on one machine's disk. It stores and returns bytes: it knows no tools and no calls, grants no
+ * access by caller, and never uses a caller's text as a path.
  *
  * @module
  */
@@ -46,31 +46,31 @@ export interface FileStoreOptions {
 export interface FileStore extends Extension {
   readonly store: ArtifactStore
   /**
-   * Removes what nobody can open: what processes left that were killed while they wrote, and contents without artifacts;
-   * where asked, artifacts that are too old. Others may write, read and collect meanwhile, in any process of the machine.
+   * Removes files that no handle opens: those of processes that were killed during a write, and contents without artifacts.
+   * With `olderThan`, also removes old artifacts. Any process of the machine may write, read and collect at the same time.
    *
-   * A writer that gave no sign of life for 10 minutes is taken for dead. If it lives all the same, its write fails.
+   * A file that its writer has not touched for 10 minutes counts as abandoned. If that writer is still alive, its write fails.
    *
-   * @param options `olderThan`: the age in milliseconds beyond which artifacts go too. Default: none does.
-   * @returns How many artifacts, and how many files beside them, were removed.
-   * @throws `E_ARTIFACT` where the disk refuses, `E_INVALID_CONFIGURATION` where `olderThan` is no number of milliseconds.
+   * @param options `olderThan`: the age in milliseconds beyond which artifacts are removed. Default: no artifact is.
+   * @returns How many artifacts and how many other files were removed.
+   * @throws `E_ARTIFACT` if the disk refuses, `E_INVALID_CONFIGURATION` if `olderThan` is not a number of milliseconds.
    */
   readonly collect: (options?: { readonly olderThan?: number }) => Promise<Collected>
 }
 
 /**
- * Keeps artifacts in files, named by the SHA-256 of their bytes, so that they outlive the process.
+ * Makes a store of files, named by the SHA-256 of their bytes. Artifacts outlive the process.
  *
- * Equal bytes are kept once. What `write` has answered is on the disk; a write that fails or is given up leaves nothing.
- * Several processes of one machine may share a directory, which has to lie on a file system with hard links. Files are
- * readable by the owner alone (0600), directories too (0700).
+ * Equal bytes are stored once. When `write` resolves, the artifact is on the disk. A write that fails or is aborted leaves
+ * nothing. Several processes of one machine may share a directory; its file system must have hard links. Only the owner can
+ * read the files (0600) and the directories (0700).
  *
- * All stores of a process together write at most 64 artifacts and 128 streams at once, and the others wait. If the process is
- * out of file descriptors, the store waits up to 5 s for some.
+ * All stores of a process together write at most 64 artifacts and 128 streams at once; further writes wait. If the process has
+ * no file descriptors left, the store waits up to 5 s for one.
  *
- * @param directory Where to keep them; made on the first write.
- * @param options What one artifact may take.
- * @throws `E_INVALID_CONFIGURATION` where `directory` is not a path, or an option is wrong. The store throws `E_ARTIFACT`.
+ * @param directory The directory; made on the first write.
+ * @param options The limit of one artifact.
+ * @throws `E_INVALID_CONFIGURATION` if `directory` is not a path, or an option is wrong. The store throws `E_ARTIFACT`.
  * @experimental
  * @example
  * ```ts
@@ -144,12 +144,12 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
 type Writing = Parameters<ArtifactStore['write']>[1]
 type Written = Awaited<ReturnType<ArtifactStore['write']>>
 
-/** Works with the disk when it is its turn, and refuses in words that tell no path. */
+/** Waits for a turn, then runs the work. Errors name no path. */
 function onDisk<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
   return diskTurns.take(() => guarded(done, work))
 }
 
-/** Opens a new file; makes the directories where they are not there yet. */
+/** Opens a new file. Makes the directories if they do not exist. */
 async function createIn(places: Places, path: string): Promise<FileHandle> {
   const file = await create(path).catch(unlessMissing)
   if (file !== undefined) return file
@@ -160,7 +160,7 @@ async function createIn(places: Places, path: string): Promise<FileHandle> {
   return create(path)
 }
 
-/** Writes a source down piece by piece: one is hashed, and the next one fetched, while the disk takes it. */
+/** Writes a source piece by piece. While the disk writes a piece, it is hashed and the next one is fetched. */
 async function pour(
   file: FileHandle,
   source: SpoolSource,
@@ -183,7 +183,7 @@ async function pour(
   return { sha256: hash.digest(), byteLength }
 }
 
-/** Makes an artifact of a file that is written. */
+/** Turns a written file into an artifact. */
 async function commit(
   places: Places,
   handle: string,
@@ -195,7 +195,7 @@ async function commit(
     const entryFile = await createIn(places, places.newEntry(handle))
     try {
       await entryFile.writeFile(JSON.stringify(entry))
-      // Contents have been on the disk since before they had their name, so that what is there needs no second wait.
+      // Contents get their name after they are on the disk, so existing ones need no second sync.
       const isShared = await share(places, handle, entry)
       await Promise.all([entryFile.datasync(), isShared || file.datasync()])
       if (!isShared) await name(places, handle, entry)
@@ -203,7 +203,7 @@ async function commit(
       await entryFile.close()
     }
     signal?.throwIfAborted()
-    // The last step: before it nobody can open the handle, after it everything else is on the disk.
+    // The last step: the handle opens only after everything else is on the disk.
     await rename(places.newEntry(handle), places.entry(handle))
     await syncDirectory(places.handles)
   } catch (error) {
@@ -213,23 +213,23 @@ async function commit(
   }
 }
 
-/** Gives the handle's name to equal bytes that are there already; `false` where there are none that can have another name. */
+/** Links the handle to a file with equal bytes. Returns `false` if there is none that can be linked. */
 async function share(places: Places, handle: string, { sha256, byteLength }: Entry): Promise<boolean> {
   const isLinked = await link(places.content(sha256), places.own(handle)).then(() => true, unless('ENOENT', 'EMLINK'))
   if (isLinked !== true) return false
   const file = await lstat(places.own(handle))
   if (file.isFile() && file.size === byteLength) return true
-  await unlink(places.own(handle)) // it was cut short, or something else was put in its place
+  await unlink(places.own(handle)) // the file was truncated or replaced
   return false
 }
 
-/** Gives the new file its two names: that of its handle, and that of its bytes, in the place of one that cannot be shared. */
+/** Names the new file by its handle and by its hash. Replaces a file of the same hash that cannot be linked. */
 async function name(places: Places, handle: string, { sha256 }: Entry): Promise<void> {
   await link(places.newContent(handle), places.own(handle))
   await rename(places.newContent(handle), places.content(sha256))
 }
 
-/** Reads ranges; the file is open only while it is read, so that a reader which is forgotten holds nothing. */
+/** Reads ranges. The file is open only during a read, so a forgotten reader holds no descriptor. */
 function reader(places: Places, handle: string, { byteLength, mediaType }: Entry): SpoolReader {
   return {
     byteLength,

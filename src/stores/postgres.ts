@@ -1,6 +1,6 @@
 /**
- * Artifacts in a Postgres database, for several machines. This leaf keeps bytes and hands them out again: it knows no tools
- * and no calls, makes no SQL of what it is given but the checked names of its tables, and closes no pool that it was given.
+ * Stores artifacts in a Postgres database, for several machines. It stores and returns bytes: it knows no tools and no calls,
+ * puts no caller's text into SQL except the checked names of its tables, and closes no pool that the host passed in.
  *
  * @module
  */
@@ -19,15 +19,15 @@ import { pieceLength, prepare, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
 
-/** How many pieces one statement reads. */
+/** Pieces that one statement reads. */
 const piecesAtOnce = 16
-/** About a hundred years: what an interval can hold, and nothing here is older. */
+/** Milliseconds, about a hundred years: an interval can hold it, and no artifact is older. */
 const oldest = 3e12
 
 export interface PostgresStoreOptions {
-  /** The schema of the tables, which has to be there: lower-case letters, digits and underscores. Default: `public`. */
+  /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
   readonly schema?: string
-  /** What the names of the tables begin with, as `schema`. Default: `toolwright_`. */
+  /** The prefix of the tables' names, with the same characters as `schema`. Default: `toolwright_`. */
   readonly prefix?: string
   /** How long the server may take to answer, in milliseconds. Default: 10,000. */
   readonly timeout?: number
@@ -39,27 +39,28 @@ export interface PostgresStoreOptions {
 export interface PostgresStore extends Extension {
   readonly store: ArtifactStore
   /**
-   * Removes artifacts by their age, and contents that no artifact needs any more.
+   * Removes artifacts by age, and contents that no artifact needs any more.
    *
-   * @param options `olderThan`: the age in milliseconds, by the server's clock, beyond which artifacts go. Default: none does.
+   * @param options `olderThan`: the age in milliseconds, by the server's clock, beyond which artifacts are removed. Default:
+   * no artifact is.
    * @returns How many artifacts were removed.
-   * @throws `E_ARTIFACT` where the server refuses, `E_INVALID_CONFIGURATION` where `olderThan` is no number of milliseconds.
+   * @throws `E_ARTIFACT` if the server refuses, `E_INVALID_CONFIGURATION` if `olderThan` is not a number of milliseconds.
    */
   readonly collect: (options?: { readonly olderThan?: number }) => Promise<{ readonly artifacts: number }>
-  /** Lets go of the pool that it made; the executor does so when it closes. */
+  /** Closes the pool that the store made from a connection string. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Keeps artifacts in Postgres (12 or newer), so that they outlive the process, for any number of machines.
+ * Makes a store in Postgres (12 or newer), for any number of machines. Artifacts outlive the process.
  *
- * Equal bytes are kept once, in pieces, so that neither writing nor reading a range ever holds a large artifact whole. One
- * piece is one statement; more of them are one transaction, which holds a connection of the pool while the stream lasts. The
- * tables are made on first use, where they are not there yet.
+ * Equal bytes are stored once, in pieces, so that no write or read holds a large artifact in memory. One piece takes one
+ * statement; more take one transaction, which holds a connection of the pool until the stream ends. The first use makes the
+ * tables if they do not exist.
  *
- * @param pool A `pg.Pool` or the like, which stays the host's to configure and to close; or a connection string, for which
- * the package `pg` is loaded, and whose pool is closed with the executor.
- * @throws `E_INVALID_CONFIGURATION` where an argument is wrong. The store throws `E_ARTIFACT`.
+ * @param pool A `pg.Pool` or a pool like it, which the host configures and closes; or a connection string. A string needs the
+ * package `pg`, and its pool is closed with the executor.
+ * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The store throws `E_ARTIFACT`.
  * @experimental
  * @see https://www.postgresql.org/docs/current/storage-toast.html
  * @example
@@ -95,7 +96,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
     try {
       await preparing
     } catch (error) {
-      if (preparation === preparing) preparation = undefined // the next one tries again
+      if (preparation === preparing) preparation = undefined // the next call tries again
       throw error
     }
   }
@@ -106,7 +107,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
   }
 
   const insertPiece = `INSERT INTO ${pieces} (content, number, bytes) VALUES ($1, $2, $3)`
-  // Takes a content that is there already in the place of the one that was written, and gives back which it is.
+  // Uses an existing content with equal bytes instead of the one that was written, and returns its id.
   const insertArtifact = `
     WITH kept AS (
       INSERT INTO ${contents} (id, sha256, byte_length, uses) VALUES ($3, $4, $5, 1)
@@ -127,7 +128,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
       SELECT count(*) AS number FROM gone`,
       [value],
     )
-    // A statement of its own, which sees what others did meanwhile; if it never comes, the next one does its work.
+    // A separate statement sees concurrent changes. If it never runs, the next removal does its work.
     await query(dropUnused, [])
     return Number(row?.['number'])
   }
@@ -155,7 +156,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
         }
         signal?.throwIfAborted()
         const sha256 = hash.digest()
-        const entry = JSON.stringify({ session, mediaType }) // JSON has signs for what text has none for
+        const entry = JSON.stringify({ session, mediaType }) // JSON escapes what `text` cannot hold, such as NUL
         const values = [handle, entry, content, sha256, byteLength, number, bytea(last)]
         const [row] = await (transaction ?? database).ask(insertArtifact, values)
         if (transaction !== undefined) {
@@ -165,7 +166,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
         }
         return { handle, sha256, byteLength }
       } finally {
-        await transaction?.rollBack() // of what is not committed
+        await transaction?.rollBack() // does nothing after a commit
       }
     },
 
@@ -206,7 +207,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
           const before = offset
           for (const { bytes } of rows) {
             if (!(bytes instanceof Uint8Array))
-              throw new ArtifactError('The pool gave no bytes where it was asked for them.')
+              throw new ArtifactError('The pool returned something other than bytes for a bytea column.')
             read.set(bytes, offset)
             offset += bytes.byteLength
           }
@@ -236,11 +237,11 @@ function entryOf(row: Row): { readonly session: string; readonly mediaType: stri
   try {
     return JSON.parse(String(row['entry'])) as { session: string; mediaType: string }
   } catch (cause) {
-    throw new ArtifactError('The artifact cannot be read: what is known of it is damaged.', { cause })
+    throw new ArtifactError('The artifact cannot be read: its metadata is damaged.', { cause })
   }
 }
 
-/** Bytes as drivers take them; a view, since nobody changes them before the statement is done. */
+/** Returns the bytes as drivers take them: a view, since the bytes do not change before the statement ends. */
 function bytea(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

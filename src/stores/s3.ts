@@ -1,6 +1,6 @@
 /**
- * Artifacts as objects of S3, or of a service that speaks as S3 does. This leaf keeps bytes and hands them out again: it
- * knows no tools and no calls, makes no bucket, follows no redirect, and tells nobody a URL, a key or a credential.
+ * Stores artifacts as objects in S3, or in a service with the same API. It stores and returns bytes: it knows no tools and no
+ * calls, makes no bucket, follows no redirect, and puts no URL, key or credential into a message.
  *
  * @module
  */
@@ -14,20 +14,20 @@ import { beginUpload, type Upload } from './s3/_upload.ts'
 
 export type { S3Credentials, S3StoreOptions } from './s3/_options.ts'
 
-/** Metadata of an object: whose it is, as a digest, and its media type, in signs that a header can have. */
+/** The metadata of an object: its session as a digest, and its media type in ASCII. */
 const sessionHeader = 'x-amz-meta-toolwright-session'
 const mediaTypeHeader = 'x-amz-meta-toolwright-media-type'
 
 /**
- * Keeps artifacts in a bucket of S3, one object each, so that they outlive the process, for any number of machines.
+ * Makes a store in an S3 bucket, one object per artifact, for any number of machines. Artifacts outlive the process.
  *
- * What is small is put in one request; anything else goes up in parts as it comes, two of which are held in memory, and is
- * there when the last one is. Ranges are read as ranges. Each request is signed with its body, and tried again, three times at
- * most, where the server is busy or the network broke. It needs `fetch` and Web Crypto alone, and the package `aws4fetch`.
+ * A source smaller than a part takes one request. A larger one is uploaded in parts as it arrives, two of which are in memory;
+ * the object exists once the upload is complete. A range is read with one request. Each request is signed with its body, and
+ * retried up to three times if the server is busy or the network fails. Needs `fetch`, Web Crypto and the package `aws4fetch`.
  *
- * @param options The bucket, credentials that may get, put and delete its objects and abort its uploads, and list it (without
- * that right S3 does not say that an object is missing), and what the service is like.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong. The store throws `E_ARTIFACT`.
+ * @param options The bucket, its credentials and its service. The credentials must be allowed to get, put and delete objects,
+ * to abort uploads and to list the bucket: without the last right S3 does not say that an object is missing.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong. The store throws `E_ARTIFACT`.
  * @experimental
  * @see https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
  * @example
@@ -65,12 +65,12 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
           if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
           hash.update(piece)
           if (upload === undefined && piece.byteLength < partLength) {
-            await put(piece) // which is all there is
+            await put(piece) // the only piece
             continue
           }
           upload ??= await beginUpload(settings, handle, headers, signal)
           await adding
-          adding = upload.add(piece) // while the next one is fetched
+          adding = upload.add(piece) // goes on while the next piece is fetched
           adding.catch(() => {}) // awaited above or below, unless the source fails first
         }
         await adding
@@ -82,7 +82,7 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
       } catch (error) {
         await adding?.catch(() => {})
         await upload?.abort()
-        // Whether the server did what it did not answer to, nobody knows.
+        // A request without an answer may have succeeded.
         if (isPut) await dispose(settings, { method: 'DELETE', key: handle })
         throw error
       }
@@ -102,7 +102,7 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
   return { store }
 }
 
-/** Completes an upload; where it is gone since an answer was lost, the object itself tells whether it is complete. */
+/** Completes an upload. If the answer of an earlier try was lost, the upload is gone: then checks the object's length. */
 async function completed(upload: Upload, settings: Settings, handle: string, byteLength: number): Promise<void> {
   try {
     await upload.complete()
@@ -113,7 +113,7 @@ async function completed(upload: Upload, settings: Settings, handle: string, byt
   }
 }
 
-/** How many bytes an object has; nothing where the answer tells another length, such as that of a compressed form, or none. */
+/** Returns the bytes of an object, or `undefined` if the answer has no length or that of a compressed form. */
 function lengthOf(headers: Headers): number | undefined {
   const length = headers.get('content-length')
   const isPlain = /^(?:identity)?$/i.test(headers.get('content-encoding') ?? '')
@@ -135,7 +135,7 @@ function reader(settings: Settings, handle: string, headers: Headers): SpoolRead
   }
 }
 
-/** The answer to a request about an artifact that should be there. */
+/** Sends a request for an artifact that should exist. Throws `noArtifact` if it does not. */
 async function answered(settings: Settings, handle: string, request: Parameters<typeof send>[1]): Promise<S3Answer> {
   try {
     return await send(settings, request, undefined)
@@ -153,7 +153,7 @@ function headersOf(session: string, mediaType: string): Record<string, string> {
   }
 }
 
-/** A session as a header can have it, whatever its name is made of; JSON tells apart what UTF-8 has one sign for. */
+/** The digest of a session, since a header cannot hold every name. JSON keeps apart lone surrogates, which UTF-8 merges. */
 function digestOf(session: string): string {
   return sha256(JSON.stringify(session))
 }

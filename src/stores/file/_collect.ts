@@ -1,22 +1,22 @@
 import { lstat, opendir, unlink } from 'node:fs/promises'
 import { isHandle } from '../_handles.ts'
-import { isThere, patience, unlessMissing, type Places } from './_disk.ts'
+import { isThere, unlessMissing, writerTimeout, type Places } from './_disk.ts'
 import { readEntry } from './_entry.ts'
 
-/** What was removed: artifacts that were too old, and files that no artifact needs. */
+/** How many artifacts that were too old, and how many files that no artifact needs, were removed. */
 export interface Collected {
   readonly artifacts: number
   readonly leftovers: number
 }
 
-/** Removes an artifact: first what makes it one, so that it is never half there. */
+/** Removes an artifact: first its entry, so that no handle opens a partly removed artifact. */
 export async function forget(places: Places, handle: string, sha256: string): Promise<void> {
   await unlink(places.entry(handle)).catch(unlessMissing)
   await unlink(places.own(handle)).catch(unlessMissing)
   await dropIfUnused(places.content(sha256))
 }
 
-/** Removes artifacts that are older than `limit` milliseconds, and what dead processes left, while others write and read. */
+/** Removes artifacts older than `limit` milliseconds, and files of dead processes. Others may write and read meanwhile. */
 export async function collect(places: Places, limit: number): Promise<Collected> {
   const now = Date.now()
   let artifacts = 0
@@ -25,30 +25,30 @@ export async function collect(places: Places, limit: number): Promise<Collected>
     const handle = name.replace(/\.json(?:\.part)?$/, '')
     if (!isHandle(handle)) continue
     if (name === handle) leftovers += await dropIfOrphan(places, handle)
-    else if (name.endsWith('.part')) leftovers += await dropIfOlder(places.newEntry(handle), now - patience)
+    else if (name.endsWith('.part')) leftovers += await dropIfOlder(places.newEntry(handle), now - writerTimeout)
     else if ((await age(places.entry(handle), now)) > limit) {
-      const entry = await readEntry(places, handle).catch(() => undefined) // a damaged one is old as well
+      const entry = await readEntry(places, handle).catch(() => undefined) // a damaged entry is removed too
       await forget(places, handle, entry?.sha256 ?? '0'.repeat(64))
       artifacts++
     }
   }
   for await (const name of namesIn(places.contents)) {
     const path = places.content(name)
-    if (/^artifact_[0-9a-f]{40}\.part$/.test(name)) leftovers += await dropIfOlder(path, now - patience)
+    if (/^artifact_[0-9a-f]{40}\.part$/.test(name)) leftovers += await dropIfOlder(path, now - writerTimeout)
     else if (/^[0-9a-f]{64}$/.test(name)) leftovers += await dropIfUnused(path)
   }
   return { artifacts, leftovers }
 }
 
-/** Removes a content that no artifact has a name for. Whoever takes it up in this moment has one: only the sharing is lost. */
+/** Removes a content without artifacts. A writer that links it at this moment keeps its link; only the sharing is lost. */
 async function dropIfUnused(path: string): Promise<number> {
   const { nlink } = (await lstat(path).catch(unlessMissing)) ?? { nlink: 0 }
   return nlink === 1 ? remove(path) : 0
 }
 
 /**
- * Removes the name of an artifact that never came to be. A writer makes the entry's `.part` first, then the name, and then
- * renames the one: where the `.part` is gone, the entry is there, or never will be.
+ * Removes the name of an artifact that was never completed. A writer makes the entry's `.part`, then the name, then renames
+ * the `.part`. So if the `.part` is gone, the entry exists already or never will: the order of the checks matters.
  */
 async function dropIfOrphan(places: Places, handle: string): Promise<number> {
   if (await isThere(places.entry(handle))) return 0
@@ -57,7 +57,7 @@ async function dropIfOrphan(places: Places, handle: string): Promise<number> {
   return remove(places.own(handle))
 }
 
-/** Removes a file whose writer has given no sign of life since then. One that lives all the same fails, and loses nothing. */
+/** Removes a file that its writer has not touched since `time`. A writer that is still alive fails cleanly. */
 async function dropIfOlder(path: string, time: number): Promise<number> {
   const { mtimeMs } = (await lstat(path).catch(unlessMissing)) ?? { mtimeMs: Infinity }
   return mtimeMs < time ? remove(path) : 0

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { ArtifactError } from '../../index.ts'
 import { Turns } from './_turns.ts'
 
-/** How often a writer gives a sign of life, and how long one that gave none is taken to be alive, in milliseconds. */
+/** Milliseconds between two touches of a file that is being written. */
 export const beatInterval = 60_000
-export const patience = 600_000
+/** Milliseconds without a touch after which a writer counts as dead. */
+export const writerTimeout = 600_000
 
 /**
- * Where everything lies. `contents/<sha256>` and every `handles/<handle>` of it are one file under several names: the disk
- * counts them for us. What ends in `.part` is being written.
+ * The paths of the store. `contents/<sha256>` and each `handles/<handle>` of it are hard links to one file, so the file system
+ * counts the uses. A name that ends in `.part` is being written.
  */
 export class Places {
   readonly contents: string
@@ -43,16 +44,16 @@ export class Places {
 }
 
 /**
- * Who may use the disk at once, in the whole process, whose descriptors all stores share: one write holds at most three. Those
- * that wait for their source have turns of their own, so that they keep nothing else waiting.
+ * The turns of the whole process, since all stores share its descriptors; one write holds at most three. Streams have turns
+ * of their own, so a slow source delays no other work.
  */
 export const diskTurns: Turns = new Turns(64)
 export const streamTurns: Turns = new Turns(128)
 
-/** How long to wait, in milliseconds, until a process that is out of descriptors may have some again: 5 s in all. */
+/** Milliseconds to wait before each retry if the process has no descriptors left: 5 s in all. */
 const waits = [20, 40, 80, 160, 320, 640, 1_280, 2_460]
 
-/** Opens a file; if there are no descriptors left, tries again, since others close theirs. */
+/** Opens a file. Retries if there are no descriptors left. */
 async function opened(path: string, flags: string | number, mode?: number): Promise<FileHandle> {
   for (const wait of waits) {
     const file = await open(path, flags, mode).catch(unless('EMFILE', 'ENFILE'))
@@ -62,24 +63,24 @@ async function opened(path: string, flags: string | number, mode?: number): Prom
   return open(path, flags, mode)
 }
 
-/** Opens a file that has to be new, for its owner alone. */
+/** Opens a new file, readable by its owner alone. Throws if it exists. */
 export function create(path: string): Promise<FileHandle> {
   return opened(path, 'wx', 0o600)
 }
 
-// Without O_NONBLOCK a pipe under the name waits for a writer, and four of them for all that the process does with files.
+// Without O_NONBLOCK, opening a pipe waits for a writer; four such waits block all file work of the process.
 const plainly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Opens a regular file, and neither follows a link nor waits for a pipe that is there instead.
+ * Opens a regular file. Follows no link and waits for no pipe.
  *
- * @returns Nothing if there is no file.
+ * @returns `undefined` if there is no file.
  */
 export async function openToRead(path: string): Promise<FileHandle | undefined> {
   const file = await opened(path, plainly).catch(unlessMissing)
   if (file === undefined || (await file.stat()).isFile()) return file
   await file.close()
-  throw new ArtifactError('The artifact cannot be read: there is something else than a file in its place.')
+  throw new ArtifactError('The artifact cannot be read: its path is not a regular file.')
 }
 
 export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -89,11 +90,11 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array, position: nu
   }
 }
 
-/** Shows the others that the writer of a file is alive, however slow its source is. Gives back how to stop. */
+/** Touches a file at intervals, so that `collect` sees that its writer is alive. Returns a function that stops it. */
 export function beat(path: string): () => void {
   const timer = setInterval(() => {
     const now = new Date()
-    utimes(path, now, now).catch(() => {}) // the write itself will hear of it
+    utimes(path, now, now).catch(() => {}) // the write itself fails if the file is gone
   }, beatInterval)
   timer.unref()
   return () => clearInterval(timer)
@@ -101,7 +102,7 @@ export function beat(path: string): () => void {
 
 /** Waits until the names in a directory are on the disk. */
 export async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return // which cannot open directories
+  if (process.platform === 'win32') return // Windows cannot open directories
   const directory = await opened(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await directory.sync()
@@ -114,7 +115,7 @@ export async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(unlessMissing)) !== undefined
 }
 
-/** Passes every error on but those of these codes. */
+/** Returns a handler that ignores errors with these codes and throws all others. */
 export function unless(...codes: readonly string[]): (error: unknown) => undefined {
   return (error) => {
     if (!codes.includes(String((error as NodeJS.ErrnoException).code))) throw error
@@ -123,7 +124,7 @@ export function unless(...codes: readonly string[]): (error: unknown) => undefin
 
 export const unlessMissing: (error: unknown) => undefined = unless('ENOENT')
 
-/** Refuses in words that tell no path: a model reads them. */
+/** Runs the work. Wraps errors of the system so that their messages name no path, since a model reads them. */
 export async function guarded<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()

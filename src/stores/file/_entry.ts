@@ -1,10 +1,10 @@
 import { ArtifactError } from '../../index.ts'
 import { openToRead, type Places } from './_disk.ts'
 
-/** Bytes that an entry may have; ours have a few hundred, and as many as the name of the session. */
+/** Bytes that an entry may have. The store writes a few hundred, and the name of the session. */
 const longestEntry = 16_777_216
 
-/** What is known of a handle: a small file beside the bytes. */
+/** The metadata of an artifact: a small file beside the bytes. */
 export interface Entry {
   readonly sha256: string
   readonly session: string
@@ -12,7 +12,7 @@ export interface Entry {
   readonly byteLength: number
 }
 
-/** What is known of a handle; nothing where there is no such artifact. */
+/** Returns the entry of a handle, or `undefined` if there is no such artifact. */
 export async function readEntry(places: Places, handle: string): Promise<Entry | undefined> {
   const file = await openToRead(places.entry(handle))
   if (file === undefined) return undefined
@@ -23,7 +23,7 @@ export async function readEntry(places: Places, handle: string): Promise<Entry |
   } finally {
     await file.close()
   }
-  throw new ArtifactError('The artifact cannot be read: what is known of it is damaged.')
+  throw new ArtifactError('The artifact cannot be read: its metadata is damaged.')
 }
 
 function parsed(text: string): unknown {

@@ -1,4 +1,4 @@
-/** Lets so many pieces of work go on at once, and the others wait in the order in which they came. */
+/** Limits how many pieces of work run at once. The others wait, first come first served. */
 export class Turns {
   #left: number
   readonly #waiting = new Set<() => void>()
@@ -8,9 +8,9 @@ export class Turns {
   }
 
   /**
-   * Does a piece of work when it is its turn.
+   * Waits for a turn, then runs the work.
    *
-   * @throws The reason of the signal if it aborts before.
+   * @throws The reason of the signal if it aborts before the turn.
    */
   async take<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
     signal?.throwIfAborted()
@@ -21,7 +21,7 @@ export class Turns {
     } finally {
       const [next] = this.#waiting
       if (next === undefined) this.#left++
-      else next() // which has this turn now
+      else next() // passes this turn on
     }
   }
 

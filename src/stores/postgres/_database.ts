@@ -2,37 +2,37 @@ import { ArtifactError, isToolError } from '../../index.ts'
 
 export type Row = Record<string, unknown>
 
-/** What the store needs of a connection: `pg.PoolClient` has it, and so have others. */
+/** A connection, such as a `pg.PoolClient`. */
 export interface PostgresConnection {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
-  /** Gives the connection back; with `true` it is closed, since nobody knows what state it is in. */
+  /** Returns the connection to the pool. With `true` it is closed, since its state is unknown. */
   release(destroy?: boolean): void
   on?(event: 'error', listener: (error: Error) => void): unknown
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** What the store needs of a pool: `pg.Pool` has it, and so have others. */
+/** A pool, such as a `pg.Pool`. */
 export interface PostgresStorePool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
   connect(): Promise<PostgresConnection>
 }
 
-/** Several statements that happen together or not at all. */
+/** Statements that take effect together or not at all. */
 export interface Transaction {
   ask(text: string, values?: unknown[]): Promise<readonly Row[]>
   commit(): Promise<void>
-  /** Undoes everything, where it is not committed; never throws. */
+  /** Undoes everything unless it is committed. Never throws. */
   rollBack(): Promise<void>
 }
 
 export interface Database {
-  /** One statement; where the server undid it only because of others, once more. */
+  /** Runs one statement. Retries it if the server undid it because of a conflict with another. */
   ask(text: string, values?: unknown[]): Promise<readonly Row[]>
   begin(): Promise<Transaction>
   close(): Promise<void>
 }
 
-/** Speaks to a server through somebody's pool, or through one of its own that is made with the first statement. */
+/** Connects to a server through the host's pool, or through an own pool that the first statement makes. */
 export function openDatabase(given: PostgresStorePool | string, timeout: number): Database {
   let own: Promise<OwnPool> | undefined
   let isClosed = false
@@ -60,7 +60,7 @@ export function openDatabase(given: PostgresStorePool | string, timeout: number)
       try {
         const pool = await connected()
         const connecting = pool.connect()
-        // One that comes too late is given back.
+        // A connection that arrives after the timeout goes back to the pool.
         const late = (): void => void connecting.then((connection) => connection.release()).catch(() => {})
         const connection = await within(timeout, () => connecting, late)
         return await transactionOf(connection, timeout)
@@ -80,7 +80,7 @@ export function openDatabase(given: PostgresStorePool | string, timeout: number)
 
 async function transactionOf(connection: PostgresConnection, timeout: number): Promise<Transaction> {
   let isOver = false
-  // A connection that is lost between two statements says so here, and would end the process if nobody listened.
+  // A connection that is lost between two statements emits `error`; without a listener that would end the process.
   const onError = (): void => {}
   connection.on?.('error', onError)
 
@@ -119,7 +119,7 @@ async function transactionOf(connection: PostgresConnection, timeout: number): P
   }
 }
 
-/** A pool of our own making. */
+/** The pool that the store makes from a connection string. */
 interface OwnPool extends PostgresStorePool {
   end(): Promise<void>
 }
@@ -136,11 +136,11 @@ async function connect(connectionString: string, timeout: number): Promise<OwnPo
     query_timeout: timeout,
     allowExitOnIdle: true,
   })
-  pool.on('error', () => {}) // of a connection that nobody uses: the next statement opens another, or says what is wrong
+  pool.on('error', () => {}) // an idle connection failed: the next statement opens another, or reports the error
   return pool
 }
 
-/** Waits, but not for ever. */
+/** Waits for the work, but no longer than `timeout` milliseconds. */
 async function within<Value>(timeout: number, run: () => Promise<Value>, onLate?: () => void): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
@@ -156,18 +156,18 @@ async function within<Value>(timeout: number, run: () => Promise<Value>, onLate?
   }
 }
 
-/** A serialization failure or a deadlock: the server has done nothing of the statement. */
+/** Whether the error is a serialization failure or a deadlock: the statement had no effect. */
 function isUndone(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return code === '40001' || code === '40P01'
 }
 
-/** What a refusal becomes: its kind is told, not its words, which may name hosts. */
+/** Returns the error to throw. It has the code of the refusal but not its message, which may name hosts. */
 function refusal(error: unknown): ArtifactError {
   if (isToolError(error) && error.code === 'E_ARTIFACT') return error as ArtifactError
   const { code } = (error ?? {}) as { code?: unknown }
   const kind = typeof code === 'string' ? code : 'no connection'
-  // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
+  // Retryable: classes 08 (connection), 53 (resources), 57 (shutdown), and Node's codes, which begin with a letter.
   const retryable = typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code)
   return new ArtifactError(`The artifact store could not be read or written (${kind}).`, { cause: error, retryable })
 }

@@ -1,12 +1,12 @@
 import { ArtifactError, InvalidConfigurationError } from '../../index.ts'
 import type { Database } from './_database.ts'
 
-/** Bytes of a piece; part of what a version of the tables means. */
+/** Bytes of a piece. To change it, change the version of the tables too. */
 export const pieceLength = 262_144
 
 const schemaVersion = 1
 const description = 'Toolwright artifacts '
-/** Any number that others are unlikely to lock. */
+/** An arbitrary number that other programs are unlikely to lock. */
 const lock = 7_301_982_155
 const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
 
@@ -29,7 +29,7 @@ export function tablesOf(schema: string, prefix: string): Tables {
   }
 }
 
-/** Makes the tables where they are not there yet; nobody but who makes them has to be allowed to. */
+/** Makes the tables if they do not exist. If they exist, the role needs no right to make tables. */
 export async function prepare(database: Database, { artifacts, contents, pieces, unused }: Tables): Promise<void> {
   const versionOf = async (): Promise<string | undefined> => {
     const [row] = await database.ask(`SELECT obj_description(to_regclass($1)::oid, 'pg_class') AS version`, [artifacts])
@@ -37,12 +37,12 @@ export async function prepare(database: Database, { artifacts, contents, pieces,
     return typeof version === 'string' ? version.slice(description.length) : undefined
   }
   if ((await versionOf()) === undefined) {
-    // One statement, so that it is all or nothing with any pool; the lock, since making a table twice at a time fails.
+    // One statement, so that it is atomic with any pool. The lock, since two concurrent CREATE TABLE fail.
     await database.ask(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(${lock});
       CREATE TABLE IF NOT EXISTS ${artifacts} (
         handle text COLLATE "C" PRIMARY KEY,
-        entry text NOT NULL, -- JSON: its session and its media type
+        entry text NOT NULL, -- JSON: session and media type
         content text COLLATE "C" NOT NULL,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp()
       );
@@ -50,28 +50,28 @@ export async function prepare(database: Database, { artifacts, contents, pieces,
         id text COLLATE "C" PRIMARY KEY,
         sha256 text COLLATE "C" NOT NULL UNIQUE,
         byte_length bigint NOT NULL,
-        uses integer NOT NULL -- how many artifacts it is the content of
+        uses integer NOT NULL -- how many artifacts have this content
       );
       CREATE INDEX IF NOT EXISTS ${unused} ON ${contents} (id) WHERE uses = 0;
       CREATE TABLE IF NOT EXISTS ${pieces} (
         content text COLLATE "C" NOT NULL,
         number integer NOT NULL,
-        bytes bytea NOT NULL, -- ${pieceLength}, of the last piece fewer
+        bytes bytea NOT NULL, -- ${pieceLength}; the last piece may be shorter
         PRIMARY KEY (content, number)
       );
-      ALTER TABLE ${pieces} ALTER COLUMN bytes SET STORAGE EXTERNAL; -- a range is read without what stands before it
+      ALTER TABLE ${pieces} ALTER COLUMN bytes SET STORAGE EXTERNAL; -- a range is read without the bytes before it
       COMMENT ON TABLE ${artifacts} IS '${description}${schemaVersion}';
     END $$`)
   }
   const version = await versionOf()
   if (version !== String(schemaVersion)) {
     throw new ArtifactError(
-      `The tables are of version ${version} of this store, which knows ${schemaVersion}. Give it another schema or prefix.`,
+      `The tables have version ${version}, but this store needs version ${schemaVersion}. Give it another schema or prefix.`,
     )
   }
 }
 
-/** A name that needs no escaping, whatever stands around it. */
+/** Returns a name that is safe in SQL without escaping, or throws. */
 function nameOf(option: string, name: string): string {
   if (typeof name === 'string' && namePattern.test(name)) return name
   throw new InvalidConfigurationError(

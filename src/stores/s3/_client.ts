@@ -3,7 +3,7 @@ import { ArtifactError, isToolError } from '../../index.ts'
 import { isPair, type S3Credentials, type Settings } from './_options.ts'
 import { signedHeaders } from './_signing.ts'
 
-/** Of the first pause between two attempts, in milliseconds; each next one may be twice as long. */
+/** The base of the pause between attempts, in milliseconds; it doubles with each attempt. */
 const firstPause = 100
 
 export interface S3Request {
@@ -12,7 +12,7 @@ export interface S3Request {
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
-  /** How many bytes the answer has to have. Default: any. */
+  /** Bytes that the answer must have. Default: any number. */
   readonly length?: number
 }
 
@@ -21,7 +21,7 @@ export interface S3Answer {
   readonly body: Uint8Array
 }
 
-/** A refusal of the server's, whose status is known. */
+/** An error answer of the server. */
 class S3Refusal extends ArtifactError {
   readonly status: number
 
@@ -31,12 +31,12 @@ class S3Refusal extends ArtifactError {
   }
 }
 
-/** Whether the server said that there is nothing of this name. */
+/** Whether the server answered that there is no such object or upload. */
 export function isMissing(error: unknown): boolean {
   return error instanceof S3Refusal && error.status === 404
 }
 
-/** Sends a request, signed; again, a few times, where the server or the network may do better the next time. */
+/** Signs and sends a request. Retries errors that are retryable. */
 export async function send(
   settings: Settings,
   request: S3Request,
@@ -62,7 +62,7 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
     await credentialsOf(settings),
     settings.region,
   )
-  // A length is that of the bytes as they are. Not signed: what stands between us and the server may write it anew.
+  // Lengths must be those of the plain bytes. Not signed, since a proxy may rewrite it.
   signed.set('accept-encoding', 'identity')
   const late = AbortSignal.timeout(settings.timeout)
   try {
@@ -70,17 +70,17 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
       method,
       headers: signed,
       ...(body === undefined ? undefined : { body: body as Uint8Array<ArrayBuffer> }),
-      redirect: 'manual', // what is signed is meant for this server alone
+      redirect: 'manual', // the signature is for this server alone
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
     })
     if (!response.ok) throw await refusalOf(response)
     const length = Number(response.headers.get('content-length'))
     if (request.length !== undefined && length !== request.length) {
       await response.body?.cancel()
-      throw new ArtifactError('The artifact store gave another range than it was asked for.')
+      throw new ArtifactError('The artifact store returned a different range from the one requested.')
     }
     const answer = { headers: response.headers, body: new Uint8Array(await response.arrayBuffer()) }
-    // Where the server has to work long it says 200 first, and then how it went.
+    // For long work S3 sends status 200 first, and an error only in the body.
     if (method === 'POST' && isError(answer.body)) throw refusal(response.status, answer.body)
     return answer
   } catch (error) {
@@ -108,7 +108,7 @@ async function refusalOf(response: Response): Promise<S3Refusal> {
   return refusal(response.status, new Uint8Array(body))
 }
 
-/** Tells the status and the code, and nothing else of what the server said: it may name hosts, keys and accounts. */
+/** Makes an error with the status and the code alone: the server's message may name hosts, keys and accounts. */
 function refusal(status: number, body: Uint8Array): S3Refusal {
   const code = elementOf(body, 'Code')
   const kind = code !== undefined && /^[A-Za-z0-9.]{1,60}$/.test(code) ? `${status} ${code}` : String(status)
@@ -120,13 +120,13 @@ function isError(body: Uint8Array): boolean {
   return /^\s*(?:<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(new TextDecoder().decode(body))
 }
 
-/** Takes away what a write that failed may have left; nobody is there to hear of it if that fails too. */
+/** Removes what a failed write may have left. Ignores its own errors, since the write has already failed. */
 export async function dispose(settings: Settings, request: S3Request): Promise<void> {
-  // Also where the signal has aborted: what is left there would be kept, and paid for, without an end.
+  // Without the caller's signal: after an abort, the leftovers would be stored, and paid for, indefinitely.
   await send(settings, request, undefined, 2).catch(() => {})
 }
 
-/** The text of the first element of a name. */
+/** Returns the text of the first XML element with a name. */
 export function elementOf(body: Uint8Array, name: string): string | undefined {
   const text = new TextDecoder().decode(body.subarray(0, 65_536))
   const content = new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]
@@ -134,7 +134,7 @@ export function elementOf(body: Uint8Array, name: string): string | undefined {
   return content?.replace(/&(amp|lt|gt|quot|apos);/g, (_, sign: string) => signs[sign] ?? '')
 }
 
-/** The code of what a network failed with, which `fetch` hides in a cause. */
+/** Returns the code of a network error, which `fetch` puts into the cause. */
 function codeOf(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } }
   return typeof cause?.code === 'string' ? cause.code : 'no connection'

@@ -1,37 +1,37 @@
 import { InvalidConfigurationError } from '../../index.ts'
 
-/** Who asks. */
+/** An access key of S3. */
 export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of credentials that last for a while only. */
+  /** Only for temporary credentials. */
   readonly sessionToken?: string | undefined
 }
 
 export interface S3StoreOptions {
-  /** The bucket, which has to be there. */
+  /** The name of the bucket, which must exist. */
   readonly bucket: string
-  /** Fixed ones, or a function that is asked before each request and keeps them for as long as they last. */
+  /** Fixed credentials, or a function that is called before each request and should cache them. */
   readonly credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>)
   /** Default: `us-east-1`. */
   readonly region?: string
-  /** The URL of another service than Amazon's, such as `http://localhost:9000`. Default: Amazon's of the region. */
+  /** The URL of the service, such as `http://localhost:9000`. Default: Amazon's URL for the region. */
   readonly endpoint?: string
-  /** Whether the bucket's name stands in the path rather than in the host. Default: only with an `endpoint`. */
+  /** Whether the bucket's name is in the path rather than in the host. Default: only with an `endpoint`. */
   readonly pathStyle?: boolean
-  /** What the keys of the objects begin with, such as `agents/artifacts/`. Default: nothing. */
+  /** The prefix of the objects' keys, such as `agents/artifacts/`. Default: empty. */
   readonly prefix?: string
-  /** Bytes of a part of what is not known to be small; two are held in memory. Default: 8,388,608 (8 MiB), at least 5 MiB. */
+  /** Bytes of one part of an upload; two parts are in memory. Default: 8,388,608 (8 MiB); from 5 MiB to 512 MiB. */
   readonly partLength?: number
-  /** The most bytes that one artifact may have. Default: that of 10,000 parts, which is the most there can be. */
+  /** The most bytes that one artifact may have. Default: those of 10,000 parts, the most that S3 allows. */
   readonly maximumBytes?: number
-  /** How long one request may take, its body and its answer included, in milliseconds. Default: 60,000. */
+  /** How long one request may take, with its body and its answer, in milliseconds. Default: 60,000. */
   readonly timeout?: number
 }
 
-/** What the store works with. */
+/** The checked options. */
 export interface Settings {
-  /** Of the bucket, with the prefix of the keys at its end. */
+  /** The URL of the bucket, followed by the prefix of the keys. */
   readonly url: string
   readonly region: string
   readonly credentials: () => S3Credentials | Promise<S3Credentials>
@@ -45,7 +45,7 @@ const largestPart = 536_870_912
 const mostParts = 10_000
 const bucketPattern = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const regionPattern = /^[a-z0-9-]{1,40}$/
-/** Only what every server and every signature writes in one way. */
+/** Only characters that every server and every signature encodes in the same way. */
 const prefixPattern = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*)?$/
 
 export function settingsOf(options: S3StoreOptions): Settings {
@@ -90,7 +90,7 @@ function isAsked(credentials: unknown): credentials is () => S3Credentials | Pro
   return typeof credentials === 'function'
 }
 
-/** Whether these are credentials; nothing of them is ever said. */
+/** Whether a value is credentials. They never appear in a message. */
 export function isPair(credentials: unknown): credentials is S3Credentials {
   const { accessKeyId, secretAccessKey } = (credentials ?? {}) as Partial<S3Credentials>
   return [accessKeyId, secretAccessKey].every((key) => typeof key === 'string' && key !== '')

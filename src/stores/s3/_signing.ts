@@ -1,11 +1,11 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { S3Credentials } from './_options.ts'
 
-/** A request as it is signed. */
+/** A request to sign. */
 export interface Unsigned {
   readonly method: string
   readonly url: string
-  /** All of them are signed. */
+  /** The headers, all of which are signed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The SHA-256 of the body, in hex. */
   readonly bodyHash: string

@@ -2,11 +2,11 @@ import { ArtifactError } from '../../index.ts'
 import { dispose, elementOf, send } from './_client.ts'
 import type { Settings } from './_options.ts'
 
-/** An object that is written in parts, and is not there before they are complete. */
+/** A multipart upload. The object does not exist before `complete`. */
 export interface Upload {
   add(part: Uint8Array): Promise<void>
   complete(): Promise<void>
-  /** Drops the parts; never throws. */
+  /** Deletes the parts. Never throws. */
   abort(): Promise<void>
 }
 
@@ -18,7 +18,8 @@ export async function beginUpload(
 ): Promise<Upload> {
   const begun = await send(settings, { method: 'POST', key, query: '?uploads=', headers }, signal)
   const id = elementOf(begun.body, 'UploadId')
-  if (id === undefined || id === '') throw new ArtifactError('The artifact store began no upload.')
+  if (id === undefined || id === '')
+    throw new ArtifactError('The artifact store did not start the upload: its answer has no upload ID.')
   const upload = `uploadId=${encodeURIComponent(id)}`
   const tags: string[] = []
   return {

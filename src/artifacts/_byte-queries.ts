@@ -3,16 +3,16 @@ import { answered, Page } from './_output.ts'
 import { integer, object } from './_query.ts'
 import type { OwnQuery, QueryOptions } from './_text-queries.ts'
 
-/** Bytes of a picture that is shown as it is; the same as of those that tools return. */
+/** The most bytes of a picture; the same limit as for pictures that tools return. */
 const largestImage = 5_242_880
 const bytesInLine = 32
 
-/** What may be asked of everything, whether it is text or not. */
+/** The queries for every artifact. */
 export function byteQueries({ limits }: QueryOptions): Readonly<Record<string, OwnQuery>> {
   return {
     bytes: {
       isShown: true,
-      description: 'Shows the bytes of an artifact from `start` up to and without `end`, as they are kept.',
+      description: 'Shows the stored bytes of an artifact from `start` up to and without `end`.',
       inputSchema: object({
         start: integer(0, 'The first byte, counted from 0. Default: 0'),
         end: integer(0, 'The byte before which to stop. Default: 256 more than start'),
@@ -23,7 +23,7 @@ export function byteQueries({ limits }: QueryOptions): Readonly<Record<string, O
   }
 }
 
-/** What may be asked of what is no text. */
+/** The queries for artifacts that are not text. */
 export const imageQueries: Readonly<Record<string, OwnQuery>> = {
   image: {
     isShown: true,
@@ -32,9 +32,11 @@ export const imageQueries: Readonly<Record<string, OwnQuery>> = {
       const { mediaType } = artifact
       const size = artifact.byteLength()
       if (!mediaType.startsWith('image/'))
-        return answered('', `This artifact is no picture but ${mediaType}. Ask artifact_bytes about it.`)
-      if (size > largestImage)
-        return answered('', `This picture has ${size} bytes, and ${largestImage} are the most that can be shown.`)
+        return answered(
+          '',
+          `This artifact is not a picture: its media type is ${mediaType}. Ask artifact_bytes about it.`,
+        )
+      if (size > largestImage) return answered('', `This picture has ${size} bytes; the limit is ${largestImage}.`)
       return content([{ type: 'image', data: base64(await artifact.bytes()), mimeType: mediaType }])
     },
   },

@@ -2,7 +2,7 @@ import { BinaryArtifact, SpooledArtifact, TextArtifact, type ArtifactClass, type
 
 type Class = typeof SpooledArtifact
 
-/** A class and those that it extends, the nearest first; they may be of another copy of the package. */
+/** Returns a class and its base classes, the nearest first. They may come from another copy of the package. */
 export function lineageOf(of: ArtifactClass): Class[] {
   const classes: Class[] = []
   for (let at: unknown = of; isArtifactClass(at); at = Object.getPrototypeOf(at)) classes.push(at)
@@ -14,12 +14,12 @@ function isArtifactClass(value: unknown): value is Class {
   return typeof prototype === 'object' && prototype !== null && Symbol.for('toolwright.artifact') in prototype
 }
 
-/** What a class itself says may be asked of its artifacts. */
+/** Returns the queries that a class itself declares, without those of its base classes. */
 export function ownQueries(of: Class): Readonly<Record<string, ArtifactQuery>> {
   return Object.hasOwn(of, 'queries') ? of.queries : {}
 }
 
-/** Whether artifacts of one class are such of another. */
+/** Whether a class is or extends another. Classes of another copy of the package are compared by `kind`. */
 export function isKindOf(of: ArtifactClass, another: ArtifactClass): boolean {
   const wanted = another as unknown as Class
   return lineageOf(of).some(
@@ -28,7 +28,7 @@ export function isKindOf(of: ArtifactClass, another: ArtifactClass): boolean {
   )
 }
 
-/** Every artifact that has lines: what is not said to be binary. */
+/** Any artifact that has lines, that is, any but a `BinaryArtifact`. */
 export class ReadableArtifact extends TextArtifact {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && isReadable(value.constructor as ArtifactClass)

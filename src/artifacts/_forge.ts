@@ -19,21 +19,21 @@ import { jsonAnswer, textAnswer, type Limits } from './_output.ts'
 import { object } from './_query.ts'
 import type { OwnQuery } from './_text-queries.ts'
 
-/** What a model's args are after validation. */
+/** A model's args after validation. */
 interface Input {
   readonly artifact: SpooledArtifact
   readonly [key: string]: unknown
 }
 
 /**
- * Makes the tool of a question.
+ * Makes the tool of a query.
  *
- * @param live The artifacts that its schema names. Default: none, and any handle is asked for.
+ * @param live The artifacts that its schema lists. Default: the schema takes any handle.
  */
 export function toolOf(forge: Forge, limits: Limits, live?: readonly Shelved[]): Tool {
   const { name, query } = forge
   const { description, inputSchema = object({}) } = query
-  // A tool knows how to ask schemas of every kind, and how to show them.
+  // A `Tool` validates and describes schemas of every kind.
   const asked = new Tool({ name, description, inputSchema, handler: () => undefined })
   return new Tool({
     name,
@@ -42,12 +42,12 @@ export function toolOf(forge: Forge, limits: Limits, live?: readonly Shelved[]):
     ephemeral: true,
     onCollision: 'replace',
     traits: { readonly: true, idempotent: true },
-    inlineLimit: Infinity, // answers are cut here, and kept nowhere
+    inlineLimit: Infinity, // answers are cut already, and never stored
     handler: (input, context) => answer(forge, asked, input as Input, context, limits),
   } satisfies ErasedConfig)
 }
 
-/** The schema of a question with the artifact that it is about. */
+/** Adds the artifact to the schema of a query. */
 function schemaOf(forge: Forge, asked: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
   const reference = artifact(forge.Class)
   const jsonSchema = (): Record<string, unknown> => {
@@ -75,7 +75,7 @@ function schemaOf(forge: Forge, asked: Tool, live?: readonly Shelved[]): Standar
   }
 }
 
-/** What the question's own schema makes of the args; what is wrong with them is added to the issues. */
+/** Validates args with the query's own schema. Adds what is wrong to `issues`. */
 async function validated(asked: Tool, query: Forge['query'], args: object, issues: Issue[]): Promise<object> {
   try {
     const input = (await asked.validate(args)) as object
@@ -89,7 +89,7 @@ async function validated(asked: Tool, query: Forge['query'], args: object, issue
 }
 
 function handleSchema(live?: readonly Shelved[]): JsonSchemaObject {
-  const description = 'The handle of the artifact (artifact_…), as the beginning of the result tells it'
+  const description = 'The handle of the artifact (artifact_…), which its preview shows'
   if (live === undefined) return { type: 'string', description }
   const known = live.map(
     ({ handle, kind, byteLength, toolName }) => `${handle} (${kind}, ${byteLength} bytes, of ${toolName})`,
@@ -114,16 +114,16 @@ async function answer(
   return textOf(jsonAnswer(value, limits, start), about)
 }
 
-/** Whether one can go on in a list, by asking from a later place on. */
+/** Whether a query takes a `start`, so that the model can go on in a list. */
 function hasStart(asked: Tool): boolean {
   try {
     return asked.describe().inputSchema.properties?.['start'] !== undefined
   } catch {
-    return false // the schema cannot be shown, and validates all the same
+    return false // a schema that cannot be described can still validate
   }
 }
 
-/** Text that is as trusted as what it tells of. */
+/** Returns text as an artifact, as trusted as the artifact that it is about. */
 function textOf(text: string, { trusted }: SpooledArtifact): TextArtifact {
   const bytes = new TextEncoder().encode(text)
   return new TextArtifact({

@@ -11,19 +11,19 @@ import { isKindOf, isReadable, lineageOf, ownQueries, ReadableArtifact } from '.
 import { jsonQueries } from './_json-queries.ts'
 import { textQueries, type OwnQuery, type QueryOptions } from './_text-queries.ts'
 
-/** A question that a tool is made of, and the artifacts that it may be asked of. */
+/** A query to make a tool of, and the artifacts that it fits. */
 export interface Forge {
   readonly key: string
-  /** Of the tool. */
+  /** The name of the tool. */
   readonly name: string
   readonly query: ArtifactQuery | OwnQuery
   readonly Class: ArtifactClass
   fits(Class: ArtifactClass): boolean
 }
 
-/** What may be asked of which artifacts; it grows, and never shrinks. */
+/** All queries and the artifacts that they fit. It grows and never shrinks. */
 export class Forges {
-  /** Another array whenever there are more. */
+  /** A new array after each addition, so that its identity shows changes. */
   all: readonly Forge[] = []
   readonly #known = new Set<object>()
   readonly #only: ReadonlySet<string> | undefined
@@ -37,7 +37,7 @@ export class Forges {
     this.#add(jsonQueries, JsonArtifact)
   }
 
-  /** Adds what a class and those that it extends say may be asked of their artifacts. */
+  /** Adds the queries of a class and of its base classes. */
   join(Class: ArtifactClass): void {
     if (this.#known.has(Class)) return
     for (const each of lineageOf(Class).toReversed()) {
@@ -47,7 +47,7 @@ export class Forges {
     }
   }
 
-  /** How to go on with an artifact of a class. */
+  /** Returns the hint at the end of a preview: the tools that fit artifacts of a class. */
   guide(Class: ArtifactClass): string {
     const names = this.all.filter((forge) => forge.fits(Class)).map(({ name }) => name)
     const last = names.pop()
@@ -70,13 +70,13 @@ export class Forges {
       } else if (!former.fits(Class)) {
         throw wrong(Class, `and ${former.Class.name} have different queries of the name "${key}": rename one of them`)
       }
-      // Of a class that overrides a query of one that it extends, the answer is found when it is asked.
+      // A class may override a query of its base class: `queryFor` finds the answer at call time.
     }
     if (more.length > 0) this.all = [...this.all, ...more]
   }
 }
 
-/** The query that answers for artifacts of a class: what the class says itself goes before what it was made of. */
+/** Returns the query for artifacts of a class. A query of the class itself overrides that of its base class. */
 export function queryFor({ key, query }: Forge, Class: ArtifactClass): ArtifactQuery | OwnQuery {
   for (const each of lineageOf(Class)) {
     const queries = ownQueries(each)

@@ -3,7 +3,7 @@ import { answered, beginningOf, Page, type Limits } from './_output.ts'
 import type { Pace } from './_pace.ts'
 import type { Matcher, PatternOptions } from './_patterns.ts'
 
-/** What a search takes. */
+/** The input of a search. */
 export interface GrepInput extends PatternOptions {
   readonly pattern: string
   readonly before?: number
@@ -12,17 +12,17 @@ export interface GrepInput extends PatternOptions {
   readonly limit?: number
 }
 
-/** Characters of a matching line that are shown, around what matches. */
+/** The most characters that are shown of a line, around the match. */
 const windowLength = 400
 
-/** The pages of a search: the lines that match, each with those around it. */
+/** Collects the matching lines of a search and the lines around them. */
 class Finds {
   readonly page: Page
   count = 0
-  /** Whether there was no room for lines around matches. */
+  /** Whether lines around matches were left out for lack of room. */
   isBare = false
   #lastShown = -1
-  /** Lines that are still to be shown after the last match. */
+  /** How many lines after the last match are still to be shown. */
   #owed = 0
   #past: string[] = []
   readonly #input: GrepInput
@@ -38,7 +38,7 @@ class Finds {
     return this.#owed > 0
   }
 
-  /** Takes note of a line that does not match. */
+  /** Takes a line that does not match. */
   pass(line: number, text: string): void {
     const { before = 0 } = this.#input
     if (this.#owed > 0) {
@@ -54,7 +54,7 @@ class Finds {
     if (this.#past.length > before) this.#past.shift()
   }
 
-  /** Takes a line that matches, with those before it; whether there was room. */
+  /** Takes a line that matches, and adds the lines before it. Returns whether there was room. */
   add(line: number, text: string): boolean {
     const { before = 0, after = 0 } = this.#input
     const gap = line - this.#lastShown - 1
@@ -73,7 +73,7 @@ class Finds {
     return true
   }
 
-  /** A line as it is shown: of a long one a part, around what matches; of one that fills a page, as much as fits. */
+  /** Returns a line with its number. Cuts a long line around the match, and one that fills the page to what fits. */
   #numbered(line: number, mark: ':' | '-', text: string): string {
     let first = 0
     if (text.length > windowLength && mark === ':') {
@@ -88,7 +88,7 @@ class Finds {
   }
 }
 
-/** Finds the lines that match, page by page. */
+/** Searches an artifact for matching lines, and returns one page of them as an answer. */
 export async function grep(
   artifact: SpooledArtifact,
   input: GrepInput,
@@ -134,14 +134,14 @@ export async function grep(
       (finds.isBare ? ' There was no room for all lines around the matches.' : '') +
       (long === 0
         ? ''
-        : ` ${long} lines are longer than ${matcher.longest} characters, and were searched as far as that.`)
+        : ` ${long} lines are longer than ${matcher.longest} characters; only that many of each were searched.`)
     const found =
       finds.count === 0 ? 'No line matches' : finds.count === 1 ? '1 line matches' : `${finds.count} lines match`
     switch (end) {
       case 'full':
         return `Truncated: ${finds.count} matches are shown, and there may be more. Go on with start: ${resume}.${cut}`
       case 'spent':
-        return `Truncated: the search stopped before line ${next}, since it takes long; ${finds.count} matches until then. Go on with start: ${next}.${cut}`
+        return `Truncated: the search reached its time limit before line ${next}; ${finds.count} matches so far. Go on with start: ${next}.${cut}`
       case 'all':
         return next === start
           ? artifact.byteLength() === 0

@@ -5,7 +5,7 @@ import { lineIndexOf } from './json/_lines.ts'
 import { pointerSteps, valueAt } from './json/_pointer.ts'
 import { integer, object, type Asked, type Ranged } from './_query.ts'
 
-/** Bytes of a document that is read as a whole because a model asks about it. */
+/** The most bytes of a document that a query of a model loads whole. */
 const largestWhole = 67_108_864
 
 const pointer = {
@@ -18,23 +18,23 @@ const path = {
     'A JSONPath (RFC 9535), such as $.items[?@.price < 10].name or $..id; patterns in match(@.name, "a.*") and search() are written out',
 }
 const limited = {
-  start: integer(0, 'How many of what is found to pass over. Default: 0'),
+  start: integer(0, 'How many results to skip. Default: 0'),
   limit: {
-    ...integer(1, 'How many to give at most; there may be more where so many are given. Default: 100'),
+    ...integer(1, 'How many to return at most; if as many are returned, there may be more. Default: 100'),
     maximum: 1_000,
   },
 }
 
 const skip_invalid = {
   type: 'boolean',
-  description: 'Whether lines of JSON Lines that are no JSON are passed over. Default: false, and they are an error',
+  description: 'Whether to skip lines of JSON Lines that are not JSON. Default: false, and such a line is an error',
 }
 
-/** What a model may ask of JSON, be it one document or one in each line. */
+/** The queries for JSON and JSON Lines. */
 export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   json_type: {
     description:
-      'Tells of what type a JSON artifact is, or what stands at a pointer in it: object, array, string, number, boolean or null.',
+      'Tells the type of a JSON artifact, or of the value at a pointer in it: object, array, string, number, boolean or null.',
     inputSchema: object({ pointer }),
     async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
       return isAllLines(artifact, at) ? 'array' : typeOf(await partOf(artifact, at))
@@ -42,7 +42,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   json_keys: {
     description:
-      'Lists the keys of an object in a JSON artifact. Of an array it tells the length, and the keys of the first item.',
+      'Lists the keys of an object in a JSON artifact. For an array it tells the length, and the keys of the first item.',
     inputSchema: object({ pointer, ...limited }),
     async answer(artifact: JsonArtifact, { pointer: at = '', start = 0, limit = 100 }: Pointed & Ranged) {
       const isLined = isAllLines(artifact, at)
@@ -57,7 +57,8 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     },
   },
   json_length: {
-    description: 'Tells how many items an array in a JSON artifact has, or keys an object, or characters a string.',
+    description:
+      'Tells how many items an array in a JSON artifact has, how many keys an object, or how many characters a string.',
     inputSchema: object({ pointer }),
     async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
       if (isAllLines(artifact, at)) return artifact.length()
@@ -68,7 +69,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     },
   },
   json_get: {
-    description: 'Shows what stands at a pointer in a JSON artifact.',
+    description: 'Shows the value at a pointer in a JSON artifact.',
     inputSchema: object({ pointer }),
     answer: (artifact: JsonArtifact, { pointer: at = '' }: Pointed) =>
       isAllLines(artifact, at) ? artifact.slice(0, 100) : partOf(artifact, at),
@@ -90,7 +91,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
       const part = isAllLines(artifact, at) ? artifact : await partOf(artifact, at)
       if (part === undefined) return undefined
       const isLined = part === artifact
-      if (!isLined && !Array.isArray(part)) return `It is a ${typeOf(part)}, and no array.`
+      if (!isLined && !Array.isArray(part)) return `It is a ${typeOf(part)}, not an array.`
       const countsBack = start < 0 || (end ?? 0) < 0
       const length = isLined && countsBack ? await artifact.length() : Array.isArray(part) ? part.length : Infinity
       const from = start < 0 ? Math.max(0, length + start) : start
@@ -101,7 +102,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   json_filter: {
     description:
-      'Finds values in a JSON artifact with a JSONPath, and shows them in order. JSON Lines are one array, of which each line is an item.',
+      'Finds values in a JSON artifact with a JSONPath, and shows them in order. JSON Lines are one array, and each line is an item.',
     inputSchema: object({ path, skip_invalid, ...limited }, ['path']),
     async answer(
       artifact: JsonArtifact,
@@ -113,7 +114,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     },
   },
   json_pluck: {
-    description: 'Finds values in a JSON artifact with a JSONPath, and shows of each only some members.',
+    description: 'Finds values in a JSON artifact with a JSONPath, and shows only some members of each.',
     inputSchema: object(
       {
         path,
@@ -155,7 +156,7 @@ interface Found extends Ranged {
   readonly skip_invalid?: boolean
 }
 
-/** Whether all of JSON Lines is meant, which is never read at once. */
+/** Whether the pointer selects all of JSON Lines, which is never loaded whole. */
 function isAllLines(artifact: JsonArtifact, at: string): boolean {
   return at === '' && lineIndexOf(artifact) !== undefined
 }
@@ -169,7 +170,7 @@ function requireWhole(artifact: JsonArtifact): void {
   const size = artifact.byteLength()
   if (size <= largestWhole || lineIndexOf(artifact) !== undefined) return
   throw new ArtifactError(
-    `${size.toLocaleString('en')} bytes of JSON are more than can be read at once. Ask about its lines or bytes instead.`,
+    `The artifact has ${size.toLocaleString('en')} bytes of JSON, too many to read at once. Ask about its lines or bytes instead.`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, and keeps it; one that could not be made is tried again. */
+/** Returns a function that makes a value on its first call and keeps it. After a failure the next call tries again. */
 export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => {

@@ -1,18 +1,18 @@
-/** How much a model is shown in one answer. */
+/** The most that one answer shows to a model. */
 export interface Limits {
   readonly bytes: number
   readonly lines: number
 }
 
-/** Bytes of an answer that are kept for the words about it. */
+/** Bytes of an answer that are reserved for the note about it. */
 export const forWords = 400
 
-/** Text that neither a terminal nor a reader is deceived by: control, direction and separator characters are escaped. */
+/** Escapes control, direction and separator characters, so that the text cannot deceive a terminal or a reader. */
 export function shown(text: string): string {
   return (
     text
       .toWellFormed()
-      // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
+      // oxlint-disable-next-line eslint/no-control-regex -- these are the characters to escape
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
   )
 }
@@ -25,7 +25,7 @@ export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
-/** As much of the beginning of a text as fits into so many bytes when it is shown, without splitting a character. */
+/** Returns as much of a text's beginning, escaped, as fits into `bytes`. Splits no character. */
 export function beginningOf(text: string, bytes: number): { readonly text: string; readonly length: number } {
   const whole = shown(text)
   if (bytesOf(whole) <= bytes) return { text: whole, length: text.length }
@@ -42,12 +42,12 @@ export function beginningOf(text: string, bytes: number): { readonly text: strin
   return { text: result, length }
 }
 
-/** An answer: what was asked for, and a word about it. */
+/** Returns an answer: the body, then a note in parentheses. */
 export function answered(body: string, words = ''): string {
   return words === '' ? body : body === '' ? `(${words})` : `${body}\n(${words})`
 }
 
-/** Lines, as many as may be shown. */
+/** Collects lines within the limits of an answer. */
 export class Page {
   readonly lines: string[] = []
   readonly #most: number
@@ -58,12 +58,12 @@ export class Page {
     this.#most = lines
   }
 
-  /** Bytes that are left for one more line. */
+  /** Bytes left for one more line. */
   get left(): number {
     return this.lines.length < this.#most ? this.#left - 1 : 0
   }
 
-  /** Adds lines as they are to be shown, all or none; whether they fit. */
+  /** Adds escaped lines, all or none. Returns whether they fit. */
   add(...lines: readonly string[]): boolean {
     const bytes = lines.reduce((sum, line) => sum + bytesOf(line) + 1, 0)
     if (bytes > this.#left || this.lines.length + lines.length > this.#most) return false
@@ -78,9 +78,9 @@ export class Page {
 }
 
 /**
- * A text as an answer: the beginning of it, where it is too long.
+ * Returns a text as an answer, cut if it is too long.
  *
- * @param text As somebody's query gave it.
+ * @param text The unescaped text of a query.
  */
 export function textAnswer(text: string, limits: Limits): string {
   if (text === '') return answered('', 'The answer is empty.')
@@ -103,9 +103,9 @@ export function textAnswer(text: string, limits: Limits): string {
 }
 
 /**
- * A JSON value as an answer: what is shown of it is JSON again, and no value in it is cut.
+ * Returns a JSON value as an answer. If it is too long, whole items or members are left out: the rest is still JSON.
  *
- * @param start The place of its first item in the list that was asked about, where one can go on from a place in it.
+ * @param start The index of the first item in the whole list. Default: the query has no `start`, so the model cannot go on.
  */
 export function jsonAnswer(value: unknown, limits: Limits, start?: number): string {
   if (value === undefined) return answered('', 'There is nothing there.')
@@ -135,7 +135,7 @@ function arrayAnswer(items: readonly unknown[], bytes: number, start: number | u
     )
   return answered(
     '',
-    `Truncated: of ${items.length} items the first alone is too long to be shown: it is ${formOf(first)}.${further}`,
+    `Truncated: the first of ${items.length} items is too long to be shown: it is ${formOf(first)}.${further}`,
   )
 }
 
@@ -159,7 +159,7 @@ function objectAnswer(value: Readonly<Record<string, unknown>>, bytes: number): 
   )
 }
 
-/** What sort of value it is, in words. */
+/** Describes the type and size of a value in words. */
 function formOf(value: unknown): string {
   if (typeof value === 'string') return `a string of ${value.length} characters`
   if (Array.isArray(value)) return `an array of ${value.length} items`
@@ -168,12 +168,12 @@ function formOf(value: unknown): string {
   return `an object of ${keys.length} keys (${beginningOf(keys.slice(0, 12).join(', '), 120).text})`
 }
 
-/** JSON text, in which what would deceive a reader is escaped; it is the same value. */
+/** Returns JSON text with escapes for characters that could deceive a reader. The value stays the same. */
 function jsonText(value: unknown): string | undefined {
   return JSON.stringify(value)?.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
 }
 
-/** A value as JSON text, if it has no more than so many bytes; of one that is longer no more is looked at than that. */
+/** Returns a value as JSON text, or `undefined` if that is longer than `bytes`. Stops at the limit, so a huge value costs little. */
 function jsonWithin(value: unknown, bytes: number): string | undefined {
   let left = bytes
   const write = (given: unknown): string | undefined => {

@@ -1,11 +1,11 @@
-/** Milliseconds of work after which the others get their turn. */
+/** Milliseconds of work after which other tasks get a turn. */
 const sliceTime = 10
-/** Work after which they get it however fast it went; about as many characters that were looked at once. */
+/** Work after which other tasks get a turn, however little time it took. One unit is about one character read once. */
 const sliceWork = 4_000_000
-/** Work after which the clock is looked at. */
+/** Work between two looks at the clock. */
 const clockWork = 100_000
 
-/** Divides long work into slices, between which everybody else has a turn, and knows when it has taken enough time. */
+/** Divides long work into slices, so that other tasks of the process get turns. Measures the time budget. */
 export class Pace {
   readonly #budget: number
   readonly #signal: AbortSignal
@@ -14,13 +14,13 @@ export class Pace {
   #work = 0
   #workAtClock = 0
 
-  /** @param budget Milliseconds after which `isSpent`. */
+  /** @param budget Milliseconds after which `isSpent` is true. */
   constructor(budget: number, signal: AbortSignal) {
     this.#budget = budget
     this.#signal = signal
   }
 
-  /** Whether it is time for a `turn`, before so much more work. */
+  /** Counts the work that comes next. Returns whether to call `turn` first. */
   isDue(work: number): boolean {
     this.#work += work
     if (this.#work - this.#workAtClock < clockWork) return false
@@ -28,7 +28,7 @@ export class Pace {
     return this.#work >= sliceWork || performance.now() - this.#sliceAt >= sliceTime
   }
 
-  /** Lets everybody else have a turn. Throws the reason of the signal once it is aborted. */
+  /** Lets other tasks run. Throws the reason of the signal if it has aborted. */
   async turn(): Promise<void> {
     await nextTurn()
     this.#signal.throwIfAborted()
@@ -42,9 +42,9 @@ export class Pace {
   }
 }
 
-/** A promise alone gives nothing back: timers and sockets wait until no promise is left. */
+/** Waits for the event loop: a promise alone is not enough, since timers and sockets wait until no promise is left. */
 function nextTurn(): Promise<void> {
   const { setImmediate: soon } = globalThis as { setImmediate?: (callback: () => void) => unknown }
-  // A timer waits for a millisecond at least, and is there everywhere.
+  // A timer exists on every platform, but waits for at least a millisecond.
   return new Promise((resolve) => (soon === undefined ? setTimeout(resolve) : soon(resolve)))
 }

@@ -1,11 +1,11 @@
-/** A pattern that was written by a model, ready to be asked about lines. */
+/** A compiled pattern of a model. */
 export interface Matcher {
   test(line: string): boolean
-  /** Where the text that made a line match ends, about. */
+  /** Returns about where the match in a line ends. */
   endOf(line: string): number
-  /** What it costs to look at one character, at worst, against a search for plain text. */
+  /** The worst cost of one character, relative to a search for plain text. */
   readonly cost: number
-  /** Characters of a line that are looked at; what stands beyond them is not. */
+  /** The most characters of a line that are searched. */
   readonly longest: number
 }
 
@@ -16,23 +16,23 @@ export interface PatternOptions {
 }
 
 export const longestPattern = 500
-/** All counted repeats of a pattern, added up. */
+/** The most counted repeats in a pattern, added up. */
 const mostRepeats = 1_000
-/** Steps of the machine that a pattern becomes: what it costs to look at a character grows with it. */
+/** The most steps of a compiled pattern, since the cost of a character grows with them. */
 const mostSteps = 500
-/** Steps times characters: about a tenth of a second at worst, which is what one line may cost. */
+/** The most work for one line, in steps times characters: about 100 ms at worst. */
 const mostWork = 500_000
 const longestLine = 1_048_576
-/** Patterns that are kept compiled, from the check of a call to its answer; one may hold 8 MB of what it has learnt. */
+/** Compiled patterns in the cache, which serves the check of a call and its answer. One may hold 8 MB. */
 const kept = 4
 
 const compiled = new Map<string, Matcher>()
 
 /**
- * Compiles a pattern for an engine whose time grows with the text and never with its combinations; what such an engine
- * cannot do, and what is too large for it, is refused.
+ * Compiles a pattern for an engine whose time is linear in the text. Refuses patterns that the engine does not support, and
+ * those that are too large.
  *
- * @returns The matcher, or why there is none, in words for the model.
+ * @returns The matcher, or the reason for the refusal, in words for the model.
  */
 export async function matcherOf(
   pattern: string,
@@ -44,7 +44,7 @@ export async function matcherOf(
   if (known !== undefined) return known
   if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`
   if (repeatsOf(pattern) > mostRepeats)
-    return `counts up to more than ${mostRepeats} repeats: use + or *, or smaller counts`
+    return `has more than ${mostRepeats} counted repeats: use + or *, or smaller counts`
   const engine = await loadEngine()
   if (engine === undefined)
     return 'has to be plain text here (literal: true): patterns need the package re2js, which is not installed'
@@ -69,7 +69,7 @@ function plain(pattern: string, ignoresCase: boolean): Matcher {
   }
 }
 
-/** What is used of `re2js`. */
+/** The part of `re2js` that is used. */
 interface LinearEngine {
   readonly CASE_INSENSITIVE: number
   compile(pattern: string, flags?: number): { test(text: string): boolean; programSize(): number }
@@ -88,7 +88,7 @@ function compile(pattern: string, ignoresCase: boolean, engine: LinearEngine): M
     const machine = engine.compile(translated(pattern), ignoresCase ? engine.CASE_INSENSITIVE : 0)
     const cost = machine.programSize()
     if (cost > mostSteps)
-      return `comes to ${cost} steps, and ${mostSteps} are the most: use fewer or smaller counted repeats`
+      return `compiles to ${cost} steps, but at most ${mostSteps} are allowed: use fewer or smaller counted repeats`
     const test = (line: string): boolean => machine.test(line)
     return {
       test,
@@ -98,11 +98,11 @@ function compile(pattern: string, ignoresCase: boolean, engine: LinearEngine): M
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : String(cause)
-    return `is no pattern of the RE2 syntax, which has no lookaround and no references to groups: ${reason.slice(0, 200)}`
+    return `is not valid in the RE2 syntax, which has no lookaround and no references to groups: ${reason.slice(0, 200)}`
   }
 }
 
-/** Escapes by number, as JavaScript has them, in the form that the engine knows. */
+/** Translates JavaScript's escapes by code point to those of the engine. */
 function translated(pattern: string): string {
   return pattern.replace(
     /\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|[^])/g,
@@ -118,9 +118,9 @@ function repeatsOf(pattern: string): number {
 }
 
 /**
- * Where the shortest beginning that matches ends, about: a pattern that asks for the end of the line is found there.
+ * Finds about where the shortest matching beginning of a line ends. A pattern with `$` ends at the end of the line.
  *
- * @returns 0 where it would cost too much to find out.
+ * @returns 0 if the search would cost too much.
  */
 function endOf(line: string, test: (line: string) => boolean, cost: number): number {
   const tests = Math.ceil(Math.log2(line.length))

@@ -1,12 +1,12 @@
 import type { ArtifactQuery } from '../index.ts'
 
-/** Which part of a list is asked for. */
+/** The part of a list that a query returns. */
 export interface Ranged {
   readonly start?: number
   readonly limit?: number
 }
 
-/** What a query is told beside its input, where its tool has it. */
+/** The context of a query, which is absent if the host calls the query itself. */
 export interface Asked {
   readonly signal?: AbortSignal
 }
@@ -18,7 +18,7 @@ export function integer(
   return { type: 'integer', minimum, description }
 }
 
-/** The schema of an object that has these properties and no other. */
+/** Returns the schema of an object with these properties and no others. */
 export function object(
   properties: Readonly<Record<string, object>>,
   required: readonly string[] = [],

@@ -1,22 +1,22 @@
 import type { ArtifactSource, LineIndex, SpooledArtifact } from '../index.ts'
 import { Pace } from './_pace.ts'
 
-/** Characters that one record may have. */
+/** The most characters of one record. */
 export const longestRecord = 16_777_216
 
-/** A line at which a record begins, both counted from 0. */
+/** The line at which a record begins. Both are counted from 0. */
 export interface Mark {
   readonly line: number
   readonly record: number
 }
 
-/** Where records begin among the lines of an artifact, found out as far as somebody read it; no more than a mark for each group of lines. */
+/** Where the records of an artifact begin, for the part that was read so far: at most one mark per group of lines. */
 export class RecordIndex {
   readonly #marks: Mark[] = [{ line: 0, record: 0 }]
-  /** How many records there are, once all were seen. */
+  /** The number of records, once all were read. */
   total: number | undefined
 
-  /** The last known beginning at or before a record. */
+  /** Returns the last known mark at or before a record. */
   before(record: number): Mark {
     let low = 0
     let high = this.#marks.length
@@ -28,7 +28,7 @@ export class RecordIndex {
     return this.#marks[low]!
   }
 
-  /** Takes note of a beginning, if it lies after all that are known. */
+  /** Adds a mark if it comes after all known ones. */
   note(mark: Mark): void {
     if (mark.record > this.#marks.at(-1)!.record) this.#marks.push(mark)
   }
@@ -36,7 +36,7 @@ export class RecordIndex {
 
 const kept = new WeakMap<LineIndex, RecordIndex>()
 
-/** The index of an artifact's records, which lives as long as that of its lines does. */
+/** Returns the index of an artifact's records. It lives as long as the index of its lines. */
 export function recordIndexOf({ index }: ArtifactSource): RecordIndex {
   const known = index && kept.get(index)
   if (known !== undefined) return known
@@ -45,24 +45,24 @@ export function recordIndexOf({ index }: ArtifactSource): RecordIndex {
   return made
 }
 
-/** Records that were read together. */
+/** Consecutive records. */
 export interface RecordGroup<Item> {
-  /** The number of the first. */
+  /** The index of the first. */
   readonly first: number
   readonly records: readonly Item[]
 }
 
-/** Makes records of lines. */
+/** Assembles records from lines. */
 export interface Assembler<Item> {
-  /** Takes a line. Gives the record that ends with it, if one does. */
+  /** Takes a line. Returns the record that ends with it, if one does. */
   take(text: string, line: number): Item | undefined
-  /** The line at which the record begins that was taken in part. */
+  /** The first line of the record that is incomplete, if there is one. */
   readonly openSince: number | undefined
-  /** What was taken in part when the lines ended. */
+  /** Returns the incomplete record at the end of the lines, if there is one. */
   end(): Item | undefined
 }
 
-/** The records from `start` on, many at a time; lines that were read before to find them are not read again. */
+/** Yields the records from `start` on, many at a time. Begins at the last known mark before `start`. */
 export async function* recordGroups<Item>(
   artifact: SpooledArtifact,
   index: RecordIndex,
@@ -73,7 +73,7 @@ export async function* recordGroups<Item>(
   const pace = new Pace(Infinity, signal ?? new AbortController().signal)
   const mark = index.before(start)
   let record = mark.record
-  // One more than may be: who takes the lines sees that a cut one was longer.
+  // One more than allowed, so that the assembler sees that a cut line was too long.
   const longest = longestRecord + 1
   for await (const { first, texts } of artifact.lineGroups({ start: mark.line, longest })) {
     const records: Item[] = []
@@ -91,7 +91,7 @@ export async function* recordGroups<Item>(
   index.total = record
 }
 
-/** How many records there are. */
+/** Returns the number of records. */
 export async function countRecords(
   artifact: SpooledArtifact,
   index: RecordIndex,

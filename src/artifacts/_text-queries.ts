@@ -5,22 +5,22 @@ import { Pace } from './_pace.ts'
 import { longestPattern, matcherOf } from './_patterns.ts'
 import { integer, object } from './_query.ts'
 
-/** A query of this leaf: its answer is ready to be shown. */
+/** A built-in query. Its answer is escaped and cut already. */
 export interface OwnQuery extends Omit<ArtifactQuery, 'answer'> {
   readonly isShown: true
-  /** What is wrong with an input that fits the schema. */
+  /** Returns the issues of an input that fits the schema. */
   check?(input: never): Promise<readonly Issue[]>
   answer(artifact: SpooledArtifact, input: never, context: ToolContext): unknown
 }
 
 export interface QueryOptions {
   readonly limits: Limits
-  /** Milliseconds that a search may take. */
+  /** Milliseconds after which a search stops. */
   readonly searchTime: number
   readonly estimateTokens: ((text: string) => number) | undefined
 }
 
-/** Characters of a line that are passed over at most; what lies behind them is shown by its bytes. */
+/** The largest `column`. The model can read what comes after it with `artifact_bytes`. */
 const largestColumn = 10_000_000
 const lineCount = integer(1, 'How many lines. Default: 10')
 const firstLine = integer(0, 'The line to begin at, counted from 0. Default: 0')
@@ -29,7 +29,7 @@ const around = (where: string): JsonSchemaObject => ({
   maximum: 20,
 })
 
-/** What may be asked of everything that is text. */
+/** The queries for every artifact that has lines. */
 export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions): Readonly<Record<string, OwnQuery>> {
   const paceOf = ({ signal }: ToolContext): Pace => new Pace(searchTime, signal)
   return {
@@ -56,12 +56,12 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
             type: 'string',
             minLength: 1,
             maxLength: longestPattern,
-            description: 'A regular expression (RE2 syntax: no lookaround), asked about each line by itself',
+            description: 'A regular expression (RE2 syntax: no lookaround), matched against each line by itself',
           },
           flags: {
             type: 'string',
             pattern: '^[imsu]*$',
-            description: 'i ignores case; m, s and u change nothing here',
+            description: 'i ignores case; m, s and u have no effect',
           },
           literal: { type: 'boolean', description: 'Whether the pattern is plain text. Default: false' },
           before: around('before'),
@@ -88,7 +88,7 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
         start: firstLine,
         end: integer(0, 'The line before which to stop. Default: as many as fit'),
         column: {
-          ...integer(0, 'The character of the first line to begin at, where that line is very long. Default: 0'),
+          ...integer(0, 'The character of the first line to begin at, if that line is very long. Default: 0'),
           maximum: largestColumn,
         },
       }),
@@ -161,7 +161,7 @@ async function cat(
 async function tail(artifact: SpooledArtifact, count: number, limits: Limits): Promise<string> {
   const size = artifact.byteLength()
   if (size === 0) return answered('', 'The artifact is empty.')
-  // No more than this can be shown: a byte is shown by a byte at least, but for the ends of lines.
+  // More cannot fit: every byte takes at least one byte in the answer, except line ends.
   const from = Math.max(0, size - limits.bytes - 2 * limits.lines)
   const bytes = await artifact.bytes(from, size)
   const lines = new TextDecoder()
@@ -179,7 +179,7 @@ async function tail(artifact: SpooledArtifact, count: number, limits: Limits): P
   if (shownLines > 0) {
     return answered(
       body,
-      `Truncated: lines ${total - shownLines} to ${total - 1} are shown. Ask artifact_cat for those before.`,
+      `Truncated: lines ${total - shownLines} to ${total - 1} are shown. Ask artifact_cat for earlier lines.`,
     )
   }
   return answered(
@@ -188,7 +188,7 @@ async function tail(artifact: SpooledArtifact, count: number, limits: Limits): P
   )
 }
 
-/** Lines as they are shown: of those that are all empty, how many they are. */
+/** Joins lines. If all are empty, adds a note with their number. */
 function bodyOf(lines: readonly string[]): string {
   const isBlank = lines.length > 0 && lines.every((line) => line === '')
   return answered(
@@ -197,7 +197,7 @@ function bodyOf(lines: readonly string[]): string {
   )
 }
 
-/** Bytes without the rest of a character with which they begin. */
+/** Drops the rest of a split character at the beginning. */
 function fromCharacter(bytes: Uint8Array): Uint8Array {
   let start = 0
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++

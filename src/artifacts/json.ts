@@ -1,6 +1,6 @@
 /**
- * Questions about JSON: paths (RFC 9535) over any JSON artifact, and JSON Lines that are read line by line. This leaf reads
- * alone. It runs nothing that a path says but comparisons and patterns in linear time, and counts every step of them.
+ * Queries over JSON: paths (RFC 9535) over any JSON artifact, and JSON Lines, read line by line. A path can run only
+ * comparisons and patterns in linear time. Every step is counted and limited.
  *
  * @module
  */
@@ -14,9 +14,10 @@ export { filter, pluck } from './json/_filter.ts'
 export type { FilterOptions } from './json/_find.ts'
 
 /**
- * A result of which each line that is not blank is a JSON value, read as the array of them: by line, and never as a whole.
+ * A result in JSON Lines: each line that is not blank is a JSON value. It reads as the array of these values, line by line, so
+ * a large artifact is never loaded whole.
  *
- * A line that is no JSON does no harm before it is asked for.
+ * A line that is not JSON throws only when it is read.
  *
  * @example
  * ```ts
@@ -36,7 +37,7 @@ export type { FilterOptions } from './json/_find.ts'
 export class JsonLinesArtifact extends JsonArtifact {
   static override readonly kind: string = 'json-lines'
   static override readonly mediaType: string = 'application/x-ndjson'
-  /** Every media type that says so. */
+  /** All media types of JSON Lines. */
   static override readonly mediaTypes: readonly string[] = [
     'application/x-ndjson',
     'application/jsonl',
@@ -49,7 +50,7 @@ export class JsonLinesArtifact extends JsonArtifact {
     keepLined(this, recordIndexOf(source))
   }
 
-  /** All values at once. @throws `E_ARTIFACT` with the number of a line that is no JSON. */
+  /** Returns all values at once. @throws `E_ARTIFACT` if a line is not JSON, with its number. */
   override async value(): Promise<unknown[]> {
     return this.slice()
   }
@@ -58,20 +59,20 @@ export class JsonLinesArtifact extends JsonArtifact {
     return 'array'
   }
 
-  /** The indices of the values. */
+  /** Returns the indices of the values. */
   override async keys(): Promise<string[]> {
     return Array.from({ length: await this.length() }, (_, index) => String(index))
   }
 
-  /** How many lines there are that are not blank. */
+  /** Returns the number of lines that are not blank. */
   override length(): Promise<number> {
     return countRecords(this, lineIndexOf(this)!, valueLines)
   }
 
   /**
-   * The value at a JSON Pointer, whose first step is the index of a value.
+   * Returns the value at a JSON Pointer, whose first step is the index of a value. Returns `undefined` if there is none.
    *
-   * @throws `E_ARTIFACT` where the pointer is not one, or the line of the value is no JSON.
+   * @throws `E_ARTIFACT` if the pointer is not valid, or the line of the value is not JSON.
    */
   override async get(pointer: string): Promise<unknown> {
     const [first, ...rest] = pointerSteps(pointer)
@@ -81,7 +82,7 @@ export class JsonLinesArtifact extends JsonArtifact {
     return undefined
   }
 
-  /** The values from `start` up to and without `end`; negative numbers count from the end. */
+  /** Returns the values from `start` up to and without `end`. Negative numbers count from the end. */
   override async slice(start = 0, end: number = Infinity): Promise<unknown[]> {
     const fromEnd = async (given: number): Promise<number> =>
       given < 0 ? Math.max(0, (await this.length()) + given) : given
@@ -95,7 +96,7 @@ export class JsonLinesArtifact extends JsonArtifact {
     return values
   }
 
-  /** All values, one by one. @param start The index of the first. Default: 0. */
+  /** Yields the values, one by one. @param start The index of the first. Default: 0. */
   async *values(start = 0): AsyncGenerator<unknown, void, undefined> {
     for await (const { records } of lineGroups(this, { start })) for (const record of records) yield valueIn(record)
   }

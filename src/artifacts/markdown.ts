@@ -1,6 +1,6 @@
 /**
- * Markdown documents. This leaf reads what a document is made of, with the lines at which it stands: it renders nothing,
- * follows no link, and lets no tag in front matter make anything but plain values.
+ * Markdown documents. It reads the parts of a document, with their lines. It renders nothing and follows no link. Tags in
+ * front matter produce only plain values.
  *
  * @module
  */
@@ -25,12 +25,14 @@ export type { CodeBlock, Heading, MarkdownImage, MarkdownLink, MarkdownNode, Sec
 /**
  * A result that is a Markdown document (CommonMark with the tables, task lists and links of GitHub).
  *
- * Nothing is parsed before it is asked for, and then once. Lines are counted from 0, and those of a section or a code block can
- * be read with `cat(line, endLine)`. Needs the package `marked`, and for front matter the package `yaml`.
+ * The document is parsed once, on the first query. Lines are counted from 0; `cat(line, endLine)` reads those of a section or a
+ * code block. Needs the package `marked`, and for front matter the package `yaml`.
  *
- * All but `frontMatter` throw `E_ARTIFACT` where the document has more than 16,777,216 bytes (`static largest` of a subclass), a
- * list or quote in it more than 131,072 characters, a table more than 262,144, another block more than 2,097,152, or it has more
- * than a million blocks, an item of very many lines, or is nested too deeply. The parser never holds the process for long.
+ * Other tasks get turns while a document is parsed. All methods but `frontMatter` throw `E_ARTIFACT` if
+ *
+ * - the document has more than 16,777,216 bytes (`static largest` of a subclass) or 1,000,000 blocks;
+ * - a list or quote has more than 131,072 characters, a table more than 262,144, or another block more than 2,097,152;
+ * - an item has very many lines, or blocks are nested too deeply.
  *
  * @example
  * ```ts
@@ -51,23 +53,23 @@ export class MarkdownArtifact extends TextArtifact {
   static override readonly kind: string = 'markdown'
   static override readonly mediaType: string = 'text/markdown'
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = markdownQueries
-  /** Bytes of a document that is parsed. */
+  /** The most bytes of a document that is parsed. */
   static readonly largest: number = 16_777_216
   readonly #front: () => Promise<FrontMatter> = once(() => findFrontMatter(this))
   readonly #parsed: () => Promise<Blocks> = once(() => this.#parse())
 
   /**
-   * The data in YAML that stands between two lines of `---` at the very beginning, within 2,000 lines and 65,536 characters;
-   * `undefined` where there is none.
+   * Returns the YAML data between two lines of `---` at the very beginning, within 2,000 lines and 65,536 characters. Returns
+   * `undefined` if there is none.
    *
-   * @throws `E_ARTIFACT` where it is no YAML.
+   * @throws `E_ARTIFACT` if it is not YAML.
    */
   async frontMatter(): Promise<unknown> {
     const { text, endLine } = await this.#front()
     return endLine === 0 ? undefined : readYaml(text)
   }
 
-  /** The headings that stand in no quote or list. */
+  /** Returns the headings outside of quotes and lists. */
   async headings(): Promise<Heading[]> {
     const { nodes } = await this.#parsed()
     const headings = nodes.filter(({ type }) => type === 'heading')
@@ -75,7 +77,7 @@ export class MarkdownArtifact extends TextArtifact {
     return headings.map(({ level = 0, line }, index) => ({ level, text: texts[index] ?? '', line }))
   }
 
-  /** The sections that the headings begin, each with those of lower levels in it. */
+  /** Returns the sections that the headings begin. Each includes its subsections. */
   async sections(): Promise<Section[]> {
     const headings = await this.headings()
     const end = await this.lineCount()
@@ -87,7 +89,7 @@ export class MarkdownArtifact extends TextArtifact {
     })
   }
 
-  /** All code blocks, also those in lists and quotes. */
+  /** Returns all code blocks, including those in lists and quotes. */
   async codeBlocks(): Promise<CodeBlock[]> {
     const { nodes } = await this.#parsed()
     const blocks: CodeBlock[] = []
@@ -97,22 +99,22 @@ export class MarkdownArtifact extends TextArtifact {
     return blocks
   }
 
-  /** All links, in the order in which they stand; of those that refer to a definition, to what it says. */
+  /** Returns all links in document order. A reference has the address of its definition. */
   async links(): Promise<MarkdownLink[]> {
     return this.#collect(await this.ast(), (node, lexer) => references(node, 'link', lexer))
   }
 
-  /** All images, in the order in which they stand. */
+  /** Returns all images in document order. */
   async images(): Promise<MarkdownImage[]> {
     const images = await this.#collect(await this.ast(), (node, lexer) => references(node, 'image', lexer))
     return images.map(({ text: alt, ...image }) => ({ alt, ...image }))
   }
 
   /**
-   * What the document says, without its marks; a blank line stands between two blocks.
+   * Returns the text of the document without Markdown syntax, with a blank line between blocks.
    *
-   * @param start The line at which to begin; a block that begins before it is left out. Default: 0.
-   * @param end The line before which the last block begins. Default: all.
+   * @param start The first line; a block that begins before it is left out. Default: 0.
+   * @param end The line before which the last block begins. Default: the end.
    */
   async text(start = 0, end: number = Infinity): Promise<string> {
     const said = await this.#collect(await this.ast(), (node, lexer) =>
@@ -121,7 +123,7 @@ export class MarkdownArtifact extends TextArtifact {
     return said.filter((text) => text !== '').join('\n\n')
   }
 
-  /** What the document is made of: its blocks, and those within them. */
+  /** Returns the blocks of the document, with the blocks within them. */
   async ast(): Promise<readonly MarkdownNode[]> {
     return (await this.#parsed()).nodes
   }
@@ -147,18 +149,18 @@ export class MarkdownArtifact extends TextArtifact {
     const { largest } = this.constructor as typeof MarkdownArtifact
     if (this.byteLength() > largest) {
       throw new ArtifactError(
-        `${this.byteLength().toLocaleString('en')} bytes of Markdown are more than the ${largest.toLocaleString('en')} that are parsed. Ask about its lines instead.`,
+        `The Markdown has ${this.byteLength().toLocaleString('en')} bytes, more than the ${largest.toLocaleString('en')} that are parsed. Ask about its lines instead.`,
       )
     }
     const { endLine } = await this.#front()
     const lines: string[] = []
     for await (const { texts } of this.lineGroups({ start: endLine })) for (const text of texts) lines.push(text)
-    // A carriage return within a line ends no line here, but would for the parser.
+    // A carriage return within a line would end the line for the parser, but does not here.
     return readBlocks(lines.join('\n').replaceAll('\r', ' '), endLine)
   }
 }
 
-/** The line at which the next section begins that is not within this one. */
+/** Returns the line at which a section ends: the next heading that is not of a subsection. */
 function endOf(headings: readonly Heading[], index: number, end: number): number {
   const { level } = headings[index]!
   for (let next = index + 1; next < headings.length; next++) {

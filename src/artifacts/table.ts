@@ -1,6 +1,6 @@
 /**
- * Tables in CSV or TSV. This leaf reads rows as they come and holds no more than one part of them: it changes no cell, guesses
- * no types, and runs nothing that a cell says.
+ * Tables in CSV or TSV. It reads rows as a stream and never loads the whole table. It changes no cell, guesses no types, and
+ * evaluates no formula.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import { Summary, type ColumnSummary } from './table/_summary.ts'
 export type { CellValue, ColumnSummary, Condition, FoundRow, Row }
 
 export interface WhereOptions {
-  /** The row to begin at, counted from 0. Default: 0. */
+  /** The first row, counted from 0. Default: 0. */
   readonly start?: number | undefined
-  /** After how many rows to stop. Default: 1,000. */
+  /** The most rows to return. Default: 1,000. */
   readonly limit?: number | undefined
-  /** Ends the search. */
+  /** Aborts the search. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,12 +30,12 @@ interface Header {
 }
 
 /**
- * A result that is a table: its first row names the columns, and the others are read as they are asked for.
+ * A result that is a table. The first row names the columns; the other rows are read on demand.
  *
- * Cells are separated by tabs where the media type is `text/tab-separated-values`, else by commas, or by semicolons or tabs
- * where the first line has no comma. Cells may be in quotes, and line ends within them are given as `\n`. Lines without a
- * character are passed over. Columns without a name, and cells beyond the last column, are called `column_3` by their place;
- * a name that comes again is `name_2`. Cells that a row lacks are empty. Rows are counted from 0, without that of the names.
+ * Cells are separated by tabs if the media type is `text/tab-separated-values`, else by commas; if the first line has no comma,
+ * by semicolons or tabs. Cells may be in quotes, and line ends within them become `\n`. Empty lines are skipped. A column
+ * without a name, or a cell beyond the last column, is named by its place, such as `column_3`. A repeated name becomes `name_2`.
+ * Missing cells are empty. Rows are counted from 0, without the row of the names.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ interface Header {
 export class TableArtifact extends TextArtifact {
   static override readonly kind: string = 'table'
   static override readonly mediaType: string = 'text/csv'
-  /** Every media type that says so. */
+  /** All media types of tables. */
   static override readonly mediaTypes: readonly string[] = ['text/csv', 'text/tab-separated-values']
   static override readonly queries: Readonly<Record<string, ArtifactQuery>> = tableQueries
   readonly #index: RecordIndex
@@ -66,22 +66,22 @@ export class TableArtifact extends TextArtifact {
     this.#index = recordIndexOf(source)
   }
 
-  /** The names of the columns. */
+  /** Returns the names of the columns. */
   async columns(): Promise<readonly string[]> {
     return (await this.#head()).columns
   }
 
-  /** How many rows there are. */
+  /** Returns the number of rows. */
   async rowCount(): Promise<number> {
     const { delimiter } = await this.#head()
     return Math.max(0, (await countRecords(this, this.#index, new RowAssembler(delimiter))) - 1)
   }
 
   /**
-   * The rows from `start` up to and without `end`, one by one.
+   * Yields the rows from `start` up to and without `end`, one by one.
    *
-   * @param start Found without a second reading of what stands before it. Default: 0.
-   * @throws `E_ARTIFACT` where a row has more than 16,777,216 characters or 16,384 cells.
+   * @param start The first row. An index finds it if an earlier query read past it. Default: 0.
+   * @throws `E_ARTIFACT` if a row has more than 16,777,216 characters or 16,384 cells.
    */
   async *rows(start = 0, end: number = Infinity): AsyncGenerator<Row, void, undefined> {
     const header = await this.#head()
@@ -95,7 +95,7 @@ export class TableArtifact extends TextArtifact {
     }
   }
 
-  /** The rows from `start` up to and without `end`; negative numbers count from the end. */
+  /** Returns the rows from `start` up to and without `end`. Negative numbers count from the end. */
   async slice(start = 0, end: number = Infinity): Promise<Row[]> {
     const fromEnd = async (given: number): Promise<number> => (given < 0 ? (await this.rowCount()) + given : given)
     const rows: Row[] = []
@@ -104,9 +104,9 @@ export class TableArtifact extends TextArtifact {
   }
 
   /**
-   * The rows for which all conditions hold.
+   * Returns the rows that meet all conditions.
    *
-   * @throws `E_ARTIFACT` where there is no such column or operator, or a value does not fit.
+   * @throws `E_ARTIFACT` if there is no such column or operator, or a value does not fit.
    */
   async where(conditions: readonly Condition[], options: WhereOptions = {}): Promise<FoundRow[]> {
     const { start = 0, limit = 1_000, signal } = options
@@ -125,10 +125,10 @@ export class TableArtifact extends TextArtifact {
   }
 
   /**
-   * What stands in a column.
+   * Returns a summary of a column.
    *
-   * @param options `signal`: ends the reading.
-   * @throws `E_ARTIFACT` where there is no such column.
+   * @param options `signal`: aborts the reading.
+   * @throws `E_ARTIFACT` if there is no such column.
    */
   async column(name: string, { signal }: Pick<WhereOptions, 'signal'> = {}): Promise<ColumnSummary> {
     const header = await this.#head()
@@ -153,7 +153,7 @@ export class TableArtifact extends TextArtifact {
     return { columns: [], names: new Set(), delimiter: ',' }
   }
 
-  /** Rows as they are written, many at a time; the first of all is that of the names. */
+  /** Yields unparsed rows, many at a time. Records count the row of the names, rows do not: hence the offset of 1. */
   async *#groups(
     { delimiter }: Header,
     start: number,

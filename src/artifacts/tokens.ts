@@ -1,6 +1,6 @@
 /**
- * Estimates of how many tokens a text takes. This leaf guesses by rules for letters, digits, signs and scripts: it has no
- * vocabulary of any model, and the count that is paid for is another.
+ * Estimates how many tokens a text takes. It uses rules for letters, digits, signs and scripts, and has no model's vocabulary:
+ * the count that the provider bills differs.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { estimateTokenCount } from 'tokenx'
  * Estimates the tokens of a text, for `artifact.estimateTokens(estimateTokens)` and `artifactTools({ estimateTokens })`. Needs
  * the package `tokenx`.
  *
- * @returns A whole number; for prose and code mostly within a tenth of what models count.
+ * @returns A whole number, for prose and code mostly within 10% of what models count.
  * @example
  * ```ts
  * import { TextArtifact } from 'toolwright'

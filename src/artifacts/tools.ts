@@ -1,6 +1,6 @@
 /**
- * Tools with which a model asks for parts of results that are too large to be shown. This leaf reads artifacts and shows a
- * little of them at a time: it changes nothing, keeps nothing, and opens no artifact of another session.
+ * Tools with which a model reads parts of results that are too large to show. They read artifacts and show a little at a time.
+ * They change nothing, store nothing, and open no artifact of another session.
  *
  * @module
  */
@@ -11,40 +11,40 @@ import { Forges, type Forge } from './_forges.ts'
 import type { QueryOptions } from './_text-queries.ts'
 
 export interface ArtifactToolsOptions {
-  /** Classes whose queries are tools from the start, beside those of the package's own text, JSON and bytes. */
+  /** Classes whose queries are tools from the start, in addition to those for text, JSON and bytes. */
   readonly classes?: readonly ArtifactClass[]
-  /** The names of the tools to have, such as `artifact_grep`. Default: all. */
+  /** The names of the tools to provide, such as `artifact_grep`. Default: all. */
   readonly only?: readonly string[]
-  /** Whether schemas name the artifacts of the session, and tools that fit none of them are left out. Default: `false`. */
+  /** Whether schemas list the session's artifacts, and tools that fit none of them are left out. Default: `false`. */
   readonly enumerate?: boolean
-  /** Bytes of UTF-8 that an answer may have. Default: 4,096; at least 1,024. */
+  /** The most bytes of UTF-8 in an answer. Default: 4,096; at least 1,024. */
   readonly maximumBytes?: number
-  /** Lines that an answer may have, beside a word about what was left out. Default: 100. */
+  /** The most lines in an answer, without the note about what was left out. Default: 100. */
   readonly maximumLines?: number
-  /** Milliseconds that a search may take before it says how far it came. Default: 10,000. */
+  /** Milliseconds after which a search stops and says at which line to go on. Default: 10,000. */
   readonly searchTime?: number
   /** Counts the tokens of a piece of text. Default: a quarter of its bytes. */
   readonly estimateTokens?: (text: string) => number
 }
 
-/** Artifacts that a schema names at most, the newest. */
+/** The most artifacts that a schema lists, the newest first. */
 const mostNamed = 50
-/** Sessions whose tools are kept as they are until their artifacts change. */
+/** The most sessions whose tools are cached. */
 const mostSessions = 100
 
 /**
- * Gives the model a tool for each question that may be asked of a result which was too large to be shown: `artifact_head`,
- * `artifact_tail`, `artifact_grep`, `artifact_cat`, `artifact_bytes`, `artifact_json_get` and so on, each taking the handle
- * from the preview as `artifact`. Answers are small, and say where to go on; they are as trusted as the artifact.
+ * Makes the tools with which a model reads results that were too large to show: `artifact_head`, `artifact_tail`,
+ * `artifact_grep`, `artifact_cat`, `artifact_bytes`, `artifact_json_get` and so on. Each takes the handle from the preview as
+ * `artifact`. Answers are small, say where to go on, and are as trusted as the artifact.
  *
- * A class of one's own brings its tools along in its `static queries`. Those in `classes` are tools from the start. Any other
- * class joins when its first artifact is kept, which changes the tools that the model is shown, once; name it in `classes` to
- * keep a provider's prompt cache, and where artifacts outlive the process. With `enumerate`, every new artifact changes them.
+ * Your own class declares its tools in its `static queries`. The tools of `classes` exist from the start. Any other class adds
+ * its tools when its first artifact is stored, which changes the model's tool list once. Name a class in `classes` to keep a
+ * provider's prompt cache, or if artifacts outlive the process. With `enumerate`, every new artifact changes the list.
  *
- * Patterns need the optional peer `re2js`; plain text is found without it.
+ * Patterns need the optional peer `re2js`; a search for plain text works without it.
  *
- * @param options What may be asked, and how much is shown.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown, or two classes have different queries of one name.
+ * @param options The tools to provide, and the limits of their answers.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, or two classes have different queries of one name.
  * @example
  * ```ts
  * import { createExecutor, TextArtifact } from 'toolwright'
@@ -80,7 +80,7 @@ export function artifactTools(
 
 type Tools = Required<Extension>['tools']
 
-/** The same tools for every session. */
+/** Returns the same tools for every session. */
 function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
   let made: readonly Forge[] | undefined
   let tools: readonly Tool[] = []
@@ -93,11 +93,11 @@ function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
   }
 }
 
-/** The tools that fit the artifacts of a session, whose schemas name them. */
+/** Returns the tools that fit a session's artifacts. Their schemas list these artifacts. */
 function named(forges: Forges, { limits }: QueryOptions): Tools {
   const sessions = new Map<string, { readonly key: string; readonly tools: readonly Tool[] }>()
-  return (session, shelf) => {
-    const live = shelf.list(session).slice(0, mostNamed)
+  return (session, artifactIndex) => {
+    const live = artifactIndex.list(session).slice(0, mostNamed)
     for (const { Class } of live) forges.join(Class)
     const key = [forges.all.length, ...live.map(({ handle }) => handle)].join(' ')
     const former = sessions.get(session)
@@ -108,7 +108,7 @@ function named(forges: Forges, { limits }: QueryOptions): Tools {
             const fitting = live.filter(({ Class }) => forge.fits(Class))
             return fitting.length === 0 ? [] : toolOf(forge, limits, fitting)
           })
-    sessions.delete(session) // set again below, as the one that was used last
+    sessions.delete(session) // set again below, as the most recently used
     sessions.set(session, { key, tools })
     for (const oldest of sessions.keys()) {
       if (sessions.size <= mostSessions) break

@@ -231,7 +231,7 @@ describe('what is no JSON', () => {
 
   test('and what is too large for a model is said before it is read', async () => {
     const reader = { byteLength: 67_108_865, read: () => Promise.reject(new Error('was read')) }
-    await expect(ask(new JsonArtifact({ reader }), 'json_get', {})).rejects.toThrow('more than can be read at once')
+    await expect(ask(new JsonArtifact({ reader }), 'json_get', {})).rejects.toThrow('too many to read at once')
   })
 })
 
@@ -256,7 +256,7 @@ describe('a model asks', () => {
     ['json_get', { pointer: '/items/0/name' }, 'a'],
     ['json_slice', { pointer: '/items', start: -1 }, [{ id: 2 }]],
     ['json_slice', { pointer: '/items', start: 1, end: -5 }, []],
-    ['json_slice', { pointer: '/total' }, 'It is a number, and no array.'],
+    ['json_slice', { pointer: '/total' }, 'It is a number, not an array.'],
     ['json_filter', { path: '$.items[*].id', start: 1 }, [2]],
     ['json_pluck', { path: '$.items[*]', members: ['name'] }, [{ name: 'a' }, {}]],
   ])('%s %o of a document', async (key, input, answer) => {

@@ -124,7 +124,7 @@ describe('tail', () => {
     await keep(lines(5_000, (line) => `line ${line} ${'x'.repeat(90)}`))
     const answer = await ask('tail', { count: 100 })
     const [, first] =
-      /\n\(Truncated: lines (\d+) to 4999 are shown\. Ask artifact_cat for those before\.\)$/.exec(answer) ?? []
+      /\n\(Truncated: lines (\d+) to 4999 are shown\. Ask artifact_cat for earlier lines\.\)$/.exec(answer) ?? []
     const shown = answer.split('\n').slice(0, -1)
     expect(shown[0]).toMatch(new RegExp(`^line ${first} x+$`))
     expect(shown.at(-1)).toMatch(/^line 4999 x+$/)
@@ -392,12 +392,10 @@ describe('bytes', () => {
     expect(result.content).toEqual([{ type: 'image', data: 'iVBORw==', mimeType: 'image/png' }])
     expect(result.handle).toBeUndefined()
     await pictures.keep(new Uint8Array(5_242_881))
-    expect(await pictures.ask('image')).toBe(
-      '(This picture has 5242881 bytes, and 5242880 are the most that can be shown.)',
-    )
+    expect(await pictures.ask('image')).toBe('(This picture has 5242881 bytes; the limit is 5242880.)')
     await keep(png)
     expect(await ask('image')).toBe(
-      '(This artifact is no picture but application/octet-stream. Ask artifact_bytes about it.)',
+      '(This artifact is not a picture: its media type is application/octet-stream. Ask artifact_bytes about it.)',
     )
   })
 })

@@ -2,12 +2,12 @@ import { ArtifactError } from '../../index.ts'
 import type { Matcher } from '../_patterns.ts'
 import type { Operand, Query, Segment, Selector, Test } from './_path.ts'
 
-/** Comes between the values that are found, where it has taken long since the last came. */
+/** A marker between values: the search has run long enough for other tasks to get a turn. */
 export const pause: unique symbol = Symbol('pause')
 
 const stepsUntilPause = 100_000
 
-/** Counts the steps that a path takes, so that none takes more than it may. */
+/** Counts and limits the steps of a path. */
 export class Work {
   #left: number
   #pauseAt: number
@@ -26,7 +26,7 @@ export class Work {
     )
   }
 
-  /** Gives back steps, for something that was counted by itself. */
+  /** Adds steps to the budget, up to its maximum. Each line of JSON Lines brings its own. */
   allow(steps: number): void {
     this.#left = Math.min(this.#most, this.#left + steps)
   }
@@ -38,14 +38,14 @@ export class Work {
   }
 }
 
-/** What a path is asked with. */
+/** The context of an evaluation. */
 export interface Asking {
   readonly root: unknown
   readonly work: Work
   readonly matchers: ReadonlyMap<string, Matcher>
 }
 
-/** What the segments select from a value, in the order of RFC 9535, one by one. */
+/** Yields what the segments select from a value, in the order of RFC 9535. */
 export function* select(value: unknown, segments: readonly Segment[], asking: Asking): Generator {
   const [first] = segments
   if (first === undefined) {
@@ -79,7 +79,7 @@ function* nodes(value: unknown, { isDescendant, selectors }: Segment, asking: As
   }
 }
 
-/** What one selector selects among the children of a value. */
+/** Yields what one selector selects among the children of a value. */
 export function* selected(value: unknown, selector: Selector, asking: Asking): Generator {
   const { work } = asking
   work.spend(1)
@@ -109,7 +109,7 @@ export function* selected(value: unknown, selector: Selector, asking: Asking): G
   }
 }
 
-/** The indices of a slice of an array. */
+/** Yields the indices of a slice of an array. */
 export function* indices(selector: Selector & { kind: 'slice' }, length: number): Generator<number> {
   const { step } = selector
   const bound = (given: number | undefined, otherwise: number): number => {
@@ -126,10 +126,10 @@ export function* indices(selector: Selector & { kind: 'slice' }, length: number)
   }
 }
 
-/** Stands for the value of a query that found none. */
+/** The result of a query without a value. */
 const nothing = Symbol('nothing')
 
-/** What takes long: it gives a `pause` now and then, and its result at the end. */
+/** Long work: yields a `pause` now and then, and returns its result. */
 export type Paused<Result> = Generator<typeof pause, Result, undefined>
 
 /** Whether a filter holds for a value. */
@@ -164,7 +164,7 @@ function queried(query: Query, value: unknown, asking: Asking): Generator {
   return select(query.isAbsolute ? asking.root : value, query.segments, asking)
 }
 
-/** What a singular query gives, without the costs of one that may give much. */
+/** Returns the value of a singular query without generators, which cost more. */
 function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }: Asking): unknown {
   let at = isAbsolute ? root : value
   for (const { selectors } of segments) {
@@ -188,7 +188,7 @@ function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unkn
     case 'literal':
       return operand.value
     case 'query':
-      return onlyOf(operand.query, value, asking) // of those that are not singular none can be compared
+      return onlyOf(operand.query, value, asking) // the parser lets only singular queries be compared
     case 'value': {
       let only: unknown = nothing
       for (const each of queried(operand.query, value, asking)) {
@@ -215,11 +215,11 @@ function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unkn
   }
 }
 
-/** Characters of a text, of which some are two units. */
+/** Counts characters: a surrogate pair is one. */
 function* lengthOf(text: string, work: Work): Paused<number> {
   let length = text.length
   for (let at = 0; at < text.length; at += lengthAtOnce) {
-    const part = text.slice(at, at + lengthAtOnce + 1) // a pair may stand on the border
+    const part = text.slice(at, at + lengthAtOnce + 1) // one more, for a pair on the border
     work.spend(part.length / 32)
     for (let index = 0; index < part.length - 1 && index < lengthAtOnce; index++) {
       if (isHigh(part.charCodeAt(index)) && isLow(part.charCodeAt(index + 1))) length--
@@ -267,7 +267,7 @@ function isLess(left: unknown, right: unknown): boolean {
   return typeof left === 'string' && typeof right === 'string' && left < right
 }
 
-/** Compares pair by pair, without recursion: values may be nested deeper than the stack goes. */
+/** Compares without recursion, since values may be nested deeper than the stack. */
 function* isEqual(left: unknown, right: unknown, work: Work): Paused<boolean> {
   const pairs: [unknown, unknown][] = [[left, right]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {

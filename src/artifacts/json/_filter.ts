@@ -3,14 +3,14 @@ import { find, type FilterOptions } from './_find.ts'
 import { pointerSteps, valueAt } from './_pointer.ts'
 
 /**
- * What a JSONPath selects, in order.
+ * Returns what a JSONPath selects, in order.
  *
- * The path is asked about the whole document; of `JsonLinesArtifact` that is the array of all lines, of which never more than
- * one is held at a time. Patterns in `match` and `search` need the package `re2js`, and have to be written out in the path.
+ * The path applies to the whole document. For `JsonLinesArtifact` that is the array of all lines, of which one at a time is in
+ * memory. Patterns in `match` and `search` must be literals in the path, and need the package `re2js`.
  *
  * @param path Such as `$.items[?@.price < 10].name`; at most 2,000 characters.
- * @param options Where to begin, and how much to give and to do at most.
- * @throws `E_ARTIFACT` where it is no path, takes too many steps, or the artifact is no JSON.
+ * @param options The first result, and the limits of results and steps.
+ * @throws `E_ARTIFACT` if the path is not valid or takes too many steps, or if the artifact is not JSON.
  * @example
  * ```ts
  * import { JsonArtifact } from 'toolwright'
@@ -35,13 +35,13 @@ export async function filter(artifact: JsonArtifact, path: string, options: Filt
 }
 
 /**
- * Some members of each thing that a JSONPath selects.
+ * Returns some members of each value that a JSONPath selects.
  *
- * @param path As of `filter`.
- * @param members Names of members, or JSON Pointers such as `/user/name`, which are the keys of what is given.
- * @param options As of `filter`.
- * @returns An object for each thing; members that are not there are left out.
- * @throws `E_ARTIFACT` as `filter`.
+ * @param path The same as for `filter`.
+ * @param members Names of members, or JSON Pointers such as `/user/name`. They are the keys of the returned objects.
+ * @param options The same as for `filter`.
+ * @returns An object for each value; missing members are left out.
+ * @throws `E_ARTIFACT` in the same cases as `filter`.
  * @example
  * ```ts
  * import { JsonArtifact } from 'toolwright'

@@ -6,21 +6,21 @@ import { lineGroups, lineIndexOf, valueIn, valueUnlessInvalid } from './_lines.t
 import { readPath, type Path, type Selector } from './_path.ts'
 
 export interface FilterOptions {
-  /** How many of what is found are passed over. Default: 0. */
+  /** How many results to skip. Default: 0. */
   readonly start?: number | undefined
-  /** How many are given at most. Default: 1,000. */
+  /** The most results. Default: 1,000. */
   readonly limit?: number | undefined
-  /** Steps after which the search gives up; one is a look at one value. Default: 10,000,000, and 1,000 more for each line of JSON Lines. */
+  /** Steps after which the search throws; one step visits one value. Default: 10,000,000, and each line of JSON Lines adds 1,000. */
   readonly steps?: number | undefined
-  /** Whether lines of JSON Lines that are no JSON are passed over instead of ending the search. Default: `false`. */
+  /** Whether to skip lines of JSON Lines that are not JSON. Default: `false`, and such a line ends the search with an error. */
   readonly skipInvalid?: boolean | undefined
-  /** Ends the search. */
+  /** Aborts the search. */
   readonly signal?: AbortSignal | undefined
 }
 
 const stepsForLine = 1_000
 
-/** What a path selects, one by one; everybody else gets a turn now and then. */
+/** Yields what a path selects. Other tasks get turns meanwhile. */
 export async function* find(
   artifact: JsonArtifact,
   path: string,
@@ -40,9 +40,9 @@ export async function* find(
 }
 
 /**
- * The whole value of an artifact.
+ * Returns the whole value of an artifact.
  *
- * @throws `E_ARTIFACT` where it is no JSON.
+ * @throws `E_ARTIFACT` if it is not JSON.
  */
 export async function wholeOf(artifact: JsonArtifact): Promise<unknown> {
   try {
@@ -67,7 +67,7 @@ async function compiled(patterns: ReadonlySet<string>): Promise<ReadonlyMap<stri
   return matchers
 }
 
-/** What a path selects where the document is an array of which every line is an item; no more than one of them is held. */
+/** Yields what a path selects in JSON Lines. One line at a time is in memory. */
 async function* inLines(
   artifact: JsonArtifact,
   { segments, looksAtRoot }: Path,
@@ -92,7 +92,7 @@ async function* inLines(
   }
 }
 
-/** The items that a selector selects among all lines. */
+/** Yields the items that a selector selects among all lines. */
 async function* items(
   artifact: JsonArtifact,
   selector: Selector,
@@ -116,7 +116,7 @@ async function* items(
   }
 }
 
-/** The result of what takes long; everybody else has a turn at each of its pauses. */
+/** Runs long work and returns its result. Other tasks get a turn at each pause. */
 async function done<Result>(work: Paused<Result>, pace: Pace): Promise<Result> {
   for (let step = work.next(); ; step = work.next()) {
     if (step.done === true) return step.value
@@ -132,7 +132,7 @@ interface Wanted {
 
 const everything: Wanted = { start: 0, end: Infinity, step: 1 }
 
-/** Which of the items a selector looks at; they are counted only where it counts from the end. */
+/** Returns the range of items that a selector visits. Counts the items only if an index is negative. */
 async function wanted(artifact: JsonArtifact, selector: Selector): Promise<Wanted | undefined> {
   const fromEnd = async (given: number): Promise<number> => (given < 0 ? (await artifact.length()) + given : given)
   if (selector.kind === 'index') {
@@ -141,7 +141,7 @@ async function wanted(artifact: JsonArtifact, selector: Selector): Promise<Wante
   }
   if (selector.kind !== 'slice') return everything
   const { start = 0, end = Infinity, step } = selector
-  if (step < 0) throw new ArtifactError('In JSON Lines a slice can go forwards alone: its step has to be positive.')
+  if (step < 0) throw new ArtifactError('In JSON Lines the step of a slice must not be negative.')
   if (step === 0) return undefined
   return { start: Math.max(0, await fromEnd(start)), end: await fromEnd(end), step }
 }

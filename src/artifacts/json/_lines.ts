@@ -1,7 +1,7 @@
 import { ArtifactError, parseJson, type SpooledArtifact } from '../../index.ts'
 import { longestRecord, recordGroups, type Assembler, type RecordGroup, type RecordIndex } from '../_records.ts'
 
-/** A line that holds a value, and its number among all lines. */
+/** A line with a value, and its number among all lines. */
 export interface ValueLine {
   readonly line: number
   readonly text: string
@@ -9,24 +9,24 @@ export interface ValueLine {
 
 const indices = new WeakMap<SpooledArtifact, RecordIndex>()
 
-/** Says that the lines of an artifact are values. */
+/** Marks an artifact as JSON Lines. */
 export function keepLined(artifact: SpooledArtifact, index: RecordIndex): void {
   indices.set(artifact, index)
 }
 
-/** Where the values of an artifact begin, if it has one in each line. */
+/** Returns the index of an artifact's values, or `undefined` if it is not JSON Lines. */
 export function lineIndexOf(artifact: SpooledArtifact): RecordIndex | undefined {
   return indices.get(artifact)
 }
 
-/** Every line that is not blank is a value. */
+/** Makes a record of each line that is not blank. */
 export const valueLines: Assembler<ValueLine> = {
   take: (text, line) => (text.charCodeAt(0) > 32 || text.trim() !== '' ? { line, text } : undefined),
   openSince: undefined,
   end: () => undefined,
 }
 
-/** The lines that hold values, many at a time. */
+/** Yields the lines with values, many at a time. */
 export function lineGroups(
   artifact: SpooledArtifact,
   options?: { readonly start?: number; readonly signal?: AbortSignal | undefined },
@@ -35,9 +35,9 @@ export function lineGroups(
 }
 
 /**
- * The value of a line.
+ * Returns the value of a line.
  *
- * @throws `E_ARTIFACT` with the number of the line where it is none.
+ * @throws `E_ARTIFACT` if the line is not JSON, with its number.
  */
 export function valueIn({ line, text }: ValueLine): unknown {
   try {
@@ -51,7 +51,7 @@ export function valueIn({ line, text }: ValueLine): unknown {
   }
 }
 
-/** The value of a line; `undefined` where it is none. */
+/** Returns the value of a line, or `undefined` if it is not JSON. */
 export function valueUnlessInvalid(line: ValueLine): unknown {
   try {
     return valueIn(line)
@@ -60,7 +60,7 @@ export function valueUnlessInvalid(line: ValueLine): unknown {
   }
 }
 
-/** V8's own reader (13.6) can give a wrong key where one has an escape in it: there the strict one goes first. */
+/** V8's `JSON.parse` (13.6) can return a wrong key if a key has an escape: then the strict parser goes first. */
 function readJson(text: string): unknown {
   if (!text.includes('\\') || !/[{,]\s*"[^"]*\\/.test(text)) return JSON.parse(text) as unknown
   try {

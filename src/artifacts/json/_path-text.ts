@@ -2,12 +2,12 @@ import { ArtifactError } from '../../index.ts'
 
 const blank = /[ \t\n\r]*/y
 const integer = /(?:0|-?[1-9]\d*)/y
-// oxlint-disable-next-line eslint/no-control-regex -- these have to be escaped
+// oxlint-disable-next-line eslint/no-control-regex -- these characters must be escaped
 const unescaped = /[^\\'"\u0000-\u001f\ud800-\udfff]+|[\ud800-\udbff][\udc00-\udfff]/y
 const hexadecimal = /[\dA-Fa-f]{4}/y
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' }
 
-/** The text of a JSONPath, and how far it was read. */
+/** The text of a JSONPath with a reading position. */
 export class PathText {
   readonly #text: string
   #at = 0
@@ -16,7 +16,7 @@ export class PathText {
     this.#text = text
   }
 
-  /** The next character; empty at the end. */
+  /** The next character, or the empty string at the end. */
   get next(): string {
     return this.#text[this.#at] ?? ''
   }
@@ -25,7 +25,7 @@ export class PathText {
     return this.next === '"' || this.next === "'"
   }
 
-  /** Reads something that may stand behind blanks. Where it does not, the blanks are left as well. */
+  /** Skips blanks, then reads. If nothing is read, the blanks stay unread too. */
   afterBlank<Result>(read: () => Result | undefined): Result | undefined {
     const before = this.#at
     this.skipBlank()
@@ -38,7 +38,7 @@ export class PathText {
     this.take(blank)
   }
 
-  /** Reads a text, if it comes next. */
+  /** Skips a text if it comes next. Returns whether it did. */
   skip(text: string): boolean {
     const isThere = this.#text.startsWith(text, this.#at)
     if (isThere) this.#at += text.length
@@ -49,7 +49,7 @@ export class PathText {
     if (!this.skip(text)) throw this.wrong(`"${text}" was expected`)
   }
 
-  /** Reads what a sticky pattern matches. */
+  /** Reads what a sticky pattern matches, or returns `undefined`. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#text)?.[0]
@@ -65,7 +65,7 @@ export class PathText {
     return value
   }
 
-  /** Reads text in quotes. */
+  /** Reads a quoted string. */
   string(): string {
     const quote = this.next
     this.#at++
@@ -76,7 +76,7 @@ export class PathText {
       else if (this.skip(quote)) return value
       else if (this.skip('\\')) value += this.#escape(quote)
       else if (this.isQuote) value += this.#character()
-      else throw this.wrong('the text in quotes has no end, or a character that has to be escaped')
+      else throw this.wrong('the quoted text is not closed, or has a character that must be escaped')
     }
   }
 

@@ -1,12 +1,12 @@
 import { ArtifactError } from '../../index.ts'
 import { PathText } from './_path-text.ts'
 
-/** A JSONPath as it was understood. */
+/** A parsed JSONPath. */
 export interface Path {
   readonly segments: readonly Segment[]
-  /** Whether a filter in it looks at the whole document. */
+  /** Whether a filter refers to the whole document (`$`). */
   readonly looksAtRoot: boolean
-  /** The patterns of `match` and `search`, as they are written. */
+  /** The patterns of `match` and `search`, translated for the engine. */
   readonly patterns: ReadonlySet<string>
 }
 
@@ -29,7 +29,7 @@ export type Test =
   | Matching
   | { readonly kind: 'compare'; readonly operator: string; readonly left: Operand; readonly right: Operand }
 
-/** Whether a text matches a pattern, or a part of it does. */
+/** A call of `match` or `search`. */
 export interface Matching {
   readonly kind: 'matches'
   readonly text: Operand
@@ -45,7 +45,7 @@ export type Operand =
 export interface Query {
   readonly isAbsolute: boolean
   readonly segments: readonly Segment[]
-  /** Whether it gives one value at most. */
+  /** Whether it selects at most one value. */
   readonly isSingular: boolean
 }
 
@@ -58,9 +58,9 @@ const word = /[a-z][a-z_\d]*/y
 const operator = /==|!=|<=|>=|<|>/y
 
 /**
- * Reads a JSONPath.
+ * Parses a JSONPath.
  *
- * @throws `E_ARTIFACT` where it is none, and says at which character.
+ * @throws `E_ARTIFACT` if the text is not a JSONPath, with the character of the error.
  * @see https://www.rfc-editor.org/rfc/rfc9535
  */
 export function readPath(text: string): Path {
@@ -79,7 +79,7 @@ class PathReader {
   }
 
   path(): Path {
-    if (!this.#text.skip('$')) throw this.#text.wrong('it has to begin with "$"')
+    if (!this.#text.skip('$')) throw this.#text.wrong('it must begin with "$"')
     const segments = this.#segments()
     if (this.#text.next !== '') {
       throw this.#text.wrong('a segment was expected, such as ".name", "[0]" or "[?@.price < 10]"')
@@ -193,14 +193,14 @@ class PathReader {
     return { kind: 'compare', operator: compared, left: this.#single(left), right: this.#single(right) }
   }
 
-  /** What is a condition without being compared with something. */
+  /** Returns an operand that is a condition without a comparison, or throws. */
   #alone(operand: Operand | Matching): Test {
     if (operand.kind === 'matches') return operand
     if (operand.kind === 'query') return { kind: 'exists', query: operand.query }
-    throw this.#text.wrong('a value alone is no condition: compare it with something')
+    throw this.#text.wrong('a value alone is not a condition: compare it with something')
   }
 
-  /** What has one value at most. */
+  /** Returns an operand that has at most one value, or throws. */
   #single(operand: Operand | Matching): Operand {
     if (operand.kind === 'matches') {
       throw this.#text.wrong('match() and search() are conditions by themselves, and cannot be compared')
@@ -272,7 +272,7 @@ class PathReader {
   }
 }
 
-/** A pattern as RFC 9485 has it, in which a dot stands for no end of a line. */
+/** Replaces dots as RFC 9485 defines them: a dot matches no line end. */
 function dotted(pattern: string): string {
   return pattern.replace(/\\[^]|\[(?:\\[^]|[^\]\\])*\]?|\./g, (part) => (part === '.' ? '[^\\n\\r]' : part))
 }

@@ -1,9 +1,9 @@
 import { ArtifactError } from '../../index.ts'
 
 /**
- * The steps of a JSON Pointer.
+ * Returns the steps of a JSON Pointer.
  *
- * @throws `E_ARTIFACT` where it is none.
+ * @throws `E_ARTIFACT` if the text is not a JSON Pointer.
  * @see https://www.rfc-editor.org/rfc/rfc6901
  */
 export function pointerSteps(pointer: string): string[] {
@@ -19,7 +19,7 @@ export function pointerSteps(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What stands where the steps lead to, or `undefined` where there is nothing. */
+/** Returns the value that the steps lead to, or `undefined` if there is none. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let at = value
   for (const step of steps) {

@@ -2,26 +2,26 @@ import { getDefaults, Lexer } from 'marked'
 import { ArtifactError } from '../../index.ts'
 import { Pace } from '../_pace.ts'
 
-/** A part of a Markdown document, from `line` up to and without `endLine`, both counted from 0. */
+/** A block of a Markdown document, from `line` up to and without `endLine`, both counted from 0. */
 export interface MarkdownNode {
   /** Such as `heading`, `paragraph`, `code`, `list`, `item`, `blockquote`, `table`, `row`, `html`, `hr`. */
   readonly type: string
   readonly line: number
   readonly endLine: number
-  /** Of a heading: 1 to 6. */
+  /** The level of a heading: 1 to 6. */
   readonly level?: number
-  /** Of a code block: what stands behind its fence. */
+  /** The text after the fence of a code block. */
   readonly language?: string
-  /** Of a list: whether it is numbered. */
+  /** Whether a list is numbered. */
   readonly ordered?: boolean
-  /** Of an item of a task list: whether it is done. */
+  /** Whether an item of a task list is done. */
   readonly checked?: boolean
-  /** What it says, as it is written; of a code block the code. */
+  /** The source text of the block; for a code block, the code. */
   readonly text?: string
   readonly children?: readonly MarkdownNode[]
 }
 
-/** What is used of a token of `marked`. */
+/** The part of a token of `marked` that is used. */
 interface Token {
   readonly type: string
   readonly raw: string
@@ -39,32 +39,32 @@ interface Token {
 
 /** Characters that are parsed at once. */
 const pieceLength = 65_536
-/** Characters that one block may have: the parser takes less than 100 ms for what it has to read at once. */
+/** The most characters of one block, which the parser reads at once: less than 100 ms of work. */
 const longestBlock = 2_097_152
 const longestOf: Readonly<Record<string, number>> = { list: 131_072, blockquote: 131_072, table: 262_144 }
-/** Blocks that a document may have, with those within them. */
+/** The most blocks of a document, with those within them. */
 const mostNodes = 1_000_000
-/** How much may be nested: characters of lines, each times the quotes and lists that its beginning could open. */
+/** The limit of nesting: the sum of each line's characters times the quotes and lists that its beginning could open. */
 const mostNested = 2_500_000
-/** How long an item of a list may be: its lines times its characters, since the parser goes over all of it for each line. */
+/** The limit of a list item: its lines times its characters, since the parser reads all of it again for each line. */
 const mostInItem = 40_000_000
 
-/** What a document is made of, and what its links refer to. */
+/** The blocks of a document, and the lexer that knows its link definitions. */
 export interface Blocks {
   readonly nodes: readonly MarkdownNode[]
-  /** Reads what stands within a block. */
+  /** Parses the inline text of a block. */
   readonly lexer: Lexer
 }
 
 /**
- * Parses the blocks of a document piece by piece, so that others have a turn meanwhile: all but the last block of a piece are
- * whole, and with that one the next piece begins.
+ * Parses the blocks of a document piece by piece, so that other tasks get turns. The last block of a piece may be incomplete,
+ * so the next piece begins with it.
  *
  * @param text Its lines end with `\n`.
  * @param firstLine The number of the first line.
  */
 export async function readBlocks(text: string, firstLine: number): Promise<Blocks> {
-  // The host may have changed the defaults of `marked` for its own purposes.
+  // Fresh options, since the host may have changed the defaults of `marked`.
   const lexer = new Lexer({ ...getDefaults(), gfm: true })
   const pace = new Pace(Infinity, new AbortController().signal)
   const maker = new NodeMaker()
@@ -77,7 +77,7 @@ export async function readBlocks(text: string, firstLine: number): Promise<Block
     if (whole.length === 0) {
       const most = Math.min(longestBlock, ...tokens.map(({ type }) => longestOf[type] ?? longestBlock))
       if (size >= most) throw tooMuch(line, `is part of a block of more than ${most.toLocaleString('en')} characters`)
-      await pace.turn() // it is read again
+      await pace.turn() // the longer piece is read from its beginning
       size *= 2
       continue
     }
@@ -92,7 +92,7 @@ export async function readBlocks(text: string, firstLine: number): Promise<Block
   return { nodes, lexer }
 }
 
-/** The tokens that more text would not change. */
+/** Returns the tokens that more text cannot change. */
 function withoutLast(tokens: readonly Token[]): readonly Token[] {
   const last = tokens.findLastIndex(({ type }) => type !== 'space')
   return tokens.slice(0, Math.max(0, last))
@@ -114,7 +114,7 @@ function lex(lexer: Lexer, text: string, line: number): readonly Token[] {
     if (cause instanceof RangeError) throw tooMuch(line, 'and those after it are nested too deeply', cause)
     throw cause
   } finally {
-    lexer.inlineQueue = [] // what stands within the blocks is read when it is asked for
+    lexer.inlineQueue = [] // inline text is parsed on demand
   }
 }
 
@@ -125,7 +125,7 @@ function tooMuch(line: number, what: string, cause?: unknown): ArtifactError {
   )
 }
 
-/** Makes nodes of tokens, and no more than there may be. */
+/** Makes nodes of tokens. Throws if there are too many. */
 class NodeMaker {
   #left = mostNodes
 
@@ -168,7 +168,7 @@ class NodeMaker {
 const unshown = ['space', 'def', 'checkbox']
 const nests = ['blockquote', 'list_item']
 
-/** How many newlines a text ends with. */
+/** Counts the newlines at the end of a text. */
 function endOf(text: string): number {
   let count = 0
   while (text[text.length - 1 - count] === '\n') count++

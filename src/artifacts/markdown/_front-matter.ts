@@ -3,14 +3,14 @@ import { ArtifactError, type SpooledArtifact } from '../../index.ts'
 const mostLines = 2_000
 const mostCharacters = 65_536
 
-/** Where the front matter of a document is. */
+/** The front matter of a document. */
 export interface FrontMatter {
   readonly text: string
-  /** The line after it; 0 where there is none. */
+  /** The line after it, or 0 if there is none. */
   readonly endLine: number
 }
 
-/** Finds what stands between two lines of `---` at the very beginning. */
+/** Finds the text between two lines of `---` at the very beginning. */
 export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontMatter> {
   const none = { text: '', endLine: 0 }
   const lines: string[] = []
@@ -32,9 +32,9 @@ export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontM
 }
 
 /**
- * Reads YAML of which no tag makes anything but plain values.
+ * Parses YAML. Tags produce only plain values.
  *
- * @throws `E_ARTIFACT` where it is no YAML, or the package `yaml` is not there.
+ * @throws `E_ARTIFACT` if the text is not YAML, or the package `yaml` is not installed.
  */
 export async function readYaml(text: string): Promise<unknown> {
   const { parse } = await import('yaml').catch((cause: unknown) => {

@@ -1,7 +1,7 @@
 import type { Lexer } from 'marked'
 import type { MarkdownNode } from './_blocks.ts'
 
-/** A link, and the line at which it stands. */
+/** A link and its line. */
 export interface MarkdownLink {
   readonly text: string
   readonly url: string
@@ -9,7 +9,7 @@ export interface MarkdownLink {
   readonly line: number
 }
 
-/** An image, and the line at which it stands. */
+/** An image and its line. */
 export interface MarkdownImage {
   readonly alt: string
   readonly url: string
@@ -17,7 +17,7 @@ export interface MarkdownImage {
   readonly line: number
 }
 
-/** What is used of a token of `marked`. */
+/** The part of a token of `marked` that is used. */
 interface Token {
   readonly type: string
   readonly raw: string
@@ -27,10 +27,10 @@ interface Token {
   readonly tokens?: readonly Token[]
 }
 
-/** Characters that are parsed together: on what is made for it the parser takes time with the square of them. */
+/** The most characters that are parsed together, since hostile text takes quadratic time. */
 export const longestPiece = 2_000
 
-/** Every node that says something, with those that it is in, however deep they are. */
+/** Yields every node with text, at any depth, in document order. */
 export function* textNodes(nodes: readonly MarkdownNode[]): Generator<MarkdownNode> {
   const waiting = nodes.toReversed()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -39,7 +39,7 @@ export function* textNodes(nodes: readonly MarkdownNode[]): Generator<MarkdownNo
   }
 }
 
-/** What a node says, without the marks. Before it comes `undefined` after each piece, where others may have a turn. */
+/** Yields `undefined` after each piece, so that other tasks can get a turn, then a node's text without Markdown syntax. */
 export function* plainText({ type, text = '' }: MarkdownNode, lexer: Lexer): Generator<string | undefined> {
   if (type === 'code' || type === 'html') return yield type === 'code' ? text : ''
   let plain = ''
@@ -60,7 +60,7 @@ function plainOf(tokens: readonly Token[]): string {
     .join('')
 }
 
-/** The links that a node has, or the images, of which the text is the description; `undefined` after each piece. */
+/** Yields the links or images of a node, and `undefined` after each piece. The text of an image is its description. */
 export function* references(
   node: MarkdownNode,
   kind: 'link' | 'image',
@@ -87,7 +87,7 @@ function* referencesIn(tokens: readonly Token[], kind: string, first: number): G
   }
 }
 
-/** Long text is parsed in pieces that end at a space outside of brackets, where there is one. */
+/** Parses long text in pieces. A piece ends at a space outside of brackets if it has one. */
 function* pieces(text: string, lexer: Lexer): Generator<{ readonly tokens: readonly Token[]; readonly line: number }> {
   let line = 0
   for (let at = 0; at < text.length;) {
@@ -112,11 +112,11 @@ function endOfPiece(text: string): number {
 }
 
 function lexed(text: string, lexer: Lexer): readonly Token[] {
-  Object.assign(lexer.state, { inLink: false, inRawBlock: false }) // what another piece has left open
+  Object.assign(lexer.state, { inLink: false, inRawBlock: false }) // a former piece may have left them set
   try {
     return lexer.inlineTokens(text)
   } catch (cause) {
-    if (cause instanceof RangeError) return [{ type: 'text', raw: text, text }] // nested deeper than the stack goes
+    if (cause instanceof RangeError) return [{ type: 'text', raw: text, text }] // nested deeper than the stack
     throw cause
   }
 }

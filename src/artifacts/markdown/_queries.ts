@@ -3,33 +3,33 @@ import { integer, object, type Ranged } from '../_query.ts'
 import type { MarkdownNode } from './_blocks.ts'
 import type { MarkdownImage, MarkdownLink } from './_inline.ts'
 
-/** A heading, and the line at which it stands. */
+/** A heading and its line. */
 export interface Heading {
   readonly level: number
   readonly text: string
   readonly line: number
 }
 
-/** What a heading stands over, from `line` up to and without `endLine`. */
+/** A heading with the text under it, from `line` up to and without `endLine`. */
 export interface Section {
   readonly title: string
   readonly level: number
-  /** The titles of the sections that it is in, and its own. */
+  /** The titles of the enclosing sections and its own, the outermost first. */
   readonly path: readonly string[]
   readonly line: number
   readonly endLine: number
 }
 
-/** A code block, with its fences from `line` up to and without `endLine`. */
+/** A code block. With its fences it goes from `line` up to and without `endLine`. */
 export interface CodeBlock {
-  /** What stands behind the fence. */
+  /** The text after the fence. */
   readonly language?: string
   readonly text: string
   readonly line: number
   readonly endLine: number
 }
 
-/** What is asked of a document. */
+/** The methods of a document that the queries use. */
 interface Markdown extends SpooledArtifact {
   frontMatter(): Promise<unknown>
   headings(): Promise<readonly Heading[]>
@@ -44,14 +44,14 @@ interface Markdown extends SpooledArtifact {
 const longestCode = 2_000
 const separator = ' > '
 const ranged = {
-  start: integer(0, 'How many to pass over. Default: 0'),
+  start: integer(0, 'How many to skip. Default: 0'),
   limit: {
-    ...integer(1, 'How many to show at most; there may be more where so many are shown. Default: 100'),
+    ...integer(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
     maximum: 1_000,
   },
 }
 
-/** What a model may ask of a Markdown document. */
+/** The queries for Markdown documents. */
 export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   md_frontmatter: {
     description: 'Shows the data (front matter) at the beginning of a Markdown document.',
@@ -64,7 +64,7 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   md_sections: {
     description:
-      'Shows a section of a Markdown document, with those within it. Without a title it lists the sections, whose lines artifact_cat shows from line up to and without endLine.',
+      'Shows a section of a Markdown document, with its subsections. Without a title it lists the sections; artifact_cat shows their lines, from line up to and without endLine.',
     inputSchema: object({
       title: { type: 'string', description: 'The title of the section, or its path, such as "Usage > Options"' },
       ...ranged,
@@ -102,7 +102,7 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
     answer: async (artifact: Markdown, input: Ranged) => page(await artifact.images(), input),
   },
   md_text: {
-    description: 'Shows what a Markdown document says, without its marks, from one line up to another.',
+    description: 'Shows the text of a Markdown document without its syntax, from one line up to another.',
     inputSchema: object({
       from_line: integer(0, 'The first line, counted from 0. Default: 0'),
       to_line: integer(0, 'The line before which to stop. Default: 200 more than from_line'),
@@ -114,7 +114,7 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   md_ast: {
     description:
-      'Lists the blocks of a Markdown document (headings, paragraphs, lists, tables, code …), with their lines and the beginning of what they say.',
+      'Lists the blocks of a Markdown document (headings, paragraphs, lists, tables, code …), with their lines and the beginning of their text.',
     inputSchema: object(ranged),
     answer: async (artifact: Markdown, input: Ranged) => page(await artifact.ast(), input).map(outline),
   },

@@ -15,13 +15,13 @@ export const operators = [
   'not_empty',
 ] as const
 
-/** What a cell is compared with. Numbers are compared with cells that are numbers, texts with all as they are written. */
+/** A value to compare cells with. A number is compared with cells that are numbers, a string with the text of any cell. */
 export type CellValue = string | number | boolean
 
-/** What has to be so of a row. */
+/** A condition that a row must meet. */
 export interface Condition {
   readonly column: string
-  /** `<` and the like compare numbers where both sides are such, else texts, such as dates that begin with the year. */
+  /** `<`, `<=`, `>` and `>=` compare numbers if both sides are numbers, else text, such as dates that begin with the year. */
   readonly operator: (typeof operators)[number]
   /** An array for `in`; none for `empty` and `not_empty`. */
   readonly value?: CellValue | readonly CellValue[]
@@ -31,9 +31,9 @@ const longestNumber = 400
 
 type CellTest = (cell: string) => boolean
 
-/** What has to be so of a row, ready to be asked. */
+/** Compiled conditions. */
 export interface RowTest {
-  /** How many cells it looks at, from the first on; those that are not there are empty. */
+  /** How many cells it needs, from the first on. Missing cells count as empty. */
   readonly count: number
   holds(cells: readonly string[]): boolean
 }
@@ -47,9 +47,9 @@ export function rowTest(conditions: readonly Condition[], columns: readonly stri
 }
 
 /**
- * Which column has a name.
+ * Returns the index of the column with a name.
  *
- * @throws `E_ARTIFACT` where none has, with the names that there are.
+ * @throws `E_ARTIFACT` if there is none, with the existing names.
  */
 export function columnIndex(columns: readonly string[], name: string): number {
   const index = columns.indexOf(name)
@@ -119,7 +119,7 @@ function ordering(value: CellValue, fits: (order: number) => boolean): CellTest 
   }
 }
 
-/** The number that a cell is, if it is one. */
+/** Returns the number in a cell, or `undefined` if it is not a number. */
 export function numberIn(cell: string): number | undefined {
   if (cell.length > longestNumber) return undefined
   return /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(cell) ? Number(cell) : undefined

@@ -3,16 +3,16 @@ import { integer, object, type Asked, type Ranged } from '../_query.ts'
 import { columnIndex, operators, type Condition } from './_conditions.ts'
 import type { ColumnSummary } from './_summary.ts'
 
-/** A row of a table: its cells, by the names of their columns. */
+/** A row of a table: its cells by the names of their columns. */
 export type Row = Readonly<Record<string, string>>
 
-/** A row that was searched for, and which one it is, counted from 0. */
+/** A row that a search found, and its number, counted from 0. */
 export interface FoundRow {
   readonly row: number
   readonly cells: Row
 }
 
-/** What is asked of a table. */
+/** The methods of a table that the queries use. */
 interface Table {
   columns(): Promise<readonly string[]>
   rowCount(): Promise<number>
@@ -24,7 +24,7 @@ interface Table {
   column(name: string, options: { readonly signal?: AbortSignal | undefined }): Promise<ColumnSummary>
 }
 
-/** Characters of a cell that are shown. */
+/** The most characters of a cell that are shown. */
 const longestCell = 500
 
 const value = { type: ['string', 'number', 'boolean'] }
@@ -37,14 +37,14 @@ const limit = { ...integer(1, 'How many rows to show at most. Default: 50'), max
 const conditions = {
   type: 'array',
   maxItems: 50,
-  description: 'What has to be so of a row, all of it',
+  description: 'The conditions that a row must meet, all of them',
   items: {
     type: 'object',
     properties: {
       column: { type: 'string', description: 'The name of the column' },
       operator: {
         enum: operators,
-        description: 'How to compare the cell. <, <=, > and >= compare numbers where both sides are such, else texts',
+        description: 'How to compare the cell. <, <=, > and >= compare numbers if both sides are numbers, else text',
       },
       value: {
         anyOf: [value, { type: 'array', items: value, maxItems: 1_000 }],
@@ -60,11 +60,11 @@ interface Shown {
   readonly columns?: readonly string[]
 }
 
-/** What a model may ask of a table. */
+/** The queries for tables. */
 export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   table_columns: {
-    description: 'Lists the columns of a table, each with what stands in its first row.',
-    inputSchema: object({ start: integer(0, 'How many columns to pass over. Default: 0') }),
+    description: 'Lists the columns of a table, each with its cell in the first row.',
+    inputSchema: object({ start: integer(0, 'How many columns to skip. Default: 0') }),
     async answer(artifact: Table, { start = 0 }: Ranged) {
       const [first = {}] = await artifact.slice(0, 1)
       return (await artifact.columns())
@@ -73,7 +73,7 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
     },
   },
   table_row_count: {
-    description: 'Tells how many rows a table has, beside the one with the names of its columns.',
+    description: 'Tells how many rows a table has, without the one with the names of its columns.',
     answer: (artifact: Table) => artifact.rowCount(),
   },
   table_rows: {
@@ -86,7 +86,7 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   table_where: {
     description:
-      'Finds the rows of a table for which all conditions hold, and tells which they are. There may be more where `limit` are shown: go on with from_row, one after the last.',
+      'Finds the rows of a table that meet all conditions, and shows them with their numbers. If `limit` rows are shown, there may be more: go on with from_row, one after the last.',
     inputSchema: object({ conditions, columns, from_row: integer(0, 'The row to begin at. Default: 0'), limit }, [
       'conditions',
     ]),
@@ -110,7 +110,7 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
 }
 
-/** How rows are shown: some of their cells, not too much of each. */
+/** Returns a function that picks the cells to show and cuts long ones. */
 function shown(all: readonly string[], wanted: readonly string[] | undefined): (row: Row) => Row {
   for (const column of wanted ?? []) columnIndex(all, column)
   return (row) => {

@@ -1,16 +1,16 @@
 import { ArtifactError } from '../../index.ts'
 import { longestRecord, type Assembler } from '../_records.ts'
 
-/** A row as it was written, and the line at which it begins. */
+/** The text of a row, and the line at which it begins. */
 export interface RawRow {
   readonly line: number
   readonly text: string
 }
 
-/** Cells that one row may have. */
+/** The most cells of one row. */
 const mostCells = 16_384
 
-/** Makes rows of lines: a line end between quotes is part of a cell. Lines without a character are no rows. */
+/** Assembles rows from lines. A line end between quotes is part of a cell. Empty lines are skipped. */
 export class RowAssembler implements Assembler<RawRow> {
   readonly #delimiter: string
   #parts: string[] = []
@@ -55,7 +55,7 @@ function tooLong(line: number): ArtifactError {
   )
 }
 
-/** Whether a cell in quotes is still open at the end of a line. A quote opens a cell at its beginning alone. */
+/** Whether a cell in quotes is still open at the end of a line. Only a quote at the beginning of a cell opens it. */
 function endsWithin(text: string, delimiter: string, isOpen: boolean): boolean {
   let isWithin = isOpen
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
@@ -66,7 +66,7 @@ function endsWithin(text: string, delimiter: string, isOpen: boolean): boolean {
   return isWithin
 }
 
-/** The cells of a row. @param count How many of them, from the first on. Default: all. */
+/** Returns the cells of a row. @param count How many of them, from the first on. Default: all. */
 export function cellsOf({ line, text }: RawRow, delimiter: string, count: number = mostCells + 1): string[] {
   const cells = text.includes('"') ? unquoted(text, delimiter, count) : text.split(delimiter, count)
   if (cells.length > mostCells) {
@@ -89,12 +89,12 @@ function unquoted(text: string, delimiter: string, count: number): string[] {
     }
     const next = text.indexOf(delimiter, at)
     at = next < 0 ? text.length : next
-    cells.push(cell ?? text.slice(begin, at)) // what goes on after its closing quote is kept as it is written
+    cells.push(cell ?? text.slice(begin, at)) // a cell that goes on after its closing quote stays as written
   }
   return cells
 }
 
-/** Where a cell in quotes is closed; the end of the text where it is not. */
+/** Returns the position of the closing quote, or the end of the text if there is none. */
 function closingQuote(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     if (text[at + 1] !== '"') return at
@@ -103,14 +103,14 @@ function closingQuote(text: string, open: number): number {
   return text.length
 }
 
-/** What stands between the cells: a comma, or what the first line has in place of it. */
+/** Returns the separator of cells. If the first line has no comma, it may be a semicolon or a tab. */
 export function delimiterOf(mediaType: string, firstLine: string): string {
   if (/^\s*text\/tab-separated-values\b/i.test(mediaType)) return '\t'
   const plain = firstLine.replace(/"[^"]*"?/g, '')
   return [',', ';', '\t'].find((each) => plain.includes(each)) ?? ','
 }
 
-/** Names of columns, each of them once; those without one are called by their place. */
+/** Returns unique names of columns. A column without a name is named by its place. */
 export function uniqueNames(header: readonly string[]): string[] {
   const given = new Set(header)
   const used = new Set<string>()

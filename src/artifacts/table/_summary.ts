@@ -1,22 +1,23 @@
 import { numberIn } from './_conditions.ts'
 
-/** What stands in a column. */
+/** A summary of a column. */
 export interface ColumnSummary {
   readonly column: string
   readonly rows: number
-  /** Rows in which the cell is empty. */
+  /** How many rows have an empty cell. */
   readonly empty: number
-  /** Present where every cell that is not empty is a number. */
+  /** Present if every cell that is not empty is a number. */
   readonly numbers?: { readonly minimum: number; readonly maximum: number; readonly mean: number; readonly sum: number }
-  /** How many different cells there are, and the 20 most frequent; absent where there are more than 10,000. */
+  /** The number of different cells. Absent, as is `mostFrequent`, if there are more than 10,000, or a cell has more than 4,096 characters. */
   readonly distinct?: number
+  /** The 20 most frequent cells. */
   readonly mostFrequent?: readonly { readonly value: string; readonly count: number }[]
 }
 
 const mostDistinct = 10_000
 const longestShown = 200
 
-/** Goes through the cells of a column. */
+/** Sums up the cells of a column. */
 export class Summary {
   #rows = 0
   #empty = 0
@@ -63,7 +64,7 @@ export class Summary {
   }
 }
 
-/** A text that shares no memory with the one that it was cut from, which would be kept as long as it is. */
+/** Copies a text, since a slice would retain the memory of the whole text. */
 function ownText(text: string): string {
   return text.length < 13 ? text : (JSON.parse(JSON.stringify(text)) as string)
 }

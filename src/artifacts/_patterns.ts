@@ -1,7 +1,7 @@
 /** A compiled pattern of a model. */
 export interface Matcher {
   test(line: string): boolean
-  /** Returns about where the match in a line ends. */
+  /** Returns the approximate end of the match in a line. */
   endOf(line: string): number
   /** The worst cost of one character, relative to a search for plain text. */
   readonly cost: number
@@ -118,7 +118,7 @@ function repeatsOf(pattern: string): number {
 }
 
 /**
- * Finds about where the shortest matching beginning of a line ends. A pattern with `$` ends at the end of the line.
+ * Finds the approximate end of the shortest matching beginning of a line. A pattern with `$` ends at the end of the line.
  *
  * @returns 0 if the search would cost too much.
  */

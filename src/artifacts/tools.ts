@@ -35,7 +35,7 @@ const mostSessions = 100
 /**
  * Makes the tools with which a model reads results that were too large to show: `artifact_head`, `artifact_tail`,
  * `artifact_grep`, `artifact_cat`, `artifact_bytes`, `artifact_json_get` and so on. Each takes the handle from the preview as
- * `artifact`. Answers are small, say where to go on, and are as trusted as the artifact.
+ * `artifact`. Answers are small, say how to go on, and are as trusted as the artifact.
  *
  * Your own class declares its tools in its `static queries`. The tools of `classes` exist from the start. Any other class adds
  * its tools when its first artifact is stored, which changes the model's tool list once. Name a class in `classes` to keep a

@@ -1,8 +1,8 @@
 // What the identity of a call costs: canonical text, callId, and the strict reading of args that come as text.
 import { createHash } from 'node:crypto'
 import peer from 'canonicalize'
-import { callIdOf, canonicalize } from '../src/kernel/canonical.ts'
-import { parseJson } from '../src/kernel/parse.ts'
+import { callIdOf, canonicalize } from '../src/kernel/json/canonical.ts'
+import { parseJson } from '../src/kernel/json/parse.ts'
 import { sha256 } from '../src/platform/sha256-node.ts'
 import * as portable from '../src/platform/sha256-portable.ts'
 import { compare, printTable } from './_runner.ts'
@@ -23,7 +23,7 @@ const entry = (index: number): object => ({
   active: index % 2 === 0,
 })
 const samples: Record<string, unknown> = {
-  '50 B': { path: 'src/kernel/canonical.ts', offset: 120, limit: 40 },
+  '50 B': { path: 'src/kernel/json/canonical.ts', offset: 120, limit: 40 },
   '350 B': request,
   '500 B': {
     ...request,

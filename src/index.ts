@@ -1,5 +1,5 @@
 // Making tools
-export { clientTool, Tool, tool } from './kernel/tool.ts'
+export { clientTool, Tool, tool } from './kernel/tool/tool.ts'
 export type {
   BoundOptions,
   CheckedHandlerField,
@@ -8,9 +8,9 @@ export type {
   HandlerField,
   ToolConfig,
   ToolHandler,
-} from './kernel/tool.ts'
+} from './kernel/tool/tool.ts'
 export type { DirectContext } from './kernel/direct.ts'
-export { ToolExecutionType, ToolIntent } from './kernel/tool-options.ts'
+export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
 export type {
   ErasedConfig,
   ErasedHandler,
@@ -24,9 +24,9 @@ export type {
   ToolType,
   ToolTypes,
   ToolUi,
-} from './kernel/tool-options.ts'
-export type { ToolDefinition, ToolDescription, ToolLike } from './kernel/definition.ts'
-export type { EmptyInput, FromJson, InputOf, OutputOf, Schema } from './kernel/infer.ts'
+} from './kernel/tool/options.ts'
+export type { ToolDefinition, ToolDescription, ToolLike } from './kernel/tool/definition.ts'
+export type { EmptyInput, FromJson, InputOf, OutputOf, Schema } from './kernel/schema/infer.ts'
 export type {
   Issue,
   JsonSchema,
@@ -34,17 +34,25 @@ export type {
   JsonType,
   StandardJSONSchemaV1,
   StandardSchemaV1,
-} from './kernel/standard.ts'
+} from './kernel/schema/standard.ts'
 
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
 export type { ToolExecutor, TurnOptions } from './kernel/executor.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
-export type { DecideOptions } from './kernel/resume.ts'
-export type { RecoverOptions, Recovery } from './kernel/recover.ts'
-export { ToolRegistry } from './kernel/registry.ts'
-export type { OnCollision } from './kernel/registry.ts'
-export type { Caller, CallOptions, CallStatus, SideEffect, ToolCall, ToolResult, ToolValues } from './kernel/call.ts'
+export type { DecideOptions } from './approvals/paused-calls.ts'
+export type { RecoverOptions, Recovery } from './records/recover.ts'
+export { ToolRegistry } from './kernel/tool/registry.ts'
+export type { OnCollision } from './kernel/tool/registry.ts'
+export type {
+  Caller,
+  CallOptions,
+  CallStatus,
+  SideEffect,
+  ToolCall,
+  ToolResult,
+  ToolValues,
+} from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,
@@ -58,15 +66,15 @@ export type {
   Slots,
   Validated,
   Verdict,
-} from './kernel/parcel.ts'
-export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/events.ts'
+} from './kernel/call/parcel.ts'
+export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
 
 // Identity
-export { canonicalize, computeCallId } from './kernel/canonical.ts'
-export { parseJson } from './kernel/parse.ts'
+export { canonicalize, computeCallId } from './kernel/json/canonical.ts'
+export { parseJson } from './kernel/json/parse.ts'
 
 // Results
-export { content, json } from './kernel/content.ts'
+export { content, json } from './kernel/result/content.ts'
 export type {
   AudioBlock,
   ContentBlock,
@@ -77,16 +85,16 @@ export type {
   ResourceBlock,
   ResourceLinkBlock,
   TextBlock,
-} from './kernel/content.ts'
-export { SpooledArtifact } from './kernel/artifact.ts'
-export { BinaryArtifact, JsonArtifact, TextArtifact } from './kernel/artifact-kinds.ts'
-export type { ArtifactClass, ArtifactOption, ArtifactQuery, ArtifactSource, Lines } from './kernel/artifact.ts'
-export { artifact } from './kernel/artifact-argument.ts'
-export type { ArtifactArgument } from './kernel/artifact-argument.ts'
-export type { LineIndex } from './kernel/line-index.ts'
-export { memoryStore } from './kernel/memory-store.ts'
-export type { MemoryStore } from './kernel/memory-store.ts'
-export { masked, toldResult } from './kernel/mask.ts'
+} from './kernel/result/content.ts'
+export { SpooledArtifact } from './kernel/result/artifact.ts'
+export { BinaryArtifact, JsonArtifact, TextArtifact } from './kernel/result/kinds.ts'
+export type { ArtifactClass, ArtifactOption, ArtifactQuery, ArtifactSource, Lines } from './kernel/result/artifact.ts'
+export { artifact } from './spool/argument.ts'
+export type { ArtifactArgument } from './spool/argument.ts'
+export type { LineIndex } from './kernel/result/lines.ts'
+export { memoryStore } from './spool/memory.ts'
+export type { MemoryStore } from './spool/memory.ts'
+export { masked, toldResult } from './kernel/call/secrets.ts'
 
 // Extending
 export type {
@@ -112,11 +120,11 @@ export type {
   SpoolSource,
   ToolContext,
 } from './kernel/ports.ts'
-export { foldEvent } from './kernel/fold.ts'
-export { keeping } from './kernel/keeping.ts'
-export type { Keeper } from './kernel/keeping.ts'
-export type { KeptRecord } from './kernel/kept-record.ts'
-export { digestOf, isSettled } from './kernel/record.ts'
+export { foldEvent } from './records/fold.ts'
+export { keeping } from './records/keeping.ts'
+export type { Keeper } from './records/keeping.ts'
+export type { KeptRecord } from './records/kept-record.ts'
+export { digestOf, isSettled } from './records/record.ts'
 export type {
   Awaited,
   Journaled,
@@ -125,7 +133,7 @@ export type {
   ToolCallRecord,
   ToolCallSnapshot,
   ToolCallState,
-} from './kernel/record.ts'
+} from './records/record.ts'
 
 // Errors
 export {

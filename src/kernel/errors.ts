@@ -1,5 +1,5 @@
-import type { Issue } from './standard.ts'
-import { shortened } from './text.ts'
+import type { Issue } from './schema/standard.ts'
+import { shortened } from './json/text.ts'
 
 /** What kind of trouble an error tells of, read from types and codes, never from message text. */
 export type ErrorCategory =

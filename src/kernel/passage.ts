@@ -1,5 +1,5 @@
-import type { ToolResult } from './call.ts'
-import type { Received, Spooled } from './parcel.ts'
+import type { ToolResult } from './call/call.ts'
+import type { Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './ports.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
@@ -10,7 +10,7 @@ import { run } from './stages/run.ts'
 import { settle, settleEarly } from './stages/settle.ts'
 import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
-import { isThenable } from './thenable.ts'
+import { isThenable } from './json/thenable.ts'
 
 /** The passage: what happens to every call, in this order. */
 export async function execute(received: Received, kernel: Kernel): Promise<ToolResult> {

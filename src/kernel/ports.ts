@@ -1,12 +1,12 @@
-import type { ArtifactClass, SpooledArtifact } from './artifact.ts'
-import type { Caller, ToolCall, ToolResult, ToolValues } from './call.ts'
-import type { ToolDefinition, ToolLike } from './definition.ts'
-import type { ToolEvent } from './events.ts'
-import type { Confirmed, Received, Resolved, Validated } from './parcel.ts'
-import type { Pause } from './pause.ts'
-import type { Awaited, Journaled, ToolCallRecord } from './record.ts'
-import type { ToolRegistry } from './registry.ts'
-import type { ArtifactShelf } from './shelf.ts'
+import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
+import type { Caller, ToolCall, ToolResult, ToolValues } from './call/call.ts'
+import type { ToolDefinition, ToolLike } from './tool/definition.ts'
+import type { ToolEvent } from './call/events.ts'
+import type { Confirmed, Received, Resolved, Validated } from './call/parcel.ts'
+import type { Pause } from './call/pause.ts'
+import type { Awaited, Journaled, ToolCallRecord } from '../records/record.ts'
+import type { ToolRegistry } from './tool/registry.ts'
+import type { ArtifactShelf } from '../spool/shelf.ts'
 
 /** What a handler, a policy and a middleware know of the call that they serve. */
 export interface ToolContext {

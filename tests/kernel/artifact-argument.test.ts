@@ -17,7 +17,7 @@ import { valibot } from 'toolwright/validators/valibot'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { MemoryReader } from '../../src/kernel/memory-reader.ts'
+import { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
 import { text, work } from './_calls.ts'
 import { memoryJournal } from 'toolwright/journals/memory'
 

@@ -9,10 +9,10 @@ import {
   type SpoolReader,
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import type * as Artifacts from '../../src/kernel/artifact.ts'
-import { isArtifact } from '../../src/kernel/artifact.ts'
-import { artifactClass } from '../../src/kernel/artifact-kinds.ts'
-import { MemoryReader } from '../../src/kernel/memory-reader.ts'
+import type * as Artifacts from '../../src/kernel/result/artifact.ts'
+import { isArtifact } from '../../src/kernel/result/artifact.ts'
+import { artifactClass } from '../../src/kernel/result/kinds.ts'
+import { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
 import { work } from './_calls.ts'
 
 const border = 262_144
@@ -255,7 +255,7 @@ describe('what an artifact is', () => {
   })
 
   test('is known across two copies of the package', async () => {
-    const secondCopy: string = '../../src/kernel/artifact.ts?copy'
+    const secondCopy: string = '../../src/kernel/result/artifact.ts?copy'
     const copy = (await import(secondCopy)) as typeof Artifacts
     const theirs = new copy.SpooledArtifact({ reader: new MemoryReader('x') })
     expect(theirs instanceof SpooledArtifact).toBe(false)

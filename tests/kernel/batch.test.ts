@@ -1,6 +1,6 @@
 import { createExecutor, type ToolResult } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { TurnSlots } from '../../src/kernel/batch.ts'
+import { TurnSlots } from '../../src/kernel/call/gates.ts'
 import { deferred, never, outcome, pause, sink, soon, text, turn, work, type Deferred } from './_calls.ts'
 
 /** Tools that wait to be let go, and tell how many run at once and in which order they began. */

@@ -4,7 +4,14 @@ import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } fro
 import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from '../../src/kernel/failure.ts'
+import {
+  categoryOf,
+  downstream,
+  modelLine,
+  oneLine,
+  returnedFailure,
+  wordsOf,
+} from '../../src/kernel/outcome/failure.ts'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
 
 class Unreadable extends Error {

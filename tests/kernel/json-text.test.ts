@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { content, createExecutor, InvalidToolResultError, json, tool } from 'toolwright'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
-import { jsonText, readText } from '../../src/kernel/json-text.ts'
+import { jsonText, readText } from '../../src/kernel/json/json-text.ts'
 import { hostile, outcome, revoked, sink, work } from './_calls.ts'
 
 function refusal(value: unknown): InvalidToolResultError {

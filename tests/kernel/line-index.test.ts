@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LineIndex, stretch } from '../../src/kernel/line-index.ts'
+import { LineIndex, stretch } from '../../src/kernel/result/lines.ts'
 import type { SpoolReader } from '../../src/kernel/ports.ts'
 
 /** A reader that counts the bytes which are asked of it. */

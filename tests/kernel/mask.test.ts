@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { concealed, mask, masked } from '../../src/kernel/mask.ts'
+import { concealed, mask, masked } from '../../src/kernel/call/secrets.ts'
 
 describe('masked', () => {
   test.each<[string, unknown, string[], unknown]>([

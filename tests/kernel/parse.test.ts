@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { InvalidToolArgsError, ToolError, UncanonicalArgsError } from '../../src/kernel/errors.ts'
-import { readJson, parseArgs, parseJson } from '../../src/kernel/parse.ts'
+import { readJson, parseArgs, parseJson } from '../../src/kernel/json/parse.ts'
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 5_000)
 const timeout = 600_000

@@ -15,8 +15,8 @@ import {
 } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { advance } from '../../src/kernel/fold.ts'
-import { snapshotOf } from '../../src/kernel/record.ts'
+import { advance } from '../../src/records/fold.ts'
+import { snapshotOf } from '../../src/records/record.ts'
 import { heard, never, pause, work } from './_calls.ts'
 import { foldOf, recordIn, told } from './_journals.ts'
 

@@ -1,6 +1,6 @@
 import { createExecutor, InvalidConfigurationError, tool, ToolRegistry, type Caller, type Tool } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { isVisible } from '../../src/kernel/registry.ts'
+import { isVisible } from '../../src/kernel/tool/registry.ts'
 import { outcome, text, work } from './_calls.ts'
 
 function named(name: string, options: object = {}): Tool {

@@ -11,7 +11,7 @@ import {
   type Shelf,
 } from 'toolwright'
 import { expect, test } from 'vitest'
-import { ArtifactShelf } from '../../src/kernel/shelf.ts'
+import { ArtifactShelf } from '../../src/spool/shelf.ts'
 import { work } from './_calls.ts'
 
 class Report extends TextArtifact {

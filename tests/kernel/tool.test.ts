@@ -10,7 +10,7 @@ import {
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type * as Tools from '../../src/kernel/tool.ts'
+import type * as Tools from '../../src/kernel/tool/tool.ts'
 import { names, never, outcome, pause, soon, turn, work } from './_calls.ts'
 
 const add = tool({
@@ -45,7 +45,7 @@ describe('a tool is a function', () => {
   })
 
   test('of another copy of the package is a tool too', async () => {
-    const secondCopy: string = '../../src/kernel/tool.ts?copy'
+    const secondCopy: string = '../../src/kernel/tool/tool.ts?copy'
     const copy = (await import(secondCopy)) as typeof Tools
     const theirs = copy.tool('theirs', () => 'ran')
     expect(copy.Tool).not.toBe(Tool)

@@ -1,4 +1,4 @@
-import type { Issue, JsonSchema } from '../../src/kernel/standard.ts'
+import type { Issue, JsonSchema } from '../../src/kernel/schema/standard.ts'
 import { compileSchemas } from './_compile.ts'
 import type { Draft } from './_dialect.ts'
 import { SchemaError, type SchemaErrorCode } from './_error.ts'

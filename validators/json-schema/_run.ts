@@ -1,4 +1,4 @@
-import type { Issue } from '../../src/kernel/standard.ts'
+import type { Issue } from '../../src/kernel/schema/standard.ts'
 import type { Dialect } from './_dialect.ts'
 import { applicationDepth, issueCount } from './_limits.ts'
 import type { Schema } from './_snapshot.ts'

@@ -1,8 +1,8 @@
-import { consult, noObjection, type Said } from '../consult.ts'
+import { consult, noObjection, type Said } from '../run/policies.ts'
 import { ToolDeniedError } from '../errors.ts'
-import { stamp, type Authorized, type Validated, type Verdict } from '../parcel.ts'
+import { stamp, type Authorized, type Validated, type Verdict } from '../call/parcel.ts'
 import type { Kernel, Policy } from '../ports.ts'
-import { isThenable } from '../thenable.ts'
+import { isThenable } from '../json/thenable.ts'
 
 const noVerdict: Verdict = Object.freeze({ ask: null, result: null })
 

@@ -1,12 +1,12 @@
-import { isMarkedJson, json, markedBlocks, markedValue } from '../content.ts'
-import { partsOf } from '../definition.ts'
+import { isMarkedJson, json, markedBlocks, markedValue } from '../result/content.ts'
+import { partsOf } from '../tool/definition.ts'
 import { InvalidToolResultError } from '../errors.ts'
-import { requireBounded } from '../json-text.ts'
-import { concealed } from '../mask.ts'
-import { stamp, type Checked, type Ran } from '../parcel.ts'
+import { requireBounded } from '../json/json-text.ts'
+import { concealed } from '../call/secrets.ts'
+import { stamp, type Checked, type Ran } from '../call/parcel.ts'
 import type { Kernel } from '../ports.ts'
-import { invalid, type Outcome } from '../schema.ts'
-import { isThenable } from '../thenable.ts'
+import { invalid, type Outcome } from '../schema/validator.ts'
+import { isThenable } from '../json/thenable.ts'
 
 /** Asks `outputSchema` whether the result is what the tool promised: what leaves is what was checked. */
 export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {

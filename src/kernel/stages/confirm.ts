@@ -1,7 +1,7 @@
-import { askApprover, questionFor, refused, wantsConfirmation } from '../approval.ts'
+import { askApprover, questionFor, refused, wantsConfirmation } from '../../approvals/approver.ts'
 import { ToolDeniedError } from '../errors.ts'
-import { stamp, type Authorized, type Confirmed, type Verdict } from '../parcel.ts'
-import { Pause } from '../pause.ts'
+import { stamp, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
+import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../ports.ts'
 
 const tokenLife = 86_400_000

@@ -1,11 +1,11 @@
-import { callIdOf, canonicalize } from '../canonical.ts'
-import { copyOfJson } from '../copy.ts'
+import { callIdOf, canonicalize } from '../json/canonical.ts'
+import { copyOfJson } from '../json/copy.ts'
 import { InvalidToolArgsError, isToolError, UncanonicalArgsError } from '../errors.ts'
-import { announce, isWatched } from '../events.ts'
-import { readText } from '../json-text.ts'
-import { toldArgs } from '../mask.ts'
-import { stamp, type Identified, type Resolved } from '../parcel.ts'
-import { parseArgs } from '../parse.ts'
+import { announce, isWatched } from '../call/events.ts'
+import { readText } from '../json/json-text.ts'
+import { toldArgs } from '../call/secrets.ts'
+import { stamp, type Identified, type Resolved } from '../call/parcel.ts'
+import { parseArgs } from '../json/parse.ts'
 import type { Kernel } from '../ports.ts'
 
 /** Gives the call its identity: the canonical text of its args, and the hash of that text and the tool's name. */

@@ -1,12 +1,12 @@
-import { canBeDescribed } from '../definition.ts'
+import { canBeDescribed } from '../tool/definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
-import { oneLine } from '../failure.ts'
-import { requireUnchanged } from '../fingerprint.ts'
-import { nearestFirst } from '../nearest.ts'
-import { stamp, type Received, type Resolved } from '../parcel.ts'
-import { clientPatience } from '../perform.ts'
+import { oneLine } from '../outcome/failure.ts'
+import { requireUnchanged } from '../../approvals/fingerprint.ts'
+import { nearestFirst } from '../tool/nearest.ts'
+import { stamp, type Received, type Resolved } from '../call/parcel.ts'
+import { clientPatience } from '../run/handler.ts'
 import type { Kernel } from '../ports.ts'
-import { isVisible, type ToolRegistry } from '../registry.ts'
+import { isVisible, type ToolRegistry } from '../tool/registry.ts'
 
 const listed = 20
 const runHere: readonly string[] = ['server', 'mcp', 'client']

@@ -1,9 +1,9 @@
-import { announce, happen, isWatched, publish } from '../events.ts'
-import { toldInput } from '../mask.ts'
-import { stamp, type Confirmed, type Ran } from '../parcel.ts'
-import { onion, resultWithoutRun } from '../perform.ts'
+import { announce, happen, isWatched, publish } from '../call/events.ts'
+import { toldInput } from '../call/secrets.ts'
+import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
+import { onion, resultWithoutRun } from '../run/handler.ts'
 import type { Kernel } from '../ports.ts'
-import { isThenable, lastly } from '../thenable.ts'
+import { isThenable, lastly } from '../json/thenable.ts'
 
 type Turn = Promise<void> | undefined
 

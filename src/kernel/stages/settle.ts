@@ -1,11 +1,11 @@
-import type { ToolResult } from '../call.ts'
-import { happen, isWatched } from '../events.ts'
-import { failed, pending, success, type Outcome } from '../outcome.ts'
-import type { Received, Spooled } from '../parcel.ts'
-import { Pause } from '../pause.ts'
+import type { ToolResult } from '../call/call.ts'
+import { happen, isWatched } from '../call/events.ts'
+import { failed, pending, success, type Outcome } from '../outcome/result.ts'
+import type { Received, Spooled } from '../call/parcel.ts'
+import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../ports.ts'
-import { tell } from '../telling.ts'
-import { isThenable } from '../thenable.ts'
+import { tell } from '../outcome/publish.ts'
+import { isThenable } from '../json/thenable.ts'
 
 /** Says what became of a call that walked the whole passage. */
 export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {

@@ -1,10 +1,10 @@
-import { isArtifact } from '../artifact.ts'
-import { isStream } from '../drain.ts'
-import { toldResult } from '../mask.ts'
-import { stamp, type Checked, type Spooled } from '../parcel.ts'
+import { isArtifact } from '../result/artifact.ts'
+import { isStream } from '../run/generator.ts'
+import { toldResult } from '../call/secrets.ts'
+import { stamp, type Checked, type Spooled } from '../call/parcel.ts'
 import type { Kernel } from '../ports.ts'
-import { isSmall, keepSmall, productOf } from '../product.ts'
-import { keep, type Kept } from '../spooling.ts'
+import { isSmall, keepSmall, productOf } from '../result/encode.ts'
+import { keep, type Kept } from '../../spool/store.ts'
 
 /** Keeps all of the result, and makes what the model is shown of it. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {

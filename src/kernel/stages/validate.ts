@@ -1,13 +1,13 @@
-import { type SpooledArtifact } from '../artifact.ts'
-import { isOf } from '../artifact-kinds.ts'
-import { hasArtifactArguments, referencesIn, withArtifacts, type Reference } from '../artifact-argument.ts'
-import { partsOf } from '../definition.ts'
+import { type SpooledArtifact } from '../result/artifact.ts'
+import { isOf } from '../result/kinds.ts'
+import { hasArtifactArguments, referencesIn, withArtifacts, type Reference } from '../../spool/argument.ts'
+import { partsOf } from '../tool/definition.ts'
 import { isToolError } from '../errors.ts'
-import { concealed } from '../mask.ts'
-import { stamp, type Identified, type Validated } from '../parcel.ts'
+import { concealed } from '../call/secrets.ts'
+import { stamp, type Identified, type Validated } from '../call/parcel.ts'
 import type { Kernel } from '../ports.ts'
-import { invalidArgs, type Outcome } from '../schema.ts'
-import { isThenable } from '../thenable.ts'
+import { invalidArgs, type Outcome } from '../schema/validator.ts'
+import { isThenable } from '../json/thenable.ts'
 
 /** Asks the tool's schema whether the args are what the handler expects, and goes on with what the schema gives back. */
 export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {

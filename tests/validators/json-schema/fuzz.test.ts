@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fastCheck from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/standard.ts'
+import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, SchemaError } from '../../../validators/json-schema/_engine.ts'
 
 const runs = Number(process.env['FUZZ_RUNS'] ?? 2_000)

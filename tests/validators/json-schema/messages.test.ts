@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/standard.ts'
+import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile } from '../../../validators/json-schema/_engine.ts'
 
 /** Issues as lines: the path, then the message. */

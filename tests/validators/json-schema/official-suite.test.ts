@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema, JsonSchemaObject } from '../../../src/kernel/standard.ts'
+import type { JsonSchema, JsonSchemaObject } from '../../../src/kernel/schema/standard.ts'
 import { compile, type CompileOptions } from '../../../validators/json-schema/_engine.ts'
 
 interface Group {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/standard.ts'
+import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, SchemaError } from '../../../validators/json-schema/_engine.ts'
 
 // Schemas and values are JSON text here: in a JavaScript literal `__proto__` would set the prototype.

@@ -1,0 +1,223 @@
+import { sha256 } from '#sha256'
+import type { UncanonicalArgsError } from '../errors.ts'
+import { isWellFormed, utf8Length } from './text.ts'
+import { pathText, tooLarge, uncanonical, whyNotJson } from './uncanonical.ts'
+
+/** How deeply arrays and objects may nest, in args of any origin. */
+export const deepest = 256
+
+// No engine makes a longer string, so this is "no limit", and small enough to be compared as an integer.
+const unlimited = 0x3fff_ffff
+
+/**
+ * Writes a value as canonical JSON: the one text that equal values have in every language.
+ *
+ * Members that are `undefined` drop out of objects and become `null` in arrays, as in JSON. `toJSON` is not asked.
+ *
+ * @param value Null, a boolean, a finite number, a string, or an array or plain object of these, at most 256 deep.
+ * @param limit The most that the text may have, in bytes of UTF-8. Default: none.
+ * @returns The text, byte for byte that of RFC 8785.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the value is not JSON, refers to itself, or is too deep or too large;
+ *   `issues` holds the one place where writing stopped.
+ * @example
+ * canonicalize({ b: 1.0, a: [undefined] }) // '{"a":[null],"b":1}'
+ * @see https://www.rfc-editor.org/rfc/rfc8785
+ */
+export function canonicalize(value: unknown, limit: number = unlimited): string {
+  const writer = spare ?? new Writer()
+  spare = undefined
+  const text = writer.whole(value, limit)
+  spare = writer
+  return text
+}
+
+/** A writer that holds nothing and that nobody uses: while a text is written, a getter may ask for another. */
+let spare: Writer | undefined
+
+/**
+ * Gives the content identity of a call whose args are canonical already.
+ *
+ * @param toolName The resolved tool's own name, never an alias.
+ * @param canonicalArgs What `canonicalize` made of the args.
+ * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the name holds a lone surrogate.
+ * @example
+ * callIdOf('get_forecast', canonicalize({ city: 'Oslo' }))
+ * @see https://www.rfc-editor.org/rfc/rfc8785
+ */
+export function callIdOf(toolName: string, canonicalArgs: string): string {
+  return sha256('{"args":' + canonicalArgs + ',"tool":' + canonicalize(toolName) + '}')
+}
+
+/**
+ * Gives the content identity of a call: the same for the same tool and args on every machine, whatever their key order.
+ *
+ * @param toolName The resolved tool's own name, never an alias.
+ * @param args The args before validation; `undefined` counts as `{}`.
+ * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the args are not JSON, refer to themselves, or are too deep.
+ * @example
+ * computeCallId('get_forecast', { city: 'Oslo' }) === computeCallId('get_forecast', JSON.parse('{ "city": "Oslo" }'))
+ * @see https://www.rfc-editor.org/rfc/rfc8785
+ */
+export function computeCallId(toolName: string, args: unknown): string {
+  return callIdOf(toolName, args === undefined ? '{}' : canonicalize(args))
+}
+
+/** A member's name as it is written, with what stands before it. */
+interface MemberName {
+  readonly first: string
+  readonly next: string
+}
+
+/** The names that were written lately: the args of a tool have the same few each time. */
+const names = new Map<string, MemberName>()
+const mostNames = 1_000
+
+class Writer {
+  limit = 0
+  /** How many containers are being written. */
+  depth = 0
+  /** These, outermost first. */
+  readonly open: (object | undefined)[] = []
+  /** For each of them the key of the member that is being written; `undefined` before the first. */
+  readonly path: (PropertyKey | undefined)[] = []
+  refusal: UncanonicalArgsError | undefined = undefined
+
+  whole(value: unknown, limit: number): string {
+    this.limit = Math.min(limit, unlimited)
+    let text: string
+    try {
+      text = this.write('', value)
+    } catch (thrown) {
+      throw this.refusal ?? this.refuse('this cannot be read. Pass plain data', thrown)
+    }
+    if (text.length * 3 > limit && utf8Length(text) > limit) throw tooLarge(limit)
+    return text
+  }
+
+  /** Appends to the text instead of returning pieces, so that its length is the running count for the limit. */
+  write(text: string, value: unknown): string {
+    if (text.length > this.limit) throw (this.refusal = tooLarge(this.limit))
+    switch (typeof value) {
+      case 'string':
+        if (value.length > this.limit) throw (this.refusal = tooLarge(this.limit))
+        return text + this.quote(value)
+      case 'number':
+        if (!Number.isFinite(value)) throw this.refuse(`${value} is not JSON. Pass a finite number or null`)
+        return text + value
+      case 'boolean':
+        return text + value
+      case 'object':
+        return value === null ? text + 'null' : this.writeContainer(text, value)
+      case 'undefined':
+      case 'bigint':
+      case 'symbol':
+      case 'function':
+        break
+    }
+    throw this.refuse(whyNotJson(value))
+  }
+
+  writeContainer(text: string, container: object): string {
+    const { open, path, depth: level } = this
+    if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(whyNotJson(container))
+    for (let outer = 0; outer < level; outer++) {
+      if (open[outer] === container) {
+        throw this.refuse(`this refers to itself, being ${pathText(path.slice(0, outer))}. Leave the reference out`)
+      }
+    }
+    if (level === deepest) throw this.refuse(`this is nested deeper than ${deepest} levels. Pass a flatter value`)
+    open[level] = container
+    path[level] = undefined
+    this.depth++
+    text = Array.isArray(container) ? this.writeArray(text, container, level) : this.writeObject(text, container, level)
+    this.depth--
+    open[level] = undefined
+    path[level] = undefined
+    return text
+  }
+
+  writeArray(text: string, array: readonly unknown[], level: number): string {
+    const { length } = array
+    text += '['
+    for (let index = 0; index < length; index++) {
+      this.path[level] = index
+      const element = array[index]
+      if (index > 0) text += ','
+      text = this.write(text, element === undefined ? null : element)
+    }
+    return text + ']'
+  }
+
+  writeObject(text: string, object: Record<string, unknown>, level: number): string {
+    const keys = inOrder(Object.keys(object))
+    let isFirst = true
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index]!
+      this.path[level] = key
+      // Read once: a getter must not show one value here and another below.
+      const member = object[key]
+      if (member === undefined) continue
+      const name = this.nameOf(key)
+      text = this.write(text + (isFirst ? name.first : name.next), member)
+      isFirst = false
+    }
+    return isFirst ? text + '{}' : text + '}'
+  }
+
+  quote(value: string): string {
+    if (isPlainText(value)) return '"' + value + '"'
+    if (!isWellFormed(value)) {
+      throw this.refuse('a string with a lone surrogate has no UTF-8. Remove it, for example with toWellFormed()')
+    }
+    return JSON.stringify(value)
+  }
+
+  nameOf(key: string): MemberName {
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const text = this.quote(key) + ':'
+    const name = { first: '{' + text, next: ',' + text }
+    if (key.length <= 64) {
+      if (names.size >= mostNames) names.clear()
+      names.set(key, name)
+    }
+    return name
+  }
+
+  refuse(reason: string, cause?: unknown): UncanonicalArgsError {
+    return (this.refusal = uncanonical(reason, this.path.slice(0, this.depth), cause))
+  }
+}
+
+// Also another realm's plain objects: their prototype is not ours, but ends its chain and has what only `Object.prototype` has.
+function isPlain(object: object): object is Record<string, unknown> {
+  const prototype: object | null = Object.getPrototypeOf(object)
+  if (prototype === Object.prototype || prototype === null) return true
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
+}
+
+/** Sorts by UTF-16 code units, as the RFC wants; most objects have few keys or are in order. */
+function inOrder(keys: string[]): string[] {
+  if (keys.length > 24) return keys.toSorted()
+  for (let index = 1; index < keys.length; index++) {
+    const key = keys[index]!
+    let place = index
+    while (place > 0 && keys[place - 1]! > key) keys[place] = keys[--place]!
+    keys[place] = key
+  }
+  return keys
+}
+
+const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
+
+/** Whether a string is its own JSON between quotes. A loop is faster than a call into the engine where it ends soon. */
+function isPlainText(value: string): boolean {
+  if (value.length > 32) return !special.test(value)
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if (code < 0x20 || code === 0x22 || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) return false
+  }
+  return true
+}

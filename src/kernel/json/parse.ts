@@ -1,0 +1,252 @@
+import { deepest } from './canonical.ts'
+import { isWellFormed, utf8Length } from './text.ts'
+import { InvalidToolArgsError } from '../errors.ts'
+import { tooLarge, uncanonical } from './uncanonical.ts'
+
+/**
+ * Reads the args of a call from text: as `parseJson`, and blank text is `{}`, which is what some models send for no args.
+ *
+ * @param text JSON text, or nothing but white space.
+ * @param limit The most that the text may have, in bytes of UTF-8. Default: 262,144.
+ * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS: the text is not JSON.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the text is JSON, and yet ambiguous, too deep or too large.
+ * @example
+ * parseArgs(' ') // {}
+ */
+export function parseArgs(text: string, limit: number = 262_144): unknown {
+  return text.length <= limit && !/[^\t\n\r ]/.test(text) ? {} : parseJson(text, { limit })
+}
+
+/**
+ * Reads JSON text of which nobody can make two different values: no key twice in an object, no lone surrogate, no number
+ * beyond a double's range. `__proto__` is a key like any other. A byte order mark is not JSON.
+ *
+ * @param text JSON text as in RFC 8259.
+ * @param options `limit`: the most that the text may have, in bytes of UTF-8 (default 262,144); `depth`: how deeply arrays and
+ *   objects may nest, at most 1,000 (default 256).
+ * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS: the text is not JSON; the message says where, what was expected, what came.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the text is JSON, and yet ambiguous, too deep or too large.
+ * @example
+ * parseJson('{"city": "Oslo"}') // { city: 'Oslo' }
+ * @see https://www.rfc-editor.org/rfc/rfc8259
+ * @see https://www.rfc-editor.org/rfc/rfc7493
+ */
+export function parseJson(text: string, options: { limit?: number; depth?: number } = {}): unknown {
+  const { limit = 262_144, depth = deepest } = options
+  const levels = Math.min(depth, 1_000)
+  if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw tooLarge(limit)
+  // The engine's own parser makes the value. What it would let pass, or get wrong, shows in cheap counts, and only a text
+  // that is odd in one of them is read slowly, by the one function that knows what to say about it.
+  const members = countMembers(text, levels)
+  if (members >= 0) {
+    try {
+      const value: Json = JSON.parse(text)
+      if (countOwn(value, text.includes('\\u')) === members && isWellFormed(text)) return value
+    } catch {
+      // The error that tells more is made below.
+    }
+  }
+  return readJson(text, levels)
+}
+
+/**
+ * Counts the colons outside strings, which in valid JSON is the number of members, duplicates included; -1 where the text
+ * is not for the engine: it is too deep, or has an escape in a key, which V8 (13.6, for one) may take for another key that it has met.
+ */
+function countMembers(text: string, levels: number): number {
+  const hasEscapes = text.includes('\\')
+  let members = 0
+  let level = 0
+  let key = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) {
+      key = index
+      index = endOfString(text, index + 1)
+    } else if (code === 0x3a) {
+      members++
+      if (hasEscapes && text.slice(key, index).includes('\\')) return -1
+    } else if ((code | 0x20) === 0x7b) {
+      if (++level > levels) return -1
+    } else if ((code | 0x20) === 0x7d) level--
+  }
+  return members
+}
+
+/** Finds the closing quote of a string. Short strings end within a loop; the engine is faster at finding far ones. */
+function endOfString(text: string, start: number): number {
+  let index = start
+  for (const near = start + 32; index < near; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) return index
+    if (code === 0x5c) index++
+  }
+  for (;;) {
+    const quote = text.indexOf('"', index)
+    if (quote < 0) return text.length
+    let backslash = quote
+    while (backslash > index && text.charCodeAt(backslash - 1) === 0x5c) backslash--
+    if ((quote - backslash) % 2 === 0) return quote
+    index = quote + 1
+  }
+}
+
+/** Counts the members that a value came to have; `NaN`, which equals no count, where it holds what it must not. */
+function countOwn(value: Json, strict: boolean): number {
+  if (typeof value === 'string') return strict && !isWellFormed(value) ? Number.NaN : 0
+  if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
+  if (typeof value !== 'object' || value === null) return 0
+  let members = 0
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) members += countOwn(value[index]!, strict)
+    return members
+  }
+  const keys = Object.keys(value)
+  members = keys.length
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!
+    if (strict && !isWellFormed(key)) return Number.NaN
+    members += countOwn(value[key]!, strict)
+  }
+  return members
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+interface Level {
+  readonly value: object
+  readonly close: '}' | ']'
+  /** The key or index that is being read; none yet before the first key. */
+  key: string | number | undefined
+}
+
+/**
+ * Reads the text from left to right, slowly, and throws at the first thing that is wrong with it, with its exact position.
+ *
+ * Exported for its tests: on every text it must agree with the fast way.
+ */
+export function readJson(text: string, levels: number): unknown {
+  const open: Level[] = []
+  let at = 0
+  let root: unknown
+
+  const where = (position: number): string => {
+    const before = text.slice(0, position)
+    const line = before.split('\n').length
+    return `position ${position} (line ${line}, column ${position - before.lastIndexOf('\n')})`
+  }
+  const unexpected = (expected: string): never => {
+    const found = /^(?:[\w.+-]{1,32}|[^])/u.exec(text.slice(at, at + 40))?.[0]
+    const shown =
+      found === undefined ? 'the end of the text' : found === '\ufeff' ? 'a byte order mark' : JSON.stringify(found)
+    const message = `expected ${expected} at ${where(at)}, found ${shown}.`
+    throw new InvalidToolArgsError(`The args are not valid JSON: ${message}`, { issues: [{ message, path: path() }] })
+  }
+  const path = (): PropertyKey[] => open.flatMap(({ key }) => key ?? [])
+  const ambiguous = (position: number, reason: string, next: string): never => {
+    throw uncanonical(`${reason} at ${where(position)}. ${next}`, path())
+  }
+  /** Reads what a sticky pattern matches here; nothing, where it does not. */
+  const match = (pattern: RegExp): string => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0] ?? ''
+    at += found.length
+    return found
+  }
+  const space = (): void => {
+    if (text.charCodeAt(at) <= 0x20) match(/[\t\n\r ]*/y)
+  }
+  /** Reads a string, from its opening quote on. */
+  const string = (): string => {
+    const start = at++
+    for (; match(/[ !#-[\]-\uffff]*/y), text[at] !== '"'; at++) {
+      if (at >= text.length) unexpected('a closing quote')
+      if (text[at] !== '\\') unexpected('a closing quote, or this character as an escape')
+      at++
+      if (!'"\\/bfnrtu'.includes(text[at] ?? '-')) unexpected('one of " \\ / b f n r t u after the backslash')
+      if (text[at] !== 'u') continue
+      for (let end = at + 4; at < end;) {
+        at++
+        if (!/[\da-f]/i.test(text[at] ?? '-')) unexpected('four hexadecimal digits after \\u')
+      }
+    }
+    at++
+    const raw = text.slice(start, at)
+    const value: string = raw.includes('\\') ? JSON.parse(raw) : raw.slice(1, -1)
+    if (!isWellFormed(value) || !isWellFormed(raw)) {
+      ambiguous(start, 'there is a lone surrogate in the string', 'Send whole characters')
+    }
+    return value
+  }
+  const number = (): number => {
+    const start = at
+    const digits = match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y)
+    const cut = match(digits === '' ? /-/y : /\.|[eE][+-]?/y)
+    if (cut !== '') unexpected('a digit')
+    if (!Number.isFinite(Number(digits))) {
+      ambiguous(start, 'there is a number beyond the range of a double', 'Send a smaller one, or a string')
+    }
+    return Number(digits)
+  }
+  const key = (level: Level, expected: string): void => {
+    if (text[at] !== '"') unexpected(expected)
+    const start = at
+    level.key = undefined
+    const name = string()
+    level.key = name
+    if (Object.hasOwn(level.value, name)) ambiguous(start, 'the key comes a second time', 'Send each key once')
+    space()
+    if (text[at] !== ':') unexpected('":"')
+    at++
+  }
+
+  /** Puts a value where it belongs; defined, since assigning to `__proto__` is something else. */
+  const place = (value: unknown): void => {
+    const level = open.at(-1)
+    const own = { value, writable: true, enumerable: true, configurable: true }
+    if (level) Object.defineProperty(level.value, level.key!, own)
+    else root = value
+  }
+
+  value: for (;;) {
+    space()
+    const first = text[at] ?? ''
+    if (first === '{' || first === '[') {
+      if (open.length === levels) {
+        ambiguous(at, `there are more than ${levels} levels of arrays and objects`, 'Send a flatter value')
+      }
+      const level: Level = first === '{' ? { value: {}, close: '}', key: undefined } : { value: [], close: ']', key: 0 }
+      place(level.value)
+      open.push(level)
+      at++
+      space()
+      if (text[at] !== level.close) {
+        if (first === '{') key(level, 'a key in double quotes or "}"')
+        continue
+      }
+    } else if (first === '"') place(string())
+    else if (/[-\d]/.test(first)) place(number())
+    else {
+      const level = open.at(-1)
+      const literal = match(/true|false|null/y)
+      if (literal === '') unexpected(level?.close === ']' && level.key === 0 ? 'a value or "]"' : 'a value')
+      place(JSON.parse(literal))
+    }
+    for (;;) {
+      space()
+      const level = open.at(-1)
+      if (!level) return at < text.length ? unexpected('the end of the text') : root
+      if (text[at] === level.close) {
+        at++
+        open.pop()
+        continue
+      }
+      if (text[at] !== ',') unexpected(`"," or "${level.close}"`)
+      at++
+      space()
+      if (level.close === '}') key(level, 'a key in double quotes')
+      else level.key = Number(level.key) + 1
+      continue value
+    }
+  }
+}

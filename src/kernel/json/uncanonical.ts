@@ -1,0 +1,54 @@
+import { UncanonicalArgsError } from '../errors.ts'
+
+/** Writes a path as code would read it: `args.items[3].when`. */
+export function pathText(path: readonly (PropertyKey | undefined)[], root = 'args'): string {
+  let text = root
+  for (const key of path) {
+    if (text.length > 160) return text + '…'
+    if (typeof key === 'number') text += `[${key}]`
+    else if (/^[\p{ID_Start}$_][\p{ID_Continue}$]{0,63}$/u.test(String(key))) text += `.${String(key)}`
+    else text += `[${JSON.stringify(String(key).slice(0, 64))}]`
+  }
+  return text
+}
+
+/** Makes the error for args that have no canonical form; the reason is a clause, and tells what to do next. */
+export function uncanonical(
+  reason: string,
+  path: readonly (PropertyKey | undefined)[],
+  cause?: unknown,
+): UncanonicalArgsError {
+  const known = path.filter((key) => key !== undefined)
+  const place = known.length > 0 ? ` at ${pathText(known)}` : ''
+  const issues = [{ message: reason, path: known }]
+  return new UncanonicalArgsError(`The args cannot be identified${place}: ${reason}.`, { issues, cause })
+}
+
+/** Makes the error for args that are over the limit. */
+export function tooLarge(limit: number): UncanonicalArgsError {
+  return uncanonical(`they are larger than ${limit} bytes of JSON. Send less, or a reference to it`, [])
+}
+
+const instead = new Map([
+  ['Date', 'its toISOString()'],
+  ['Map', 'Object.fromEntries(map)'],
+  ['Set', 'an array of its values'],
+  ['Promise', 'what it resolves to'],
+  ['ArrayBuffer', 'base64 text'],
+  ['bigint', 'a string of its digits'],
+  ['undefined', 'null, or {} for no args'],
+])
+
+/** Says that a value is no JSON, and what to pass instead. */
+export function whyNotJson(value: unknown): string {
+  let kind: string = typeof value
+  if (typeof value === 'object') {
+    const name: unknown = value?.constructor?.name
+    kind = typeof name === 'string' && name !== '' ? name.slice(0, 64) : 'class instance'
+  }
+  const next =
+    instead.get(ArrayBuffer.isView(value) ? 'ArrayBuffer' : kind) ??
+    (typeof value === 'object' ? 'a plain object' : 'data, or leave it out')
+  const article = kind === 'undefined' ? '' : /^[aeiou]/i.test(kind) ? 'an ' : 'a '
+  return `${article}${kind} is not JSON. Pass ${next}`
+}

@@ -1,0 +1,154 @@
+import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
+import type { ContentBlock } from '../result/content.ts'
+import { InternalError, isToolError, ToolDeniedError, ToolError, ToolFailure, type ErrorCode } from '../errors.ts'
+import type { ToolEvent } from '../call/events.ts'
+import { modelLine } from './failure.ts'
+import { redactorOf } from '../call/secrets.ts'
+import { progressOf, type Received, type Spooled } from '../call/parcel.ts'
+import type { Pause } from '../call/pause.ts'
+import type { Kernel } from '../ports.ts'
+import { productOf } from '../result/encode.ts'
+import type { Awaited } from '../../records/record.ts'
+
+type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
+
+const statuses = new Map<ErrorCode, CallStatus>([
+  ['E_TOOL_DENIED', 'denied'],
+  ['E_APPROVAL_EXPIRED', 'denied'],
+  ['E_TOOL_TIMEOUT', 'timed_out'],
+  ['E_CLIENT_TOOL', 'timed_out'],
+  ['E_TOOL_CANCELLED', 'cancelled'],
+])
+
+/** What became of a call, and what is still to be told of it once it is written down. */
+export interface Outcome {
+  readonly result: ToolResult
+  /** What the call needs to go on, where it is paused. */
+  readonly awaits?: Awaited
+  /** What happened before it settled. */
+  readonly before?: ToolEvent
+}
+
+/** The result of a call that walked the whole passage. */
+export function success(spooled: Spooled): ToolResult {
+  const { receipt, verdict } = spooled
+  const result = outcome(spooled, 'ok', spooled.effect, receipt.content)
+  result.artifact = receipt.artifact
+  if (receipt.handle !== undefined) result.handle = receipt.handle
+  if (verdict !== null && verdict.result !== null) result.skipped = true
+  return result
+}
+
+/** What is told of errors that quote what a handler or a validator threw, if their tool has secrets. */
+const unquoted: Partial<Record<ErrorCode, string>> = {
+  E_TOOL_DOWNSTREAM_ERROR:
+    'The tool failed. It has secrets, so what it threw is not told: throw a ToolFailure to say what may be read.',
+  E_ARTIFACT: 'An artifact could not be kept or read. The tool has secrets, so no more is told.',
+  E_VALIDATOR_FAILED:
+    'The validator failed. The tool has secrets, so its words are not told. The args may have been right; the same call may succeed later.',
+}
+
+/** The error as it may be told: if the tool has secrets, without causes, and without words that quote a secret. */
+function discreet(received: Received, error: ToolError): ToolError {
+  const { tool, identity } = progressOf(received)
+  if (tool === undefined || tool.secrets.length === 0) return error
+  const redactor = redactorOf({ tool, identity })
+  const { cause, code, category, retryable: isRetryable, issues, recommendations: advice } = error
+  const said = cause instanceof ToolFailure ? cause : undefined
+  const instead = said === undefined ? unquoted[code] : undefined
+  const told = ToolError.restore({
+    ...(redactor.data({ issues, recommendations: advice }) as object),
+    code,
+    category,
+    retryable: isRetryable,
+    message: instead ?? redactor.words(error.message),
+  })
+  const isExposed = error.exposed && !(instead !== undefined && code === 'E_TOOL_DOWNSTREAM_ERROR')
+  Object.assign(told, { exposed: isExposed })
+  if (said !== undefined) {
+    const { message, recommendations, retryable } = said
+    const words = { recommendations: recommendations.map((each) => redactor.words(each)), retryable }
+    Object.defineProperty(told, 'cause', { value: new ToolFailure(redactor.words(message), words) })
+  }
+  if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
+    try {
+      Object.defineProperty(told, 'toolResult', { value: redactor.result(error.toolResult) })
+    } catch {
+      // what the policy gave cannot be shown: its words can
+    }
+  }
+  return told
+}
+
+/** The result of a call that left the passage early. */
+export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
+  const error = discreet(received, thrown)
+  const result = outcome(
+    received,
+    statuses.get(error.code) ?? 'error',
+    received.effect,
+    wordsFor(received, kernel, error),
+  )
+  result.error = error
+  const { name: toolName, callId, invocationId } = received
+  if (Object.isExtensible(error)) Object.assign(error, { toolName, callId, invocationId })
+  return result
+}
+
+/** The result of a call in which the kernel itself failed; reported, since it is nobody else's fault. */
+export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+  const message = 'The kernel failed while it handled the call; this is a fault of the package.'
+  const error = new InternalError(message, { cause, exposed: false })
+  const result = failure(received, kernel, error)
+  kernel.report(error)
+  return result
+}
+
+/** The result of a call that failed, whatever was thrown. */
+export function failed(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
+  return isToolError(thrown) ? failure(received, kernel, thrown) : fault(received, kernel, thrown)
+}
+
+/** The result of a call that waits for somebody. */
+export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
+  const text = waitingWords(received.name, pause.reason)
+  const result = outcome(received, 'pending', received.effect, [{ type: 'text', text }])
+  // Not enumerable: a host that returns the result over HTTP must not hand the requester the approval.
+  Object.defineProperty(result, 'token', { value: token })
+  result.expiresAt = expiresAt
+  return result
+}
+
+/** What the model is told of a call that waits. */
+export function waitingWords(toolName: string, reason: Pause['reason']): string {
+  if (reason === 'client') return `${toolName} waits for the answer of the client.`
+  return `${toolName} has not run yet: it waits for approval by a person.`
+}
+
+function outcome(
+  received: Received,
+  status: CallStatus,
+  effect: SideEffect,
+  content: readonly ContentBlock[],
+): Open<ToolResult> {
+  const { id, invocationId, callId, name: toolName, receivedAt } = received
+  const isError = status !== 'ok' && status !== 'pending'
+  const durationMs = performance.now() - receivedAt
+  const result = { invocationId, callId, toolName, status, effect, isError, content, durationMs } as Open<ToolResult>
+  if (id !== undefined) result.id = id
+  return result
+}
+
+function wordsFor(received: Received, kernel: Kernel, error: ToolError): readonly ContentBlock[] {
+  if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
+    try {
+      return productOf(error.toolResult).blocks
+    } catch {
+      // what the policy gave cannot be shown: its words can
+    }
+  }
+  // What we say ourselves is for the model, such as who denied it and why, and what is wrong with its args.
+  const isTheirs = error.code === 'E_TOOL_DOWNSTREAM_ERROR' || error.code === 'E_INVALID_TOOL_RESULT'
+  const isExposed = !isTheirs || (progressOf(received).tool?.exposeErrors ?? kernel.exposeErrors)
+  return [{ type: 'text', text: modelLine(error, isExposed) }]
+}

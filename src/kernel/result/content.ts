@@ -1,0 +1,149 @@
+import { InvalidToolResultError } from '../errors.ts'
+
+/** Text for the model to read. */
+export interface TextBlock {
+  readonly type: 'text'
+  readonly text: string
+}
+
+/** A JSON value; `text` is the same value as JSON text, where the maker has it. */
+export interface JsonBlock {
+  readonly type: 'json'
+  readonly data: unknown
+  readonly text?: string
+}
+
+/** A picture, as base64 with its media type. */
+export interface ImageBlock {
+  readonly type: 'image'
+  readonly data: string
+  readonly mimeType: string
+}
+
+/** A sound, as base64 with its media type. */
+export interface AudioBlock {
+  readonly type: 'audio'
+  readonly data: string
+  readonly mimeType: string
+}
+
+/** A resource with its contents: `text`, or `blob` as base64. */
+export interface ResourceBlock {
+  readonly type: 'resource'
+  readonly resource: {
+    readonly uri: string
+    readonly mimeType?: string
+    readonly text?: string
+    readonly blob?: string
+  }
+}
+
+/** A resource that the reader may fetch by its address. */
+export interface ResourceLinkBlock {
+  readonly type: 'resource_link'
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly size?: number
+}
+
+/**
+ * What a model is shown, in blocks: those of the Model Context Protocol, and `json`.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
+ */
+export type ContentBlock = TextBlock | JsonBlock | ImageBlock | AudioBlock | ResourceBlock | ResourceLinkBlock
+
+// Registered, so that another copy of the package understands the marks; symbols cannot come out of JSON.
+const blocksMark: unique symbol = Symbol.for('toolwright.content') as never
+const valueMark: unique symbol = Symbol.for('toolwright.json') as never
+
+/** A handler's result that is meant as content blocks. */
+export interface MarkedContent {
+  readonly [blocksMark]: readonly ContentBlock[]
+}
+
+/** A handler's result that is meant as one JSON value. */
+export interface MarkedJson<Value = unknown> {
+  readonly [valueMark]: Value
+}
+
+/**
+ * Says that a handler's result is content blocks, of any kind and with any extra fields.
+ *
+ * @param blocks The blocks, in the order in which the model shall read them.
+ * @example
+ * ```ts
+ * import { content } from 'toolwright'
+ *
+ * const handler = () => content([{ type: 'resource_link', uri: 'file:///report.pdf', name: 'report.pdf' }])
+ * ```
+ */
+export function content(blocks: readonly ContentBlock[]): MarkedContent {
+  return { [blocksMark]: blocks }
+}
+
+/**
+ * Says that a handler's result is one JSON value, also where it is a string or looks like content blocks.
+ *
+ * @param value Any JSON value.
+ * @example
+ * ```ts
+ * import { json } from 'toolwright'
+ *
+ * const handler = () => json([{ type: 'text', text: 'a row of data, not a block' }])
+ * ```
+ */
+export function json<Value>(value: Value): MarkedJson<Value> {
+  return { [valueMark]: value }
+}
+
+/** Blocks that a result may have; an array may say that it has four thousand million, and have one. */
+const mostBlocks = 100_000
+
+/**
+ * The blocks of a result that was marked by `content`, else nothing.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` if there are too many.
+ */
+export function markedBlocks(value: object): readonly ContentBlock[] | undefined {
+  const blocks = (value as Partial<MarkedContent>)[blocksMark]
+  if (!Array.isArray(blocks) || blocks.length <= mostBlocks) return blocks
+  const message = `\`content\` takes at most ${mostBlocks.toLocaleString('en')} blocks, and got ${blocks.length.toLocaleString('en')}`
+  throw new InvalidToolResultError(`${message}. Return one text, or a stream.`, { issues: [{ message, path: [] }] })
+}
+
+/** Whether a result was marked by `json`. */
+export function isMarkedJson(value: object): value is MarkedJson {
+  return valueMark in value
+}
+
+/** The value that was marked by `json`. */
+export function markedValue(value: MarkedJson): unknown {
+  return value[valueMark]
+}
+
+/** Whether an unmarked array is content: every item has exactly the fields of a text, json, image or audio block. */
+export function looksLikeBlocks(value: readonly unknown[]): value is readonly ContentBlock[] {
+  // Of a sparse array `every` would pass over what is not there.
+  return value.length <= mostBlocks && isPlainBlock(value[0]) && Array.from(value).every(isPlainBlock)
+}
+
+function isPlainBlock(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const block = value as Record<string, unknown>
+  const fields = Object.keys(block).length
+  switch (block['type']) {
+    case 'text':
+      return fields === 2 && typeof block['text'] === 'string'
+    case 'json':
+      return 'data' in block && (fields === 2 || (fields === 3 && typeof block['text'] === 'string'))
+    case 'image':
+    case 'audio':
+      return fields === 3 && typeof block['data'] === 'string' && typeof block['mimeType'] === 'string'
+    default:
+      return false
+  }
+}

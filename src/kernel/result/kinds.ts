@@ -1,0 +1,120 @@
+import { isArtifactClass, SpooledArtifact, type ArtifactClass, type ArtifactOption } from './artifact.ts'
+import { ArtifactError } from '../errors.ts'
+import { readText } from '../json/json-text.ts'
+import { pointerSteps } from '../json/text.ts'
+
+/** A result that is text. */
+export class TextArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'text'
+  static override readonly mediaType: string = 'text/plain'
+}
+
+/** A result that is one JSON value; nothing is parsed before it is asked for. */
+export class JsonArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'json'
+  static override readonly mediaType: string = 'application/json'
+  #value: Promise<unknown> | undefined
+
+  /**
+   * The whole value.
+   *
+   * @throws `E_ARTIFACT` where the text is no JSON.
+   */
+  value(): Promise<unknown> {
+    this.#value ??= this.asString().then(valueOf)
+    this.#value.catch(() => (this.#value = undefined)) // a store that was away may be back
+    return this.#value
+  }
+
+  /** `object`, `array`, `string`, `number`, `boolean` or `null`. */
+  async type(): Promise<string> {
+    const value = await this.value()
+    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  }
+
+  /** The keys of an object; the indices of an array; none of anything else. */
+  async keys(): Promise<string[]> {
+    const value = await this.value()
+    return typeof value === 'object' && value !== null ? Object.keys(value) : []
+  }
+
+  /** How many items an array has, or keys an object, or characters a string; 1 for anything else. */
+  async length(): Promise<number> {
+    const value = await this.value()
+    if (typeof value === 'string' || Array.isArray(value)) return value.length
+    return typeof value === 'object' && value !== null ? Object.keys(value).length : 1
+  }
+
+  /**
+   * The value at a JSON Pointer, or `undefined` where there is none.
+   *
+   * @param pointer Such as `/items/0/name`; the empty string is the whole value.
+   * @throws `E_ARTIFACT` where the pointer is not one.
+   * @see https://www.rfc-editor.org/rfc/rfc6901
+   */
+  async get(pointer: string): Promise<unknown> {
+    if (pointer !== '' && !pointer.startsWith('/')) {
+      throw new ArtifactError(`${JSON.stringify(pointer)} is not a JSON Pointer: it has to be empty or begin with "/".`)
+    }
+    let value = await this.value()
+    for (const key of pointerSteps(pointer)) {
+      const isStep = Array.isArray(value) ? /^\d+$/.test(key) : typeof value === 'object' && value !== null
+      if (!isStep || !Object.hasOwn(value as object, key)) return undefined
+      value = (value as Record<string, unknown>)[key]
+    }
+    return value
+  }
+
+  /** The items of an array from `start` up to and without `end`. */
+  async slice(start?: number, end?: number): Promise<unknown[]> {
+    const value = await this.value()
+    return Array.isArray(value) ? value.slice(start, end) : []
+  }
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return readText(text)
+  } catch (cause) {
+    throw new ArtifactError(`The artifact is no JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** A result that is bytes. */
+export class BinaryArtifact extends SpooledArtifact {
+  static override readonly kind: string = 'binary'
+}
+
+/** Whether an artifact is of a class, be it of another copy of the package: then a kind of the class's own says so. */
+export function isOf(artifact: SpooledArtifact, Class: ArtifactClass): boolean {
+  const { kind } = Class as unknown as typeof SpooledArtifact
+  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === artifact.kind
+  return isOfOwnKind || kind === SpooledArtifact.kind || artifact instanceof Class
+}
+
+/** The subclass that a tool's `artifact` option means. */
+export function artifactClass<Artifact extends SpooledArtifact>(
+  option: ArtifactOption<Artifact>,
+): ArtifactClass<Artifact> {
+  if (isArtifactClass(option)) return option as ArtifactClass<Artifact>
+  let given: unknown
+  try {
+    given = (option as () => unknown)()
+  } catch (cause) {
+    throw new ArtifactError("The tool's `artifact` function threw instead of giving a class.", { cause })
+  }
+  if (isArtifactClass(given)) return given as ArtifactClass<Artifact>
+  throw new ArtifactError(
+    "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
+  )
+}
+
+/** The subclass that a tool's `artifact` option means, where there is one, else the one that the result suggests. */
+export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
+  return option === undefined ? otherwise : artifactClass(option)
+}
+
+/** The kernel's own class for a kind of artifact. */
+export function classOfKind(kind: string | undefined): ArtifactClass {
+  return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
+}

@@ -1,0 +1,76 @@
+import type { SpoolReader } from '../ports.ts'
+
+/** How many bytes are read at a time; line ends are counted for each such stretch. */
+export const stretch = 262_144
+const lineFeed = 10
+/** After so many stretches whoever reads on lets others have a turn: reading memory never waits by itself. */
+const turn = 16
+
+/** Lets timers and sockets have their turn, now and then. */
+export function giveWay(number: number): Promise<void> | undefined {
+  return number % turn === turn - 1 ? new Promise((resolve) => setTimeout(resolve)) : undefined
+}
+
+/** Where lines begin: for each stretch of bytes how many lines end before it, counted as far as it is asked for. */
+export class LineIndex {
+  readonly #ends: number[] = [0]
+
+  /** The offset at which a line begins; the length of it all where there is no such line. */
+  async offsetOf(line: number, reader: SpoolReader): Promise<number> {
+    if (line <= 0) return 0
+    while (this.#last < line && this.#isOpen(reader)) await this.#countNext(reader)
+    if (this.#last < line) return reader.byteLength
+    const number = this.#stretchOf(line)
+    const start = number * stretch
+    const bytes = await read(reader, number)
+    let position = -1
+    for (let left = line - (this.#ends[number] ?? 0); left > 0; left--) position = bytes.indexOf(lineFeed, position + 1)
+    return start + position + 1
+  }
+
+  /** How many lines there are; a final line end begins no other line. */
+  async lineCount(reader: SpoolReader): Promise<number> {
+    while (this.#isOpen(reader)) await this.#countNext(reader)
+    if (reader.byteLength === 0) return 0
+    const [last] = await reader.read(reader.byteLength - 1, reader.byteLength)
+    return last === lineFeed ? this.#last : this.#last + 1
+  }
+
+  /** Takes note of a stretch that somebody has read for another purpose. */
+  note(number: number, bytes: Uint8Array): void {
+    if (number !== this.#ends.length - 1) return
+    let ends = this.#last
+    for (let at = bytes.indexOf(lineFeed); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) ends++
+    this.#ends.push(ends)
+  }
+
+  get #last(): number {
+    return this.#ends.at(-1) ?? 0
+  }
+
+  #isOpen(reader: SpoolReader): boolean {
+    return (this.#ends.length - 1) * stretch < reader.byteLength
+  }
+
+  async #countNext(reader: SpoolReader): Promise<void> {
+    const number = this.#ends.length - 1
+    this.note(number, await read(reader, number))
+    await giveWay(number)
+  }
+
+  /** The stretch in which the line before `line` ends. */
+  #stretchOf(line: number): number {
+    let low = 0
+    let high = this.#ends.length - 1
+    while (high - low > 1) {
+      const middle = (low + high) >> 1
+      if ((this.#ends[middle] ?? 0) < line) low = middle
+      else high = middle
+    }
+    return low
+  }
+}
+
+function read(reader: SpoolReader, number: number): Uint8Array | Promise<Uint8Array> {
+  return reader.read(number * stretch, Math.min((number + 1) * stretch, reader.byteLength))
+}

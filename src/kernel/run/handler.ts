@@ -1,0 +1,155 @@
+import { compose, layersOf } from './middleware.ts'
+import { content } from '../result/content.ts'
+import { copyOfPlain } from '../json/copy.ts'
+import { partsOf } from '../tool/definition.ts'
+import { drain, isGenerator } from './generator.ts'
+import {
+  ClientToolError,
+  InvalidExecutionTypeError,
+  isToolError,
+  ToolNoHandlerError,
+  type ToolError,
+} from '../errors.ts'
+import { announceProgress } from '../call/events.ts'
+import { downstream, returnedFailure } from '../outcome/failure.ts'
+import { toldInput } from '../call/secrets.ts'
+import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
+import { Pause } from '../call/pause.ts'
+import type { Kernel } from '../ports.ts'
+import { after, isThenable } from '../json/thenable.ts'
+
+/** How long a client may take to answer, where its tool says nothing, in milliseconds. */
+export const clientPatience = 30_000
+
+/** The result of a call that nobody here runs: a policy gave it, or the provider ran the tool itself. */
+export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readonly value: unknown } | null {
+  const { tool, verdict, call, resumption } = confirmed
+  if (verdict !== null && verdict.result !== null) return verdict.result
+  if (resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
+  if (kernel.runners.has(tool.type)) return null
+  if (tool.type === 'provider' && call.result !== undefined) {
+    confirmed.effect = 'completed'
+    return { value: call.result }
+  }
+  if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
+    confirmed.effect = 'unknown'
+    throw new Pause(
+      'client',
+      { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
+      tool.timeout ?? clientPatience,
+    )
+  }
+  return null
+}
+
+/** Does the work of a confirmed call within its middleware. `input` is what was confirmed. */
+export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+  const { tool, context, deadline } = confirmed
+  const layers = layersOf(tool, kernel)
+  if (layers.length === 0) return perform(confirmed, input, kernel)
+  // What somebody approved is beyond the reach of what wraps the run.
+  const own = confirmed.approval === null ? input : copyOfPlain(input)
+  const work = async (): Promise<unknown> => after(perform(confirmed, own, kernel), (ran) => ran.returned)
+  return deadline
+    .within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
+    .catch((thrown: unknown) => {
+      deadline.check()
+      throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
+    })
+}
+
+/** Does the work of a confirmed call, by whoever runs tools of its type. `input` is what was confirmed. */
+export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+  confirmed.deadline.check()
+  stamp(confirmed, 'input', input) // whatever a middleware has put there
+  const work = workOf(confirmed, input, kernel)
+  if (hasEffect(confirmed)) confirmed.effect = 'unknown'
+  confirmed.attempts++
+  if (confirmed.attempts === 1) return attempt(confirmed, work, kernel)
+  return after(kernel.ledger?.commit(confirmed), () => {
+    confirmed.deadline.check() // it may have passed while the attempt was written down
+    return attempt(confirmed, work, kernel)
+  })
+}
+
+/** What only looks changes nothing, as far as it runs here. */
+function hasEffect({ tool }: Confirmed): boolean {
+  return !(tool.traits.readonly && tool.type === 'server')
+}
+
+function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
+  try {
+    const value = work()
+    const ran = isThenable(value) ? awaited(value, confirmed, kernel) : given(value, confirmed, kernel)
+    return isThenable(ran) ? orError(ran, confirmed) : ran
+  } catch (thrown) {
+    throw errorOf(thrown, confirmed)
+  }
+}
+
+/** On its own, since a call that waits for nothing makes no closure. */
+function orError(ran: Promise<Ran>, confirmed: Confirmed): Promise<Ran> {
+  return ran.catch((thrown: unknown) => {
+    throw errorOf(thrown, confirmed)
+  })
+}
+
+function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
+  const { deadline } = confirmed
+  const { ledger } = kernel
+  const next = (value: unknown): Ran | Promise<Ran> => given(value, confirmed, kernel)
+  if (ledger === undefined) return deadline.within(work, next)
+  // What the handler still does after its caller was released changes nothing, and is written down.
+  return deadline.within(work, next, (isError) => {
+    ledger.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
+  })
+}
+
+/** What a handler gives that needs no waiting for; a generator still has to run to its end. */
+function given(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
+  if (!isGenerator(value)) return returned(value, confirmed, kernel)
+  const progress = (data: unknown): void => announceProgress(confirmed, kernel, 'yield', data)
+  return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
+}
+
+function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran {
+  const failure = returnedFailure(value)
+  if (failure !== undefined) throw failure
+  const { type, requiresResponse } = confirmed.tool
+  const isPlaceholder = type === 'client' && !requiresResponse && !kernel.runners.has('client')
+  if (hasEffect(confirmed) && !isPlaceholder) confirmed.effect = 'completed'
+  return stamp(confirmed, 'returned', value)
+}
+
+function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
+  deadline.check()
+  return downstream(tool.name, thrown)
+}
+
+function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {
+  const { tool, context, resumption } = confirmed
+  const reply = resumption?.reply
+  const { handler } = partsOf(tool)
+  const runner = kernel.runners.get(tool.type)
+  if (reply !== undefined) return () => reply.value
+  if (runner !== undefined) return () => runner.run(confirmed, context)
+  switch (tool.type) {
+    case 'server':
+    case 'mcp':
+      if (handler === undefined) throw new ToolNoHandlerError(`Tool "${tool.name}" has no handler.`)
+      return () => handler(input, context)
+    case 'client':
+      if (tool.requiresResponse) {
+        throw new ToolNoHandlerError(`Tool "${tool.name}" waits for a client: run it through an executor.`)
+      }
+      return () => content(tool.defaultResult)
+    case 'provider':
+      throw new InvalidExecutionTypeError(
+        `Tool "${tool.name}" is run by the provider of the model, and its call carries no result of the provider.`,
+      )
+    default:
+      throw new InvalidExecutionTypeError(
+        `Nothing here runs tools of type "${tool.type}". Give the executor an extension with a runner for it.`,
+      )
+  }
+}

@@ -1,0 +1,133 @@
+import { isArtifactClass } from '../result/artifact.ts'
+import { InvalidInitialToolValueError } from '../errors.ts'
+import { isJsonSchema, isStandardSchema } from '../schema/validator.ts'
+import type { Issue } from '../schema/standard.ts'
+import type { ErasedConfig, ToolHooks } from './options.ts'
+
+type Check = readonly [expected: string, holds: (value: unknown) => boolean]
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isName = (value: unknown): boolean => typeof value === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(value)
+
+const text: Check = ['a string', (value) => typeof value === 'string']
+const flag: Check = ['true or false', (value) => typeof value === 'boolean']
+const object: Check = ['an object', isObject]
+const list: Check = ['an array', Array.isArray]
+const handler: Check = ['a function', isFunction]
+const schema: Check = [
+  'a Standard Schema or a raw JSON Schema',
+  (value) => isStandardSchema(value) || isJsonSchema(value),
+]
+const oneOf = (...words: string[]): Check => [
+  words.map((word) => `'${word}'`).join(' or '),
+  (value) => words.includes(value as string),
+]
+
+const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse: true }
+
+const fields: Record<keyof ErasedConfig, Check> = {
+  name: ['1 to 64 letters, digits, "_" or "-"', isName],
+  title: text,
+  description: [
+    'text that tells the model what the tool does',
+    (value) => typeof value === 'string' && value.trim() !== '',
+  ],
+  type: ['a word', (value) => typeof value === 'string' && value !== ''],
+  inputSchema: schema,
+  outputSchema: schema,
+  jsonSchema: object,
+  handler,
+  artifact: [
+    'a subclass of SpooledArtifact, or an arrow function that gives one',
+    (value) => typeof value === 'function' && (value.prototype === undefined || isArtifactClass(value)),
+  ],
+  intent: oneOf('compute', 'action', 'render'),
+  audience: oneOf('model', 'user', 'all'),
+  traits: [
+    'an object of true and false',
+    (value) => isObject(value) && Object.values(value as object).every((trait) => typeof trait === 'boolean'),
+  ],
+  timeout: ['a number of milliseconds, 0 or more', (value) => typeof value === 'number' && value >= 0],
+  requiresConfirmation: ['true, false or a function', (value) => typeof value === 'boolean' || isFunction(value)],
+  confirmationMessage: ['a string or a function', (value) => typeof value === 'string' || isFunction(value)],
+  requiresResponse: flag,
+  defaultResult: list,
+  middleware: ['an array of functions', (value) => Array.isArray(value) && value.every(isFunction)],
+  hooks: [
+    `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
+    (value) =>
+      isObject(value) &&
+      Object.entries(value as object).every(
+        ([name, hook]) => Object.hasOwn(hookNames, name) && (hook === undefined || isFunction(hook)),
+      ),
+  ],
+  ephemeral: flag,
+  trusted: flag,
+  onCollision: oneOf('replace', 'keep', 'throw'),
+  meta: object,
+  metadata: object,
+  aliases: ['an array of names', (value) => Array.isArray(value) && value.every(isName)],
+  providerOptions: object,
+  libraryOptions: object,
+  mcpConfig: object,
+  ui: object,
+  examples: list,
+  secrets: [
+    'an array of JSON Pointers such as "/password"',
+    (value) => Array.isArray(value) && value.every((pointer) => typeof pointer === 'string' && pointer.startsWith('/')),
+  ],
+  exposeErrors: flag,
+  inlineLimit: ['a number of bytes, 0 or more', (value) => typeof value === 'number' && value >= 0],
+}
+
+/** The names of all fields that a tool's config may have. */
+export const fieldNames: readonly string[] = Object.keys(fields)
+
+/** What other kernels call our fields. */
+const otherNames = new Map([
+  ['parameters', 'inputSchema'],
+  ['input', 'inputSchema'],
+  ['input_schema', 'inputSchema'],
+  ['output', 'outputSchema'],
+  ['execute', 'handler'],
+  ['callback', 'handler'],
+  ['exec', 'handler'],
+  ['run', 'handler'],
+  ['artifactConstructor', 'artifact'],
+  ['requireConfirmation', 'requiresConfirmation'],
+])
+
+/** Everything that is wrong with a tool's config, one issue for each field. */
+export function issuesOfConfig(config: unknown): Issue[] {
+  if (!isObject(config)) return [{ message: 'must be an object', path: [] }]
+  const given = config as Record<string, unknown>
+  const issues: Issue[] = []
+  for (const [field, [expected, holds]] of Object.entries(fields)) {
+    const isRequired = field === 'name' || field === 'description'
+    if (given[field] === undefined ? isRequired : !holds(given[field])) {
+      issues.push({ message: `must be ${expected}`, path: [field] })
+    }
+  }
+  for (const field of Object.keys(given)) {
+    if (Object.hasOwn(fields, field)) continue
+    const ours = otherNames.get(field)
+    issues.push({
+      message: ours === undefined ? 'is not a field of a tool' : `is called \`${ours}\` here`,
+      path: [field],
+    })
+  }
+  const { type } = given
+  if ((type === undefined || type === 'server' || type === 'mcp') && given['handler'] === undefined) {
+    issues.push({ message: `is required for a tool of type '${type ?? 'server'}'`, path: ['handler'] })
+  }
+  return issues
+}
+
+/** The refusal of a config, with every field that is wrong in its message. */
+export function invalidConfig(config: unknown, issues: readonly Issue[]): InvalidInitialToolValueError {
+  const name: unknown = isObject(config) ? (config as { name?: unknown }).name : undefined
+  const which = typeof name === 'string' ? `Tool ${JSON.stringify(name.slice(0, 80))}` : 'The tool'
+  const words = issues.map(({ path, message }) => (path.length === 0 ? message : `\`${String(path[0])}\` ${message}`))
+  return new InvalidInitialToolValueError(`${which} cannot be made: ${words.join('; ')}.`, { issues })
+}

@@ -1,0 +1,198 @@
+import type { ArtifactOption } from '../result/artifact.ts'
+import type { ContentBlock } from '../result/content.ts'
+import { SchemaConversionError } from '../errors.ts'
+import type { Schema } from '../schema/infer.ts'
+import { anyObject, noInput, requireObjectRoot, rootObject } from '../schema/object.ts'
+import { isStandardSchema, reasonOf, requireConverter, validatorOf, type Validator } from '../schema/validator.ts'
+import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
+import { invalidConfig, issuesOfConfig } from './checks.ts'
+import type { ErasedConfig, ErasedHandler, ToolOptions, ToolTraits, ToolUi } from './options.ts'
+
+/** The part of a definition that can be written down and sent anywhere. */
+export interface ToolDescription {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  /** JSON Schema of the args; its root is an object. */
+  readonly inputSchema: JsonSchemaObject
+  /** JSON Schema of the result, where it can be said. */
+  readonly outputSchema?: JsonSchemaObject
+  readonly type: string
+  readonly intent: 'compute' | 'action' | 'render'
+  readonly audience: 'model' | 'user' | 'all'
+  readonly requiresResponse?: boolean
+  readonly timeout?: number
+  readonly defaultResult?: readonly ContentBlock[]
+  readonly ui?: ToolUi
+}
+
+// Registered, so that the tools of another copy of the package can be read.
+export const definitionKey: unique symbol = Symbol.for('toolwright.definition')
+const partsKey: unique symbol = Symbol.for('toolwright.parts')
+
+/** Anything that has a definition: a `Tool` of this or another copy of the package, or the definition itself. */
+export interface ToolLike {
+  readonly [definitionKey]: ToolDefinition
+}
+
+type Defaulted =
+  | 'intent'
+  | 'audience'
+  | 'traits'
+  | 'requiresConfirmation'
+  | 'requiresResponse'
+  | 'defaultResult'
+  | 'middleware'
+  | 'ephemeral'
+  | 'trusted'
+  | 'onCollision'
+  | 'meta'
+  | 'metadata'
+  | 'aliases'
+  | 'providerOptions'
+  | 'libraryOptions'
+  | 'examples'
+  | 'secrets'
+
+/** The data of a tool, complete: registry, stages and formats speak only of it. */
+export interface ToolDefinition
+  extends ToolLike, Omit<ToolOptions<unknown>, Defaulted>, Required<Pick<ToolOptions<unknown>, Defaulted>> {
+  readonly type: string
+  readonly traits: Required<ToolTraits>
+  readonly inputSchema?: Schema
+  readonly outputSchema?: Schema
+  readonly artifact?: ArtifactOption
+  /** What can be written down of it. Throws `E_SCHEMA_CONVERSION` where the input schema cannot be said in JSON Schema. */
+  describe(): ToolDescription
+}
+
+/** What only the kernel reaches. */
+interface Parts {
+  readonly input: Validator
+  readonly output: Validator | undefined
+  readonly handler: ErasedHandler | undefined
+}
+
+/**
+ * Makes a definition out of what an author wrote.
+ *
+ * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
+ */
+export function define(config: ErasedConfig, takesAnyObject = false): ToolDefinition {
+  const issues = issuesOfConfig(config)
+  if (issues.length > 0) throw invalidConfig(config, issues)
+  const { handler, ...options } = Object.fromEntries(
+    Object.entries(config).filter(([, value]) => value !== undefined),
+  ) as unknown as ErasedConfig
+  const { name, inputSchema, outputSchema } = options
+  const parts: Parts = {
+    input: inputSchema !== undefined ? validatorOf(inputSchema) : takesAnyObject ? anyObject : noInput,
+    output: outputSchema === undefined ? undefined : validatorOf(outputSchema),
+    handler,
+  }
+  let description: ToolDescription | undefined
+  const definition = {
+    intent: 'compute',
+    audience: 'model',
+    requiresConfirmation: false,
+    requiresResponse: false,
+    defaultResult: [{ type: 'text', text: `[${name} rendered on client]` }],
+    middleware: [],
+    ephemeral: false,
+    trusted: false,
+    onCollision: 'throw',
+    meta: {},
+    metadata: {},
+    aliases: [],
+    providerOptions: {},
+    libraryOptions: {},
+    examples: [],
+    secrets: [],
+    ...options,
+    type: options.type ?? 'server',
+    traits: {
+      readonly: false,
+      destructive: false,
+      idempotent: false,
+      openWorld: false,
+      concurrent: true,
+      ...options.traits,
+    },
+    describe: () => (description ??= describe(definition, parts)),
+  } as Omit<ToolDefinition, typeof definitionKey> as ToolDefinition
+  Object.defineProperty(definition, definitionKey, { value: definition })
+  Object.defineProperty(definition, partsKey, { value: parts })
+  return definition
+}
+
+/** The definition of a tool, whichever copy of the package made it. */
+export function definitionOf(tool: ToolLike): ToolDefinition {
+  return tool[definitionKey]
+}
+
+/** Whether a value has a definition. */
+export function isToolLike(value: unknown): value is ToolLike {
+  return value !== null && (typeof value === 'object' || typeof value === 'function') && definitionKey in value
+}
+
+/** The validators and the handler of a tool: for the kernel alone. */
+export function partsOf(definition: ToolDefinition): Parts {
+  return (definition as ToolDefinition & { readonly [partsKey]: Parts })[partsKey]
+}
+
+/** Refuses a tool that models would be shown, if it is known without a conversion that its schema cannot be shown. */
+export function requireDescribable(definition: ToolDefinition): void {
+  const { audience, jsonSchema, inputSchema, name } = definition
+  if (audience === 'user') return
+  try {
+    if (jsonSchema !== undefined) requireObjectRoot(jsonSchema)
+    else if (isStandardSchema(inputSchema)) requireConverter(inputSchema)
+    else if (inputSchema !== undefined) requireObjectRoot(inputSchema as JsonSchema)
+  } catch (cause) {
+    throw new SchemaConversionError(`Tool ${JSON.stringify(name)}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** Whether a tool can be shown; where it cannot, the reason is reported. */
+export function canBeDescribed(definition: ToolDefinition, report: (error: unknown) => void): boolean {
+  try {
+    definition.describe()
+    return true
+  } catch (error) {
+    report(error)
+    return false
+  }
+}
+
+function describe(definition: ToolDefinition, parts: Parts): ToolDescription {
+  const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
+  const { requiresResponse, timeout, defaultResult } = definition
+  let inputSchema: JsonSchemaObject
+  try {
+    inputSchema = rootObject(jsonSchema ?? parts.input.jsonSchema('input'))
+  } catch (cause) {
+    throw new SchemaConversionError(`Tool ${JSON.stringify(name)}: ${reasonOf(cause)}`, { cause })
+  }
+  const outputSchema = outputJsonSchema(parts.output)
+  return {
+    name,
+    ...(title === undefined ? undefined : { title }),
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? undefined : { outputSchema }),
+    type,
+    intent,
+    audience,
+    ...(type === 'client' ? { requiresResponse, timeout: timeout ?? 30_000, defaultResult } : undefined),
+    ...(ui === undefined ? undefined : { ui }),
+  }
+}
+
+/** The result's schema only informs: one that JSON Schema cannot say is left out, and validates all the same. */
+function outputJsonSchema(output: Validator | undefined): JsonSchemaObject | undefined {
+  try {
+    return output?.jsonSchema('output')
+  } catch {
+    return undefined
+  }
+}

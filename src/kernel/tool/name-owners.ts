@@ -1,0 +1,128 @@
+import type { Caller } from '../call/call.ts'
+import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
+import { ToolAlreadyRegisteredError } from '../errors.ts'
+import type { Extension } from '../ports.ts'
+import { spelling, ToolRegistry } from './registry.ts'
+
+/** Names that one extension may take in the life of an executor. */
+const mostNames = 10_000
+
+interface Owner {
+  readonly extension: Extension
+  /** Whether the tool came from a server, which may list whatever it likes. */
+  readonly isServer: boolean
+}
+
+/**
+ * Which extension a name belongs to. A name that a server's tool once had stays its own for the life of the executor, and a
+ * name that a tool of another source has or had never goes to a server's tool: what people approved of, and what policies
+ * allow, they know by its name.
+ */
+export class NameOwners {
+  readonly registry: ToolRegistry
+  readonly #report: (error: unknown) => void
+  readonly #owners = new Map<string, Owner>()
+  readonly #counts = new Map<Extension, number>()
+  #hasServers = false
+  readonly #reported = new Set<string>()
+
+  /** @param registry The executor's own tools. */
+  constructor(registry: ToolRegistry, report: (error: unknown) => void) {
+    this.registry = registry
+    this.#report = report
+  }
+
+  /** Whether a name belongs to another source than an extension. */
+  isTaken(name: string, extension: Extension): boolean {
+    const owner = this.#owners.get(spelling(name))
+    return owner === undefined ? this.registry.wasTaken(name) : owner.extension !== extension
+  }
+
+  /** Gives an extension the names of its tools. Returns the tools that have theirs; the others are set aside and reported. */
+  claim(tools: readonly ToolLike[], extension: Extension): readonly ToolLike[] {
+    return tools.filter((tool) => {
+      if (!isToolLike(tool)) return true // the registry refuses it, and says why
+      const { name, aliases, mcpConfig } = definitionOf(tool)
+      const isServer = mcpConfig !== undefined
+      const words = [name, ...aliases]
+      const other = words.find((word) => this.#isForeign(word, { extension, isServer }))
+      const count = this.#counts.get(extension) ?? 0
+      if (other !== undefined) {
+        const of = isServer ? ` of the server ${JSON.stringify(mcpConfig.serverName)}` : ''
+        this.#refuse(
+          `The tool ${JSON.stringify(name)}${of} is set aside: ${JSON.stringify(other)} belongs to a tool of another source. Give the tool another name; \`mcpTools\` takes a \`prefix\`.`,
+        )
+      } else if (isServer && count > mostNames) {
+        this.#refuse(
+          `The server ${JSON.stringify(mcpConfig.serverName)} has used ${mostNames} names: its tools of other names are set aside.`,
+        )
+        return words.every((word) => this.#owners.has(spelling(word)))
+      } else this.#give(words, { extension, isServer }, count)
+      return other === undefined
+    })
+  }
+
+  /** Whether a tool of the executor's own registry has to stand back, since its name is a server's. */
+  isServers(name: string): boolean {
+    return this.#hasServers && this.#owners.get(spelling(name))?.isServer === true
+  }
+
+  /** Reports that a tool of the executor's own registry stands back. */
+  standBack(name: string): void {
+    this.#refuse(
+      `The tool ${JSON.stringify(name)} of the executor's registry is set aside: a server's tool had this name before. Give it another name, or add it before the executor is first used.`,
+    )
+  }
+
+  #isForeign(word: string, { extension, isServer }: Owner): boolean {
+    if (isServer) return this.isTaken(word, extension)
+    const owner = this.#owners.get(spelling(word))
+    return owner?.isServer === true && owner.extension !== extension
+  }
+
+  #give(words: readonly string[], owner: Owner, count: number): void {
+    if (count > mostNames) return
+    this.#hasServers ||= owner.isServer
+    for (const word of words.map(spelling)) {
+      if (this.#owners.has(word)) continue
+      this.#owners.set(word, owner)
+      count++
+    }
+    this.#counts.set(owner.extension, count)
+  }
+
+  /** Reports a clash once. */
+  #refuse(message: string): void {
+    if (this.#reported.has(message) || this.#reported.size >= mostNames) return
+    this.#reported.add(message)
+    this.#report(new ToolAlreadyRegisteredError(message))
+  }
+}
+
+/** The tools of a session over those of the executor, of which those stand back whose names are a server's. */
+export class SessionRegistry extends ToolRegistry {
+  readonly #owners: NameOwners
+
+  constructor(owners: NameOwners) {
+    super([], { parent: owners.registry })
+    this.#owners = owners
+  }
+
+  override get(name: string): ToolDefinition | undefined {
+    return this.#own(super.get(name), name)
+  }
+
+  override resolve(name: string): ToolDefinition | undefined {
+    return this.#own(super.resolve(name), name)
+  }
+
+  override list(caller?: Caller): ToolDefinition[] {
+    return super.list(caller).filter((tool) => this.#own(tool, tool.name) !== undefined)
+  }
+
+  #own(tool: ToolDefinition | undefined, name: string): ToolDefinition | undefined {
+    if (tool === undefined || !this.#owners.isServers(name) || this.parent?.get(tool.name) !== tool) return tool
+    this.#owners.standBack(name)
+    return undefined
+  }
+}

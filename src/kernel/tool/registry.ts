@@ -1,0 +1,271 @@
+import type { Caller } from '../call/call.ts'
+import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
+import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
+import { isRaw, loadEngine } from '../schema/validator.ts'
+
+export type OnCollision = 'replace' | 'keep' | 'throw'
+
+const mostFormer = 10_000
+
+/** Names and the tools that they mean; a registry with a parent falls back to it. */
+export class ToolRegistry {
+  readonly parent: ToolRegistry | undefined
+  readonly #tools = new Map<string, ToolDefinition>()
+  /** Aliases, and the one spelling under which names that differ by `-`, `_` and case are the same. */
+  readonly #aliases = new Map<string, string>()
+  readonly #spellings = new Map<string, string>()
+  /** What was taken out by its undo, and so is not put back by the undo of what replaced it. */
+  readonly #undone = new WeakSet<ToolDefinition>()
+  /** Names and aliases of tools that were taken out, in the one spelling; the oldest first. */
+  readonly #former = new Set<string>()
+  /** What `hide` and `unhide` said of names. */
+  readonly #hidden = new Map<string, boolean>()
+  readonly #listeners = new Set<() => void>()
+
+  /**
+   * @param tools What it holds from the start.
+   * @param options `parent`: asked for what is not here.
+   * @throws `E_TOOL_ALREADY_REGISTERED`, `E_SCHEMA_CONVERSION`, `E_INVALID_CONFIGURATION` as `add` does.
+   */
+  constructor(tools: Iterable<ToolLike> = [], options: { readonly parent?: ToolRegistry } = {}) {
+    this.parent = options.parent
+    let index = 0
+    for (const tool of tools) {
+      requireTool(tool, `\`tools[${index++}]\``)
+      this.add(tool)
+    }
+  }
+
+  /**
+   * Adds a tool.
+   *
+   * @param options `onCollision`: what to do where the name is taken. Default: `'throw'`.
+   * @returns The undo: takes the tool out again, and puts back what it replaced.
+   * @throws `E_TOOL_ALREADY_REGISTERED` where the name, an alias or a spelling is taken; `E_SCHEMA_CONVERSION` where a model
+   * could not be shown the tool; `E_INVALID_CONFIGURATION` where it is none.
+   */
+  add(tool: ToolLike, options: { readonly onCollision?: OnCollision } = {}): () => void {
+    requireTool(tool, 'What `add` was given')
+    const definition = definitionOf(tool)
+    const { name } = definition
+    const former = this.#tools.get(name)
+    if (former !== undefined && options.onCollision === 'keep') return () => {}
+    if (former !== undefined && options.onCollision !== 'replace') throw taken(name, `a tool of this name`)
+    requireDescribable(definition)
+    if (isRaw(definition.inputSchema) || isRaw(definition.outputSchema)) loadEngine().catch(() => {}) // validation will tell
+    if (former !== undefined) this.#remove(former)
+    try {
+      this.#insert(definition)
+    } catch (error) {
+      if (former !== undefined) this.#insert(former)
+      throw error
+    }
+    this.#undone.delete(definition)
+    return () => {
+      this.#undone.add(definition)
+      if (this.#tools.get(name) !== definition) return
+      if (former === undefined || this.#undone.has(former)) return void this.remove(name)
+      this.#remove(definition)
+      try {
+        this.#insert(former)
+      } catch (error) {
+        this.#insert(definition) // what it replaced has no place any more: nothing is undone
+        this.#undone.delete(definition)
+        throw error
+      }
+    }
+  }
+
+  /** Takes a tool out; `false` where there is none of this name. */
+  remove(name: string): boolean {
+    const definition = this.#tools.get(name)
+    if (definition === undefined) return false
+    this.#hidden.delete(name)
+    this.#remove(definition)
+    return true
+  }
+
+  /**
+   * Takes out the tools that are `ephemeral`: those of this registry, not of its parent, and not those that extensions give for
+   * a session.
+   *
+   * @returns Their names.
+   */
+  pruneEphemeral(): string[] {
+    const names = [...this.#tools.values()].filter(({ ephemeral }) => ephemeral).map(({ name }) => name)
+    for (const name of names) this.remove(name)
+    return names
+  }
+
+  /**
+   * Leaves a tool out of what callers are shown; they may still call it. A tool that takes its place is hidden too.
+   *
+   * @returns `false` if there is no tool of this name.
+   */
+  hide(name: string): boolean {
+    return this.#setHidden(name, true)
+  }
+
+  /**
+   * Shows a tool again that was hidden, here or in the parent.
+   *
+   * @returns `false` if there is no tool of this name.
+   */
+  unhide(name: string): boolean {
+    return this.#setHidden(name, false)
+  }
+
+  /** Whether a tool is left out of what callers are shown. */
+  isHidden(name: string): boolean {
+    const said = this.#hidden.get(name)
+    return said ?? (!this.#tools.has(name) && this.parent?.isHidden(name) === true)
+  }
+
+  /** The tool of exactly this name. */
+  get(name: string): ToolDefinition | undefined {
+    return this.#tools.get(name) ?? this.parent?.get(name)
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined
+  }
+
+  /** Whether a name or an alias is in use here or in the parent, in whichever spelling. */
+  isTaken(name: string): boolean {
+    return this.#spellings.has(spelling(name)) || (this.parent?.isTaken(name) ?? false)
+  }
+
+  /** Whether a name or an alias is or was in use, as `isTaken` says it; of those taken out, the last 10,000 count. */
+  wasTaken(name: string): boolean {
+    const word = spelling(name)
+    return this.#spellings.has(word) || this.#former.has(word) || (this.parent?.wasTaken(name) ?? false)
+  }
+
+  /**
+   * Subscribes to tools that are added, removed, hidden or shown again, here or in the parent.
+   *
+   * @returns The undo.
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    const undo = this.parent?.onChange(listener)
+    return () => {
+      this.#listeners.delete(listener)
+      undo?.()
+    }
+  }
+
+  /** The tool that a call means: by its name, else by an alias. */
+  resolve(name: string): ToolDefinition | undefined {
+    return this.get(name) ?? this.#byAlias(name)
+  }
+
+  /** All tools, the parent's first, in the order in which they came; if a caller is given, those that it is shown. */
+  list(caller?: Caller): ToolDefinition[] {
+    const all = new Map(this.parent?.list().map((tool) => [tool.name, tool]))
+    for (const [name, tool] of this.#tools) all.set(name, tool)
+    const tools = [...all.values()]
+    return caller === undefined ? tools : tools.filter((tool) => isVisible(tool, caller) && !this.isHidden(tool.name))
+  }
+
+  /**
+   * A new registry with the tools of this and of others, from left to right; none of them is changed. Hidden tools stay hidden.
+   *
+   * @param options `onCollision`: what to do where a name is taken and the incoming tool's own `onCollision` is `'throw'`. Default: `'throw'`.
+   */
+  merge(others: Iterable<ToolRegistry>, options: { readonly onCollision?: OnCollision } = {}): ToolRegistry {
+    const merged = new ToolRegistry()
+    for (const registry of [this, ...others]) {
+      for (const tool of registry.list()) {
+        const onCollision = tool.onCollision === 'throw' ? options.onCollision : tool.onCollision
+        merged.add(tool, onCollision === undefined ? {} : { onCollision })
+        if (merged.get(tool.name) === tool) merged.#setHidden(tool.name, registry.isHidden(tool.name))
+      }
+    }
+    return merged
+  }
+
+  #setHidden(name: string, isHidden: boolean): boolean {
+    if (!this.has(name)) return false
+    if (this.isHidden(name) !== isHidden) {
+      this.#hidden.set(name, isHidden)
+      this.#tell()
+    }
+    return true
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  #byAlias(alias: string): ToolDefinition | undefined {
+    const name = this.#aliases.get(alias)
+    if (name !== undefined) return this.#tools.get(name)
+    return this.parent === undefined ? undefined : this.parent.#byAlias(alias)
+  }
+
+  #insert(definition: ToolDefinition): void {
+    const { name, aliases } = definition
+    for (const word of [name, ...aliases]) {
+      const other = this.#spellings.get(spelling(word))
+      if (other !== undefined && other !== name)
+        throw taken(word, `the tool "${other}", whose name or alias is too like it`)
+    }
+    this.#tools.set(name, definition)
+    for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
+    for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
+    this.#tell()
+  }
+
+  #remove(definition: ToolDefinition): void {
+    this.#tools.delete(definition.name)
+    for (const word of [definition.name, ...definition.aliases].map(spelling)) {
+      this.#spellings.delete(word)
+      this.#former.delete(word) // put again below, as the newest
+      this.#former.add(word)
+    }
+    for (const oldest of this.#former) {
+      if (this.#former.size <= mostFormer) break
+      this.#former.delete(oldest)
+    }
+    for (const alias of definition.aliases) this.#aliases.delete(alias)
+    this.#tell()
+  }
+}
+
+/** Whether a caller is shown a tool, and may call it. */
+export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
+  if (caller === 'user') return true
+  if (caller === 'model') return tool.audience !== 'user' && (tool.ui?.visibility?.includes('model') ?? true)
+  const app: unknown = caller.app
+  const visibility = tool.ui?.visibility ?? ['model', 'app']
+  return typeof app === 'string' && tool.mcpConfig?.serverName === app && visibility.includes('app')
+}
+
+/** The one spelling of names that models would take for the same. */
+export function spelling(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_')
+}
+
+function requireTool(tool: unknown, which: string): void {
+  if (isToolLike(tool)) return
+  const what = tool === null ? 'null' : Array.isArray(tool) ? 'array' : typeof tool
+  throw new InvalidConfigurationError(
+    `${which} is not a tool but ${what}. Give what \`tool()\` made, as in \`tools: [tool({ name, description, handler })]\`.`,
+  )
+}
+
+function taken(name: string, by: string): ToolAlreadyRegisteredError {
+  return new ToolAlreadyRegisteredError(
+    `The name ${JSON.stringify(name)} is taken: the registry holds ${by}. Rename the tool, or add it with { onCollision: 'replace' }.`,
+  )
+}
+
+/** Brings whatever an executor is given into one registry. */
+export function registryOf(tools: ToolRegistry | Iterable<ToolLike>): ToolRegistry {
+  if (tools instanceof ToolRegistry) return tools
+  if (typeof tools !== 'object' || tools === null || !(Symbol.iterator in tools)) {
+    throw new InvalidConfigurationError('`tools` must be an array of tools, or a ToolRegistry.')
+  }
+  return new ToolRegistry(tools)
+}

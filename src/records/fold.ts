@@ -1,0 +1,125 @@
+import { IllegalTransitionError } from '../kernel/errors.ts'
+import type { ToolEvent, ToolEventOf } from '../kernel/call/events.ts'
+import { following, type OpenRecord, type ToolCallRecord, type ToolCallState } from './record.ts'
+
+/**
+ * Folds one event of an invocation into its record.
+ *
+ * @param record What the events before gave; nothing for the first.
+ * @throws `E_ILLEGAL_TRANSITION` where the events are not those of one invocation, in their order.
+ */
+export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
+  const open = record === undefined ? begun(event) : { ...record }
+  fold(open, event)
+  return open
+}
+
+/** The record of an invocation of which nothing has been told before this event. */
+export function begun({ invocationId, callId, toolName, session, id, seq, timestamp }: ToolEvent): OpenRecord {
+  const record: OpenRecord = {
+    id: invocationId,
+    callId,
+    name: toolName,
+    session,
+    input: undefined,
+    state: 'PENDING',
+    approval: { required: false },
+    effect: 'none',
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    auditTrail: [{ state: 'PENDING', timestamp }],
+    seq: seq + 1,
+  }
+  if (id !== undefined) record.toolCallId = id
+  return record
+}
+
+/** Folds an event into a record that nobody else holds. */
+export function fold(record: OpenRecord, event: ToolEvent): void {
+  const { timestamp } = event
+  switch (event.event) {
+    case 'call:received':
+      record.input = event.args
+      break
+    case 'call:paused':
+      pause(record, event)
+      break
+    case 'call:resumed':
+      resume(record, event)
+      break
+    case 'tool:start':
+      execute(record, timestamp)
+      break
+    case 'tool:progress':
+    case 'tool:end':
+      break
+    case 'call:settled':
+      settle(record, event)
+  }
+  record.seq = event.seq + 1
+  record.callId = event.callId ?? record.callId
+  record.name = event.toolName
+}
+
+/**
+ * Brings a record into another state, with a line in its audit trail.
+ *
+ * @throws `E_ILLEGAL_TRANSITION` where that state cannot follow.
+ */
+export function advance(record: OpenRecord, state: ToolCallState, timestamp: number, note?: string): void {
+  if (!following[record.state].includes(state)) {
+    throw new IllegalTransitionError(`Invocation ${record.id} cannot go from ${record.state} to ${state}.`)
+  }
+  record.state = state
+  remark(record, timestamp, note)
+}
+
+/** Adds a line to a record's audit trail. */
+export function remark(record: OpenRecord, timestamp: number, note?: string): void {
+  const { state } = record
+  record.updatedAt = timestamp
+  record.auditTrail = [...record.auditTrail, note === undefined ? { state, timestamp } : { state, timestamp, note }]
+}
+
+function pause(record: OpenRecord, { reason, prompt, why, meta, timestamp }: ToolEventOf<'call:paused'>): void {
+  if (reason === 'client') return execute(record, timestamp)
+  advance(record, 'APPROVAL_REQUIRED', timestamp)
+  record.approval = { required: true, prompt, ...(why !== undefined && { why }), ...(meta && { meta }) }
+}
+
+function resume(record: OpenRecord, event: ToolEventOf<'call:resumed'>): void {
+  const { decision, decidedBy, note, always, args, editedFrom, timestamp } = event
+  if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer decides nothing
+  record.approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
+  if (editedFrom !== undefined) {
+    record.editedFrom = editedFrom
+    record.input = args
+  }
+  if (decision === 'deny') remark(record, timestamp, note)
+  else advance(record, 'APPROVED', timestamp, note)
+}
+
+function execute(record: OpenRecord, timestamp: number): void {
+  if (record.state === 'EXECUTING') return
+  advance(record, 'EXECUTING', timestamp)
+  record.startedAt ??= timestamp
+}
+
+function settle(record: OpenRecord, event: ToolEventOf<'call:settled'>): void {
+  const { status, effect, error, durationMs, timestamp } = event
+  if (status !== 'pending') {
+    advance(record, stateAfter(record.state, event), timestamp, error?.code)
+    record.isError = status !== 'ok'
+    record.durationMs = durationMs
+    record.completedAt = timestamp
+    if (error !== undefined) record.error = `${error.name}: ${error.message}`
+  }
+  record.status = status
+  record.effect = effect
+}
+
+function stateAfter(state: ToolCallState, event: ToolEventOf<'call:settled'>): ToolCallState {
+  if (event.error?.code === 'E_SEALED') return 'SEALED'
+  if (event.status === 'ok') return 'COMPLETED'
+  return event.status === 'denied' && state !== 'EXECUTING' ? 'DENIED' : 'FAILED'
+}

@@ -1,0 +1,77 @@
+import { sha256 } from '#sha256'
+import type { ContentBlock } from '../kernel/result/content.ts'
+import { limited } from '../kernel/call/deadline.ts'
+import { ArtifactError } from '../kernel/errors.ts'
+import { readText } from '../kernel/json/json-text.ts'
+import type { Kernel } from '../kernel/ports.ts'
+import type { Journaled } from './record.ts'
+
+/** Characters of content up to which a record holds it. */
+const largest = 65_536
+/** How long the store may take, in milliseconds. */
+const patience = 30_000
+
+/** Content as a record has it: whole, or in words beside the place where it is kept. */
+export type RecordedContent = Required<Pick<Journaled, 'result'>> & Pick<Journaled, 'stored'>
+
+/** Returns whether content is too large for a record. */
+export function isLarge(content: readonly ContentBlock[]): boolean {
+  let length = 0
+  for (const block of content) {
+    length += 16
+    if (block.type === 'text') length += block.text.length
+    else if (block.type === 'image' || block.type === 'audio') length += block.data.length
+    else if (block.type === 'json' && block.text !== undefined) length += block.text.length * 2
+    else length += JSON.stringify(block)?.length ?? 0
+    if (length > largest) return true
+  }
+  return false
+}
+
+/** Puts content into the store. If that fails it is reported, and the record has the words alone. */
+export async function storeContent(
+  content: readonly ContentBlock[],
+  session: string,
+  { store, report }: Kernel,
+): Promise<RecordedContent> {
+  let size = ''
+  const result = (): ContentBlock[] => {
+    const kinds = [...new Set(content.map(({ type }) => type))].slice(0, 8).join(', ')
+    return [{ type: 'text', text: `(The result is not part of the record: ${kinds}${size}.)` }]
+  }
+  try {
+    const text = JSON.stringify(content)
+    size = `, ${text.length.toLocaleString('en')} characters of JSON`
+    const mediaType = 'application/json'
+    const { handle } = await limited(store.write(text, { session, mediaType }), patience, late)
+    return { result: result(), stored: { handle, sha256: sha256(text) } }
+  } catch (error) {
+    report(error)
+    return { result: result() }
+  }
+}
+
+/** Returns the content of a record. If the store has lost it, or has another, that is reported and the words of the record are returned. */
+export async function contentOf(
+  { stored, result = [] }: Partial<Journaled>,
+  session: string,
+  { store, report }: Kernel,
+): Promise<readonly ContentBlock[]> {
+  if (stored === undefined) return result
+  try {
+    const bytes = await limited(store.open(stored.handle, { session }), patience, late, (reader) =>
+      reader.read(0, reader.byteLength),
+    )
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+    if (sha256(text) !== stored.sha256)
+      throw new ArtifactError('The store has something else than the result of the call.')
+    return readText(text) as ContentBlock[]
+  } catch (error) {
+    report(error)
+    return result
+  }
+}
+
+function late(): ArtifactError {
+  return new ArtifactError(`The store did not answer within ${patience} ms.`, { retryable: true })
+}

@@ -1,0 +1,113 @@
+import { createSha256 } from '#sha256'
+import { ArtifactError } from '../kernel/errors.ts'
+import { joinedBytes, MemoryReader } from '../kernel/result/memory-reader.ts'
+import { Pace } from '../kernel/json/pace.ts'
+import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
+import { randomDigits } from '../kernel/json/text.ts'
+
+/** A store in the memory of this process. */
+export interface MemoryStore extends ArtifactStore {
+  /** How many artifacts it keeps. */
+  readonly size: number
+  /** Forgets all artifacts, those of every session; readers that are open stay valid. */
+  clear(): void
+}
+
+/**
+ * Keeps artifacts in memory, and drops those that were used least recently when it has no more room. It refuses an artifact
+ * that is larger than all of its room while it reads it, and keeps what it had.
+ *
+ * @param limits `maximumBytes`: what all of them together may take. Default: 67,108,864 (64 MiB).
+ * @throws `E_ARTIFACT` from `write` if the artifact is larger than that, and from `open` if there is no such artifact.
+ * @example
+ * ```ts
+ * import { createExecutor, memoryStore } from 'toolwright'
+ *
+ * const executor = createExecutor({ tools: [], use: [{ store: memoryStore({ maximumBytes: 1_000_000 }) }] })
+ * ```
+ */
+export function memoryStore(limits: { readonly maximumBytes?: number } = {}): MemoryStore {
+  const maximumBytes = limits.maximumBytes ?? 67_108_864
+  const kept = new Map<string, { readonly session: string; readonly mediaType: string; readonly bytes: Uint8Array }>()
+  let total = 0
+
+  function forget(handle: string): void {
+    total -= kept.get(handle)?.bytes.byteLength ?? 0
+    kept.delete(handle)
+  }
+
+  return {
+    async write(source, { session, mediaType, signal }) {
+      const bytes = await bytesOf(source, maximumBytes, signal)
+      const hash = createSha256()
+      hash.update(bytes)
+      const handle = `artifact_${randomDigits(20)}`
+      kept.set(handle, { session, mediaType, bytes })
+      total += bytes.byteLength
+      for (const oldest of kept.keys()) {
+        if (total <= maximumBytes) break
+        forget(oldest)
+      }
+      return { handle, sha256: hash.digest(), byteLength: bytes.byteLength }
+    },
+    open(handle, { session }) {
+      const entry = kept.get(handle)
+      if (entry === undefined || entry.session !== session) throw noArtifact(handle)
+      kept.delete(handle) // set again below, as the one that was used last
+      kept.set(handle, entry)
+      return new MemoryReader(entry.bytes, entry.mediaType)
+    },
+    async delete(handle) {
+      forget(handle)
+    },
+    get size() {
+      return kept.size
+    },
+    clear() {
+      kept.clear()
+      total = 0
+    },
+  }
+}
+
+/** The same answer for a handle that never was, is gone, or is of another session. */
+export function noArtifact(handle: string): ArtifactError {
+  return new ArtifactError(
+    `There is no artifact ${JSON.stringify(handle.slice(0, 80))} in this session. It may have been dropped to make room; call the tool again.`,
+  )
+}
+
+/** A copy of what the source gives, since its owner may go on to change it. */
+async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const demandRoom = (length: number): void => {
+    if (length > maximumBytes) throw tooLarge(maximumBytes)
+  }
+  if (typeof source === 'string') {
+    demandRoom(source.length)
+    const bytes = new TextEncoder().encode(source)
+    demandRoom(bytes.byteLength)
+    return bytes
+  }
+  if (source instanceof Uint8Array) {
+    demandRoom(source.byteLength)
+    return new Uint8Array(source)
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const pace = new Pace()
+  for await (const chunk of source) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    signal?.throwIfAborted()
+    demandRoom((length += chunk.byteLength))
+    chunks.push(new Uint8Array(chunk))
+  }
+  return joinedBytes(chunks, length)
+}
+
+function tooLarge(maximumBytes: number): ArtifactError {
+  const most = maximumBytes.toLocaleString('en')
+  return new ArtifactError(
+    `The result is larger than the ${most} bytes for which the store in memory has room (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
+  )
+}

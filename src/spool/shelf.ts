@@ -1,0 +1,95 @@
+import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.ts'
+import { classOfKind, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
+import { ArtifactError, isToolError } from '../kernel/errors.ts'
+import { wordsOf } from '../kernel/outcome/failure.ts'
+import { LineIndex } from '../kernel/result/lines.ts'
+import type { ArtifactStore, Shelf, Shelved, SpoolReader } from '../kernel/ports.ts'
+
+/** Artifacts that are remembered; of others the store knows the bytes and the media type all the same. */
+const mostRemembered = 10_000
+
+interface Remembered {
+  readonly session: string
+  readonly Class: ArtifactClass
+  readonly trusted: boolean
+  readonly index: LineIndex
+  readonly view: Shelved
+}
+
+/** What the store does not know of its artifacts: their classes, whether to trust them, and where their lines begin. */
+export class ArtifactShelf implements Shelf {
+  readonly #store: ArtifactStore
+  readonly #remembered = new Map<string, Remembered>()
+  readonly #sessions = new Map<string, Map<string, Shelved>>()
+
+  constructor(store: ArtifactStore) {
+    this.#store = store
+  }
+
+  /** Makes the artifact of what the store keeps under a handle. */
+  place(handle: string, session: string, reader: SpoolReader, kept: Kept): SpooledArtifact {
+    const { Class, mediaType, trusted, toolName } = kept
+    const index = new LineIndex()
+    const artifact = new Class({ reader, mediaType, handle, trusted, index })
+    const { kind, byteLength } = { kind: artifact.kind, byteLength: reader.byteLength }
+    const view: Shelved = { handle, kind, mediaType: artifact.mediaType, byteLength, toolName, Class }
+    this.#remembered.set(handle, { session, Class, trusted, index, view })
+    const views = this.#sessions.get(session) ?? new Map<string, Shelved>()
+    this.#sessions.set(session, views.set(handle, view))
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= mostRemembered) break
+      this.#forget(oldest)
+    }
+    return artifact
+  }
+
+  list(session: string): readonly Shelved[] {
+    return [...(this.#sessions.get(session)?.values() ?? [])].toReversed()
+  }
+
+  #forget(handle: string): void {
+    const { session = '' } = this.#remembered.get(handle) ?? {}
+    const views = this.#sessions.get(session)
+    views?.delete(handle)
+    if (views?.size === 0) this.#sessions.delete(session)
+    this.#remembered.delete(handle)
+  }
+
+  async open(handle: string, session: string, classes: readonly ArtifactClass[] = []): Promise<SpooledArtifact> {
+    const remembered = this.#remembered.get(handle)
+    let reader: SpoolReader
+    try {
+      reader = await this.#store.open(handle, { session })
+    } catch (error) {
+      if (remembered?.session === session) this.#forget(handle)
+      if (isToolError(error)) throw error
+      const words = `The artifact could not be opened: ${wordsOf(error).message}`
+      throw new ArtifactError(words, { cause: error, retryable: true })
+    }
+    if (remembered === undefined) {
+      const { mediaType } = reader
+      return new (classOfMediaType(mediaType, classes))({ reader, mediaType, handle })
+    }
+    const { Class, trusted, index, view } = remembered
+    return new Class({ reader, mediaType: view.mediaType, handle, trusted, index })
+  }
+}
+
+/** What is known of an artifact when it is stored. */
+export interface Kept {
+  readonly Class: ArtifactClass
+  readonly mediaType: string
+  readonly trusted: boolean
+  readonly toolName: string
+}
+
+function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[]): ArtifactClass {
+  const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const own = classes.find((Class) => {
+    const { kind, mediaType: its, mediaTypes } = Class as unknown as typeof SpooledArtifact
+    return kind !== SpooledArtifact.kind && (mediaTypes ?? [its]).includes(essence)
+  })
+  if (own !== undefined) return own
+  if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
+  return essence.startsWith('text/') ? TextArtifact : classOfKind('binary')
+}

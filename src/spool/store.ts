@@ -1,0 +1,155 @@
+import { isArtifact, type ArtifactClass, type SpooledArtifact } from '../kernel/result/artifact.ts'
+import { BinaryArtifact, chosenClass, isOf } from '../kernel/result/kinds.ts'
+import type { ContentBlock } from '../kernel/result/content.ts'
+import { isStream, openStream, type OpenStream, type Stream } from '../kernel/run/generator.ts'
+import { ArtifactError, isToolError } from '../kernel/errors.ts'
+import { wordsOf } from '../kernel/outcome/failure.ts'
+import { joinedBytes } from '../kernel/result/memory-reader.ts'
+import type { Checked, Deadline, Receipt } from '../kernel/call/parcel.ts'
+import type { Kernel, SpoolSource } from '../kernel/ports.ts'
+import { previewLength, previewOf } from './preview.ts'
+import { isShownAsMedia, keepSmall, productOf, type Product } from '../kernel/result/encode.ts'
+
+const chunkSize = 65_536
+
+/** What is not simply put into the result object: an artifact, a stream, or what is too large. */
+export type Kept = Product | SpooledArtifact | Stream
+
+/** Keeps it in the store, unless it turns out to be small or kept already. */
+export function keep(output: Kept, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  if (isArtifact(output)) return keepArtifact(output, checked, kernel)
+  return isStream(output) ? keepStream(output, checked, kernel) : keepLarge(output, checked, kernel)
+}
+
+function keepLarge(product: Product, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { source, blocks, mediaType } = product
+  const Class = chosenClass(checked.tool.artifact, product.Class)
+  const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
+  return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, kernel)
+}
+
+/** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
+async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { deadline, tool } = checked
+  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
+  let open: OpenStream | undefined
+  const pieces: Uint8Array[] = []
+  let length = 0
+  try {
+    open = openStream(stream)
+    while (length <= inlineLimit) {
+      const piece = await deadline.within(open.next())
+      if (piece.done === true) {
+        const bytes = joinedBytes(pieces, length)
+        return keepSmall(productOf(open.isText ? textOf(bytes) : bytes), checked)
+      }
+      pieces.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
+      length += piece.value.byteLength
+    }
+    const { Class } = productOf(open.isText ? '' : new Uint8Array())
+    const start = joinedBytes(pieces, length)
+    const isShown = open.isText && tool.secrets.length === 0 // which cannot be masked in a stream
+    const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
+    return await store(rest(start, open, deadline), kept, checked, kernel)
+  } catch (cause) {
+    open?.close()
+    deadline.check()
+    throw unkept(cause)
+  }
+}
+
+/** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
+async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { deadline, tool } = checked
+  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
+  try {
+    const { handle, mediaType } = artifact
+    if (handle === undefined && artifact.byteLength() > inlineLimit) {
+      const Class = artifact.constructor as ArtifactClass
+      const isShown = !isOf(artifact, BinaryArtifact) && tool.secrets.length === 0
+      const start = isShown ? await deadline.within(artifact.bytes(0, previewLength)) : undefined
+      const pieces = rest(undefined, openStream(artifact.chunks()), deadline)
+      return await store(pieces, { Class, mediaType, start }, checked, kernel)
+    }
+    const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
+    const shown = isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact))
+    return await deadline.within(shown, (text) => {
+      return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+    })
+  } catch (cause) {
+    deadline.check()
+    throw unkept(cause)
+  }
+}
+
+interface Description {
+  readonly Class: ArtifactClass
+  readonly mediaType?: string | undefined
+  /** How the text of it begins, for the message if the store cannot keep it. */
+  readonly start?: Uint8Array | undefined
+  /** Pictures and sounds that are small enough to be shown beside the preview. */
+  readonly media?: readonly ContentBlock[]
+}
+
+async function store(source: SpoolSource, kept: Description, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { session, deadline, tool } = checked
+  const { Class, start, media = [] } = kept
+  const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType
+  try {
+    const writing = kernel.store.write(source, { session, mediaType, signal: deadline.signal })
+    const handle = await deadline.within(writing, (written) => written.handle)
+    const { name: toolName, trusted } = tool
+    const artifact = await deadline.within(kernel.store.open(handle, { session }), (reader) =>
+      kernel.shelf.place(handle, session, reader, { Class, mediaType, trusted, toolName }),
+    )
+    const preview = await deadline.within(previewOf(artifact, kernel.guide(artifact)))
+    return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
+  } catch (cause) {
+    deadline.check()
+    throw unkept(cause, start)
+  }
+}
+
+/** @param start How the result begins, if it is text: the model has that much of it. */
+function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
+  if (cause instanceof ArtifactError && start === undefined) return cause
+  const beginning = start === undefined ? '' : `\nIt begins: ${textOf(start.subarray(0, previewLength))}…`
+  return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}${beginning}`, {
+    cause,
+    retryable: isToolError(cause) && cause.retryable,
+  })
+}
+
+/**
+ * The whole of a stream whose start was read already, in pieces that are worth a write; the deadline ends it, whoever reads it.
+ */
+async function* rest(
+  start: Uint8Array | undefined,
+  open: OpenStream,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = new Uint8Array(chunkSize)
+  let filled = 0
+  try {
+    if (start !== undefined) yield start
+    for (;;) {
+      const { done, value } = await deadline.within(open.next())
+      if (filled > 0 && (done === true || filled + value.byteLength > chunkSize)) {
+        yield buffer.slice(0, filled)
+        filled = 0
+      }
+      if (done === true) return
+      if (value.byteLength >= chunkSize) yield value
+      else {
+        buffer.set(value, filled)
+        filled += value.byteLength
+      }
+    }
+  } finally {
+    open.close()
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}

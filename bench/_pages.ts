@@ -4,8 +4,8 @@ import { chart, type Bar, type Theme } from './_chart.ts'
 import { inUnit, type Words } from './_results.ts'
 import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
 
-const begin = '<!-- From here to the end of the section it is written by `npm run bench:report`. -->'
-const end = '<!-- Here it ends. -->'
+/** The end of the one line of the front page that is written here. */
+const mark = '<!-- Written by `npm run bench:report`. -->'
 // The front page is part of the package, and the benches are not: it finds them where the sources are.
 const published = 'https://github.com/toolwright/toolwright'
 const themes: readonly Theme[] = ['light', 'dark']
@@ -20,15 +20,15 @@ export async function files(summary: Summary): Promise<ReadonlyMap<string, strin
 }
 
 /**
- * The front page with its section on performance as the summary says it.
+ * Returns the front page with its line on performance as the summary says it.
  *
- * @throws Where the page has no place for it.
+ * @throws If the page has no such line.
  */
-export async function frontPage(page: string, summary: Summary): Promise<string> {
-  const [start, stop] = [page.indexOf(begin), page.indexOf(end)]
-  if (start < 0 || stop < start) throw new Error(`The page has no lines "${begin}" and "${end}".`)
-  const section = await formatted(sectionOf(summary))
-  return `${page.slice(0, start + begin.length)}\n\n${section}\n${page.slice(stop)}`
+export function frontPage(page: string, summary: Summary): string {
+  const lines = page.split('\n')
+  const line = lines.findIndex((text) => text.endsWith(mark))
+  if (line < 0) throw new Error(`The page has no line that ends with "${mark}".`)
+  return lines.with(line, `${lineOf(summary)} ${mark}`).join('\n')
 }
 
 function charts(summary: Summary): { name: string; title: string; bars: Bar[] }[] {
@@ -54,23 +54,18 @@ function tableAt(bench: BenchSummary | undefined, title: string): SummaryTable |
   return bench?.tables.find((one) => one.title.startsWith(title))
 }
 
-/** The section of the front page. */
-function sectionOf(summary: Summary): string {
-  const { overhead } = summary
+/** Our own figures, and the way to all others. */
+function lineOf({ overhead }: Summary): string {
   const ours = overhead?.tables[0]?.rows.slice(1).filter(([name]) => !name.endsWith('handler')) ?? []
-  const figures = ours.map(([name, , , , ratio]) => `${name} ${ratio?.toFixed(2)}`).join(' · ')
-  return [
-    [
-      `What a call costs, as a multiple of the tight floor: Zod, canonical JSON, SHA-256, the handler and two events, done by hand, with a canonical writer that checks nothing. ${place(overhead)}`,
-      `\`npm run bench overhead\`: ${figures}.`,
-    ].join('\n'),
-    [
-      `\`npm run bench rivals\`; [what each of them does for a call, and all other figures](${published}/blob/main/bench/README.md). Here the floor is the one with \`canonicalize\`:`,
-      picture('rivals', `${published}/raw/main/bench/charts`),
-    ].join('\n'),
-    '`npm run bench rivals-validation`: a tool takes a number, and the model sends text.',
-    ...(summary['rivals-validation']?.words.map(marked) ?? []),
-  ].join('\n\n')
+  const words = (name: string): string => name.replace('… and ', 'and ').replace('… ', 'with ')
+  const figures = ours.map(([name, , , , ratio]) => `${words(name)} ${ratio?.toFixed(2)}`).join(' · ')
+  const rest = `[All figures, and other packages beside them](${published}/blob/main/bench/README.md).`
+  return `What a call costs, if the same steps by hand (the tight floor) cost 1: ${figures}. ${rest}`
+}
+
+/** What a bench asks, if its tables do not say it. */
+const introductions: Readonly<Record<string, string>> = {
+  'rivals-validation': ' A tool takes a number, and the model sends text: does the handler run?',
 }
 
 /** All figures of all benches. */
@@ -78,7 +73,7 @@ function pageOf(summary: Summary): string {
   const benches = Object.entries(summary).map(([name, bench]) =>
     [
       `## ${name}`,
-      `\`npm run bench ${name}\`, ${place(bench)}`,
+      `\`npm run bench ${name}\`, ${place(bench)}${introductions[name] ?? ''}`,
       ...(name === 'rivals' || name === 'validation' ? [picture(name, 'charts')] : []),
       ...bench.words.map(marked),
       ...bench.tables.map(tableOf),
@@ -90,7 +85,7 @@ function pageOf(summary: Summary): string {
     [
       '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything.',
       '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
-      '- `npm run bench:report` writes this page, the charts and a section of the front page from what was measured last.',
+      '- `npm run bench:report` writes this page, the charts and a line of the front page from what was measured last.',
     ].join('\n'),
     'Variants of one question are measured in one process, interleaved, in alternating order: a ratio is worth comparing, a time is that of this machine on that day. What happens once in a process (loading, the first call) is measured in fresh ones. Where a figure has no spread it is a size or a count, the same on every machine.',
     'The **floor** is the least that a call can cost which is checked and identified: Zod, the library `canonicalize`, SHA-256, the handler and two events, by hand. The **tight floor** is the same with a canonical writer of twenty lines in place of the library, which knows that it is given a plain tree, and checks nothing: a kernel that takes args from strangers cannot use it. `overhead` measures both side by side; its ratios are to the tight floor, and so are the goals that it holds the passage against. `rivals`, `batch`, `startup` and `telemetry` compare with the floor that has the library.',

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { globSync } from 'tinyglobby'
+import * as door from 'toolwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
@@ -47,14 +48,70 @@ describe('the pages', () => {
 describe('the README', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
-  it('has under 250 lines', () => {
-    expect(readme.split('\n').length).toBeLessThan(250)
+  it('has at most 190 lines', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(190)
+  })
+
+  it('says how to install the package', () => {
+    expect(readme).toMatch(/^npm install toolwright zod$/m)
+  })
+
+  it('shows twelve lines, and what they print', async () => {
+    const [first = ''] = snippetsOf(readme)
+    const [, printed] = /\n\/\/ (.*)\n$/.exec(first) ?? []
+    expect(first.trimEnd().split('\n').length).toBeLessThanOrEqual(13)
+    const flags = ['-C', '@toolwright/source', '--input-type=module-typescript', '-e']
+    const { stdout } = await run(process.execPath, [...flags, first], { cwd: root })
+    expect(stdout.trimEnd()).toBe(printed)
   })
 
   it('names the two commands that a fresh clone needs', () => {
     expect(readme).toContain('npm ci && npm start')
     expect(readme).toContain('npm ci && npm test')
   })
+
+  it('tells of every status of a call', () => {
+    const statuses: Record<door.CallStatus, true> = {
+      ok: true,
+      error: true,
+      denied: true,
+      timed_out: true,
+      cancelled: true,
+      pending: true,
+    }
+    expect(rowsOf('`status`').map(([status = '']) => status.replaceAll('`', ''))).toEqual(Object.keys(statuses))
+  })
+
+  it('tells of every error code of the kernel, and which errors are retryable', () => {
+    const told = rowsOf('Code').flatMap(([codes = '', retryable = '']) =>
+      codes.split(' ').map((code) => [code.replaceAll('`', ''), /^yes\b/.test(retryable)] as const),
+    )
+    const classes = Object.values(door).filter((value) => isErrorClass(value))
+    const known = classes.map((Class) => [Class.code, new Class('').retryable] as const)
+    expect(told).toHaveLength(known.length)
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(known))
+    const table = readFileSync(join(root, 'src', 'kernel', 'errors.ts'), 'utf8').matchAll(/^ {2}(E_\w+): \[/gm)
+    expect(new Set(told.map(([code]) => code))).toEqual(new Set(Array.from(table, ([, code]) => code)))
+  })
+
+  /** The cells of the table whose first column has this head. */
+  function rowsOf(head: string): string[][] {
+    const lines = readme.split('\n')
+    const start = lines.findIndex((line) => line.startsWith(`| ${head} `))
+    const rows = lines.slice(start + 2, lines.indexOf('', start))
+    return rows.map((row) =>
+      row
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+  }
+
+  function isErrorClass(value: unknown): value is typeof door.InternalError {
+    return (
+      typeof value === 'function' && value !== door.ToolError && value.prototype instanceof Error && 'code' in value
+    )
+  }
 })
 
 describe('the examples in the documentation comments', () => {

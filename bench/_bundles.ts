@@ -1,17 +1,19 @@
-// What a piece of the package weighs in somebody's bundle: from the sources, minified, compressed with gzip.
+// What a piece of the built package weighs in a bundle, minified and compressed with gzip. The bundler is the one of Vite:
+// unlike esbuild it leaves out of the first chunk what only a dynamic import of the door's own modules needs.
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin, type PluginBuild } from 'esbuild'
+import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
-const door = join(root, 'src', 'index.ts')
+const entry = join(root, 'entry.js')
+const door = join(root, 'dist', 'index.js')
 
 export interface Weight {
   readonly bytes: number
   readonly gzip: number
 }
 
-/** What comes at once, and what comes when it is asked for. */
+/** What is loaded at once, and what is loaded on demand, by the names of the chunks. */
 export interface Bundle {
   readonly eager: Weight
   readonly lazy: ReadonlyMap<string, Weight>
@@ -20,59 +22,46 @@ export interface Bundle {
 /**
  * Bundles code that stands in the root of the package.
  *
- * @param code Such as `export * from './src/index.ts'`.
- * @param platform What the `imports` map is asked for.
+ * @param code Such as `export * from './dist/index.js'`.
+ * @param platform Which condition of the `imports` map is taken.
  * @param withoutDoor Whether the front door stays outside, so that a leaf is weighed alone. Default: `false`.
  */
 export async function bundle(code: string, platform: 'node' | 'browser', withoutDoor = false): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents: code, resolveDir: root, loader: 'ts', sourcefile: 'entry.ts' },
-    bundle: true,
-    write: false,
-    metafile: true,
-    minify: true,
-    splitting: true,
-    format: 'esm',
-    target: 'es2022',
+  const build = await rolldown({
+    input: entry,
     platform,
-    outdir: root,
-    absWorkingDir: root,
-    conditions: ['@toolwright/source'],
-    plugins: [ownCode(platform, withoutDoor)],
+    plugins: [source(code)],
+    external: (id, importer) =>
+      /^(?:node:|[a-z@])/.test(id) || (withoutDoor && importer !== undefined && join(importer, '..', id) === door),
     logLevel: 'silent',
   })
-  const entry = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === 'entry.ts')
-  const eager = new Set([join(root, 'stdin.js')])
-  for (const found of entry?.imports ?? []) if (found.kind === 'import-statement') eager.add(join(root, found.path))
-  const first: Uint8Array[] = []
-  const lazy = new Map<string, Weight>()
-  for (const { path, contents } of outputFiles) {
-    const name = path.slice(root.length + 1).replace(/-[A-Z0-9]{8}\.js$/, '')
-    if (eager.has(path)) first.push(contents)
-    else lazy.set(name, weigh(contents))
-  }
-  return { eager: weigh(Buffer.concat(first)), lazy }
-}
-
-function weigh(contents: Uint8Array): Weight {
-  return { bytes: contents.byteLength, gzip: gzipSync(contents, { level: 9 }).byteLength }
-}
-
-/** Leaves other people's packages outside, and where it is asked for the front door. */
-function ownCode(platform: 'node' | 'browser', withoutDoor: boolean): Plugin {
+  const { output } = await build.generate({ format: 'esm', minify: true })
+  await build.close()
+  const chunks = new Map(
+    output.filter((one): one is OutputChunk => one.type === 'chunk').map((one) => [one.fileName, one]),
+  )
+  const first = [...chunks.values()].filter(({ isEntry }) => isEntry)
+  for (const { imports } of first) for (const name of imports) push(first, chunks.get(name))
+  const lazy = [...chunks.values()].filter((one) => !first.includes(one))
   return {
-    name: 'own-code',
-    setup(bundler: PluginBuild) {
-      bundler.onResolve({ filter: /^#sha256$/ }, () => ({
-        path: join(root, 'src', 'platform', platform === 'node' ? 'sha256-node.ts' : 'sha256-portable.ts'),
-        sideEffects: false,
-      }))
-      bundler.onResolve({ filter: /^[^.#/]/ }, ({ kind, path }) =>
-        kind === 'entry-point' ? undefined : { path, external: true },
-      )
-      bundler.onResolve({ filter: /\/index\.ts$/ }, ({ path, resolveDir }) =>
-        withoutDoor && join(resolveDir, path) === door ? { path, external: true } : undefined,
-      )
-    },
+    eager: weigh(first.map((one) => one.code).join('\n')),
+    lazy: new Map(lazy.map((one) => [one.name, weigh(one.code)])),
+  }
+}
+
+function push(chunks: OutputChunk[], next: OutputChunk | undefined): void {
+  if (next !== undefined && !chunks.includes(next)) chunks.push(next)
+}
+
+function weigh(code: string): Weight {
+  return { bytes: Buffer.byteLength(code), gzip: gzipSync(code, { level: 9 }).byteLength }
+}
+
+/** Gives the entry its code. */
+function source(code: string): Plugin {
+  return {
+    name: 'source',
+    resolveId: (id) => (id === entry ? id : undefined),
+    load: (id) => (id === entry ? code : undefined),
   }
 }

@@ -18,8 +18,8 @@ const written = new Map([
   ...(await files(summary)),
 ])
 for (const [path, text] of written) write(path, text)
-// Last, since somebody else's page may have no place for it.
-write('README.md', await frontPage(readFileSync(at('README.md'), 'utf8'), summary))
+// Last, since another page in its place may have no such line.
+write('README.md', frontPage(readFileSync(at('README.md'), 'utf8'), summary))
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(at(path)), { recursive: true })

@@ -10,22 +10,23 @@ const onDemand = new Map<string, number>()
 
 for (const platform of ['node', 'browser'] as const) {
   const title = `the front door, ${platform === 'node' ? 'Node' : 'a browser'}, min + gzip`
-  const whole = await bundle("export * from './src/index.ts'", platform)
-  const used = await bundle("export { createExecutor, tool } from './src/index.ts'", platform)
+  const whole = await bundle("export * from './dist/index.js'", platform)
+  const used = await bundle("export { createExecutor, tool } from './dist/index.js'", platform)
   rows.push(exactly(title, 'all of it', whole.eager.gzip, 'B'))
   rows.push(exactly(title, 'createExecutor and tool', used.eager.gzip, 'B', whole.eager.gzip))
-  for (const [name, { gzip }] of used.lazy) onDemand.set(name, gzip)
+  const light = await bundle("export { tool } from './dist/index.js'", platform)
+  rows.push(exactly(title, 'tool', light.eager.gzip, 'B', whole.eager.gzip))
+  for (const [name, { gzip }] of light.lazy) onDemand.set(name.replace(/-[A-Z0-9]{8}$/, ''), gzip)
 }
 for (const [name, gzip] of onDemand) rows.push(exactly('on demand, min + gzip', name, gzip, 'B', NaN))
 
 const leaves = globSync(['src/*/*.ts', 'validators/*.ts'], {
   cwd: root,
-  ignore: ['**/_*', 'src/kernel/**', 'src/platform/**', 'src/cli/**'],
+  ignore: ['**/_*', 'src/{kernel,records,approvals,spool,platform,cli}/**'],
 })
 for (const leaf of leaves.toSorted()) {
-  const { eager } = await bundle(`export * from './${leaf}'`, 'node', true)
-  rows.push(
-    exactly('a leaf beside the front door, min + gzip', leaf.replace(/^src\/|\.ts$/g, ''), eager.gzip, 'B', NaN),
-  )
+  const name = leaf.replace(/^src\/|\.ts$/g, '')
+  const { eager } = await bundle(`export * from './dist/${name}.js'`, 'node', true)
+  rows.push(exactly('a leaf beside the front door, min + gzip', name, eager.gzip, 'B', NaN))
 }
 printTable(rows)

@@ -5,20 +5,18 @@ export type {
   CheckedHandlerField,
   CheckedResult,
   ClientToolDescription,
+  DirectContext,
   HandlerField,
   ToolConfig,
   ToolHandler,
 } from './kernel/tool/tool.ts'
-export type { DirectContext } from './kernel/direct.ts'
 export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
 export type {
   ErasedConfig,
   ErasedHandler,
   LibraryToolOptions,
   McpConfig,
-  PostDecision,
   ProviderToolOptions,
-  ToolHooks,
   ToolOptions,
   ToolTraits,
   ToolType,
@@ -38,21 +36,11 @@ export type {
 
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
-export type { ToolExecutor, TurnOptions } from './kernel/executor.ts'
+export type { DecideOptions, ToolExecutor, TurnOptions } from './kernel/executor-types.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
-export type { DecideOptions } from './approvals/paused-calls.ts'
-export type { RecoverOptions, Recovery } from './records/recover.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
-export type {
-  Caller,
-  CallOptions,
-  CallStatus,
-  SideEffect,
-  ToolCall,
-  ToolResult,
-  ToolValues,
-} from './kernel/call/call.ts'
+export type { CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,
@@ -62,7 +50,6 @@ export type {
   Identity,
   Received,
   Resolved,
-  Resumption,
   Slots,
   Validated,
   Verdict,
@@ -104,11 +91,7 @@ export type {
   ArtifactStore,
   Decision,
   Extension,
-  Fence,
   Format,
-  Found,
-  Journal,
-  Unfinished,
   Middleware,
   Observer,
   Policy,
@@ -119,21 +102,26 @@ export type {
   SpoolReader,
   SpoolSource,
   ToolContext,
+  Caller,
+  CallOptions,
+  PostDecision,
+  Recorder,
+  Settlement,
+  ToolHooks,
+  ToolValues,
 } from './kernel/ports.ts'
-export { foldEvent } from './records/fold.ts'
-export { keeping } from './records/keeping.ts'
-export type { Keeper } from './records/keeping.ts'
-export type { KeptRecord } from './records/kept-record.ts'
-export { digestOf, isSettled } from './records/record.ts'
+export type { PausedCall, PauseReason, Resumption } from './kernel/call/pause.ts'
 export type {
-  Awaited,
+  PauseRecord,
+  Recovery,
+  RecoverOptions,
   Journaled,
   ToolCallApproval,
   ToolCallAuditEntry,
   ToolCallRecord,
   ToolCallSnapshot,
   ToolCallState,
-} from './records/record.ts'
+} from './kernel/call/record.ts'
 
 // Errors
 export {

@@ -1,20 +1,21 @@
 import { copyOf } from '../kernel/json/copy.ts'
 import { limited } from '../kernel/call/deadline.ts'
-import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import { ApprovalExpiredError, ToolDeniedError } from '../kernel/errors.ts'
-import { announce, isWatched } from '../kernel/call/events.ts'
+import { emit, isWatched } from '../kernel/call/events.ts'
 import { redactorOf, toldInput } from '../kernel/call/secrets.ts'
 import type { Approval, Authorized, Verdict } from '../kernel/call/parcel.ts'
-import type { Question } from '../kernel/call/pause.ts'
-import type { ApprovalAnswer, Approver, Kernel } from '../kernel/ports.ts'
-import { shortened } from '../kernel/json/text.ts'
+import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import { isThenable, unawaited } from '../kernel/json/thenable.ts'
+import type { ToolDefinition } from '../kernel/tool/definition.ts'
+import type { Question } from '../kernel/call/pause.ts'
+import { shortened } from '../kernel/json/text.ts'
 
-const patience = 300_000
+const approvalTimeout = 300_000
 const longestPrompt = 4_096
 const longestWhy = 1_024
 
-/** Whether the tool wants to be confirmed; a predicate that breaks means that somebody has to look. */
+/** Whether the tool requires confirmation. A predicate that throws requires it. */
 export async function wantsConfirmation({ tool, input, context, deadline }: Authorized): Promise<boolean> {
   if (typeof tool.requiresConfirmation === 'boolean') return tool.requiresConfirmation
   try {
@@ -26,7 +27,7 @@ export async function wantsConfirmation({ tool, input, context, deadline }: Auth
   }
 }
 
-/** What a person is asked; of a tool with secrets, all of it is made of its masked args. */
+/** Returns the question for a person. If the tool has secrets, it is made from its masked args. */
 export function questionFor(authorized: Authorized, ask: Verdict['ask']): Question {
   const { tool } = authorized
   const input = toldInput(authorized)
@@ -38,19 +39,19 @@ export function questionFor(authorized: Authorized, ask: Verdict['ask']): Questi
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }
 
-/** The question, in words; a message that breaks, or is no text, gives way to the plain one. */
+/** Returns the prompt. Falls back to the plain one if the tool's message throws or is not text. */
 function promptFor({ confirmationMessage: message, name }: ToolDefinition, input: unknown): string {
   const otherwise = `Allow ${name} to execute?`
   try {
     const said: unknown = typeof message === 'function' ? message(input) : message
-    void unawaited(said) // what a promise comes to is of no use, and harms nobody
+    void unawaited(said) // a promise is not used, and its rejection is swallowed
     return typeof said === 'string' ? said : otherwise
   } catch {
     return otherwise
   }
 }
 
-/** Asks the approver, for as long as it is patient; the call's own clock stands still meanwhile. */
+/** Asks the approver, up to its timeout. The clock of the call stops meanwhile. */
 export async function askApprover(
   authorized: Authorized,
   kernel: Kernel,
@@ -58,12 +59,12 @@ export async function askApprover(
   ask: Verdict['ask'],
 ): Promise<Approval> {
   const { invocationId, callId, name: toolName, session, deadline } = authorized
-  const timeout = approver.timeout ?? patience
+  const timeout = approver.timeout ?? approvalTimeout
   const question = questionFor(authorized, ask)
   const isHeard = isWatched(authorized, kernel)
   if (isHeard) {
     const expiresAt = Date.now() + timeout
-    announce(authorized, kernel, 'call:paused', { reason: 'approval', ...question, expiresAt })
+    emit(authorized, kernel, 'call:paused', { reason: 'approval', ...question, expiresAt })
   }
   const request = { invocationId, callId, toolName, session, ...question, input: copyOf(question.input) }
   let approval: Approval
@@ -73,22 +74,17 @@ export async function askApprover(
   } catch (cause) {
     deadline.check()
     if (cause instanceof ApprovalExpiredError) throw cause
-    throw new ToolDeniedError('Nobody could be asked for approval', { cause })
+    throw new ToolDeniedError('The approver could not be asked for approval', { cause })
   }
-  if (isHeard) announce(authorized, kernel, 'call:resumed', { ...approval })
+  if (isHeard) emit(authorized, kernel, 'call:resumed', { ...approval })
   return approval
 }
 
-/** Reads the answer: only a plain yes is one. */
+/** Reads the answer. Everything except `allow` denies. */
 function approvalOf({ decision, decidedBy, note, always }: ApprovalAnswer): Approval {
   return { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
 }
 
 function expired(timeout: number): ApprovalExpiredError {
-  return new ApprovalExpiredError(`Nobody answered the request for approval within ${timeout} ms.`)
-}
-
-/** The refusal of a person, as a result that the model can read. */
-export function refused({ note }: Approval): ToolDeniedError {
-  return new ToolDeniedError(`Permission denied by user${note === undefined ? '' : `: ${note}`}`)
+  return new ApprovalExpiredError(`The request for approval was not answered within ${timeout} ms.`)
 }

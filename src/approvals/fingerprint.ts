@@ -3,9 +3,8 @@ import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 
 /**
- * The hash of what a tool promises now, and of the server that it is from: an approval that was given to another definition, or
- * to the tool of another server, is void. A tool of the host's own that takes the place of one with an equal definition is told
- * apart by `metadata.version` alone.
+ * Returns the hash of a tool's definition and its server. An approval for another definition or another server is void. Two
+ * tools of the host with equal definitions differ only by `metadata.version`.
  */
 export function fingerprint(definition: ToolDefinition): string {
   const { name, description, type, audience, traits, metadata, mcpConfig } = definition
@@ -14,26 +13,26 @@ export function fingerprint(definition: ToolDefinition): string {
     const { inputSchema, outputSchema } = definition.describe()
     schemas = { inputSchema, ...(outputSchema && { outputSchema }) }
   } catch {
-    // a tool that is for people alone need not say its schema
+    // a tool for people only need not have a schema that converts
   }
   const { serverName, serverUrl, toolName, program } = mcpConfig ?? {}
   const source = mcpConfig && [serverName, serverUrl, toolName, program].map(String)
   const promise = { name, description, type, audience, traits, version: String(metadata.version), ...schemas, source }
-  return sha256(JSON.stringify(promise, inOrder))
+  return sha256(JSON.stringify(promise, sortMembers))
 }
 
 /**
- * Asks that a tool is still what somebody was asked about.
+ * Requires that a tool is still the one that approval was asked for.
  *
- * @throws `E_APPROVAL_INVALID` where it is gone, or promises something else now.
+ * @throws `E_APPROVAL_INVALID` if it is gone, or its definition has changed.
  */
 export function requireUnchanged(definition: ToolDefinition | undefined, name: string, asked: string): void {
   if (definition !== undefined && fingerprint(definition) === asked) return
   throw new ApprovalInvalidError(`Tool ${JSON.stringify(name)} has changed since approval was asked for. Ask anew.`)
 }
 
-/** Writes the members of every object in the order of their names: two ways to write a definition down are one. */
-function inOrder(_key: string, value: unknown): unknown {
+/** Sorts the members of objects by name, so that equal definitions have equal text. */
+function sortMembers(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

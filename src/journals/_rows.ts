@@ -1,15 +1,15 @@
 import { isToolError, JournalError, parseJson, type ToolCallRecord, type ToolCallState } from '../index.ts'
 
-/** How many records are read at a time when the unfinished ones are listed. */
+/** How many records one page of a list has. */
 export const pageLength = 100
 
-/** How long a dead owner's sign of life is remembered, in milliseconds. */
+/** How long the last sign of life of an owner is kept, in milliseconds. */
 export const beatsKept = 86_400_000
 
 /**
- * The text of a record, which is the copy that a journal keeps.
+ * Returns the text of a record, which the journal keeps.
  *
- * @throws `E_JOURNAL` where it is no JSON, or where databases could not tell its id from another.
+ * @throws `E_JOURNAL` if the record is not JSON, or a database could confuse its id with another.
  */
 export function textOf(record: ToolCallRecord): string {
   requireId(record.id)
@@ -21,9 +21,9 @@ export function textOf(record: ToolCallRecord): string {
 }
 
 /**
- * The record of an invocation, from its text: a new object each time, so that nobody shares one.
+ * Returns the record of an invocation from its text, as a new object each time.
  *
- * @throws `E_JOURNAL` where the text is none of such a record.
+ * @throws `E_JOURNAL` if the text is not a record of this invocation.
  */
 export function recordOf(text: unknown, id: unknown): ToolCallRecord {
   let cause: unknown
@@ -40,9 +40,9 @@ export function recordOf(text: unknown, id: unknown): ToolCallRecord {
 }
 
 /**
- * The record of a row in a list; nothing where it is damaged, and whoever lists is told.
+ * Returns the record of a row in a list. If it is damaged, reports that and returns `undefined`.
  *
- * @throws `E_JOURNAL` where nobody wants to be told.
+ * @throws `E_JOURNAL` if it is damaged and there is no `report`.
  */
 export function listedRecord(
   text: unknown,
@@ -73,7 +73,7 @@ function isState(value: unknown): boolean {
   return typeof value === 'string' && Object.hasOwn(states, value)
 }
 
-/** Whether a value has what every record has, so that nobody trips over what is missing. */
+/** Whether a value has the fields that every record has. */
 function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
   if (!isObject(value)) return false
   const { callId, approval, auditTrail, journal, seq } = value
@@ -95,7 +95,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** V8's own reader can give a wrong key where one has an escape in it; what only strictness refuses, it reads all the same. */
+/** Reads with the package's parser, since V8 can return a wrong key if it has an escape. `JSON.parse` reads what is too lax. */
 function readText(text: string): unknown {
   try {
     return parseJson(text, { limit: Infinity, depth: 1_000 })
@@ -104,7 +104,7 @@ function readText(text: string): unknown {
   }
 }
 
-/** UTF-8 has one sign for all lone surrogates, and Postgres none for NUL: such ids would collide, or be lost. */
+/** Refuses ids that would collide or be lost: UTF-8 merges lone surrogates, and Postgres has no NUL. */
 export function requireId(id: string): void {
   if (id.isWellFormed() && !id.includes('\0')) return
   throw new JournalError(
@@ -112,13 +112,13 @@ export function requireId(id: string): void {
   )
 }
 
-/** What a database's refusal becomes: its kind is told, not its words, which may name hosts and files. */
+/** Wraps an error of a database. It has the kind but not the message, which may name hosts and files. */
 export function journalError(cause: unknown, kind: string, retryable: boolean): JournalError {
   if (isToolError(cause) && cause.code === 'E_JOURNAL') return cause as JournalError
   return new JournalError(`The journal could not be read or written (${kind}).`, { cause, retryable })
 }
 
-/** The refusal of a journal that has been closed. */
+/** Makes the error of a closed journal. */
 export function closed(): JournalError {
   return new JournalError('The journal has been closed.')
 }

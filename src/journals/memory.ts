@@ -1,43 +1,36 @@
 /**
- * The records of calls in the memory of one process. This leaf keeps records and hands out copies: it decides about no call,
- * changes nothing in a record, and outlives nothing.
+ * Keeps the records of calls in the memory of one process, and returns copies. It decides nothing about calls, and does not
+ * change records.
  *
  * @module
  */
-import {
-  InvalidConfigurationError,
-  isSettled,
-  keeping,
-  type Extension,
-  type Fence,
-  type Journal,
-  type KeptRecord,
-  type ToolCallRecord,
-} from '../index.ts'
+import { InvalidConfigurationError, type Extension, type ToolCallRecord } from '../index.ts'
+import { isSettled, records, type Fence, type Journal } from '../records/index.ts'
+import { keptRecords, type KeptRecord } from '../records/kept-record.ts'
 import { recordOf, requireId, textOf } from './_rows.ts'
 
-/** Signs of life that are remembered: of so many executors, since a journal is not in use by more at a time. */
+/** The most owners whose signs of life are kept. A journal has fewer at a time. */
 const beatsKept = 10_000
 
 interface Entry {
   kept: Kept
   owner: string
-  /** How often it had been written when its owner came by it; only fences from then on may write. */
+  /** The version at which the owner got the record. Only fences from then on may write. */
   heldSince: number
-  /** How often it has been written since its claim. */
+  /** The number of writes since the claim. */
   version: number
   isSettled: boolean
-  /** When it was claimed, or written without being settled, in whole milliseconds. */
+  /** When it was last claimed or written without being settled, in whole milliseconds. */
   seenAt: number
 }
 
 /**
- * Keeps the records of calls in memory: every unfinished one, and the newest of those that are settled.
+ * Keeps the records of calls in memory: every unfinished record, and the newest settled ones.
  *
- * Executors of one process may share it; none of it outlives the process.
+ * Executors of one process may share it. It ends with the process.
  *
- * @param options `settled`: how many settled records are kept, the oldest going first. Default: 10,000.
- * @throws `E_INVALID_CONFIGURATION` where `settled` is not a number of at least 0. The journal throws `E_JOURNAL`.
+ * @param options `settled`: how many settled records to keep. The oldest go first. Default: 10,000.
+ * @throws `E_INVALID_CONFIGURATION` if `settled` is not a number of at least 0. The journal throws `E_JOURNAL`.
  * @experimental
  * @example
  * ```ts
@@ -53,7 +46,7 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     throw new InvalidConfigurationError(`\`settled\` must be a number of at least 0, got ${String(room)}.`)
   }
   const entries = new Map<string, Entry>()
-  const order = new Queue() // of those that are settled, the oldest first
+  const order = new Queue() // settled records, oldest first
   const beats = new Map<string, number>()
 
   function claim(id: string, owner: string, isOver: boolean, kept: Kept): Fence | null {
@@ -125,25 +118,25 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
       }
     },
   }
-  return {
-    // Ids that a host gave were read here before, and those of the executor's own making are in order.
-    journal: keeping(journal, {
-      claim: (record, owner) => claim(record.id, owner, record.isSettled, record),
-      write: (record, fence) => write(record.id, fence, record.isSettled, record),
-    }),
+  // A `KeptRecord` never changes, so it is kept itself. Ids of hosts were checked by `read`.
+  const kept = {
+    ...journal,
+    claim: (record: KeptRecord, owner: string) => claim(record.id, owner, record.isSettled, record),
+    write: (record: KeptRecord, fence: Fence) => write(record.id, fence, record.isSettled, record),
   }
+  return { journal, ...records(kept as unknown as Journal, keptRecords) }
 }
 
 function fenceOf({ owner, version }: Entry): Fence {
   return { owner, number: version }
 }
 
-/** In whole milliseconds of a monotonic clock. */
+/** Returns whole milliseconds of a monotonic clock. */
 function now(): number {
   return Math.floor(performance.now())
 }
 
-/** Ids in the order in which they came. A map knows that order too, but finds its first key ever more slowly as keys go. */
+/** Ids in the order of arrival. A map has that order too, but finds its first key more slowly after many deletions. */
 class Queue {
   #ids: string[] = []
   #first = 0
@@ -171,10 +164,10 @@ class Queue {
   }
 }
 
-/** What is kept of a record: its text, or what never changes either and has the same text. */
+/** A record as it is kept: its JSON text, or an object that never changes. */
 type Kept = KeptRecord | string
 
-/** A new object each time, so that nobody shares one. */
+/** Returns a new object each time. */
 function copyOf(kept: Kept, id: string): ToolCallRecord {
   return recordOf(typeof kept === 'string' ? kept : JSON.stringify(kept), id)
 }

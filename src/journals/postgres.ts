@@ -1,30 +1,30 @@
 /**
- * The records of calls in a Postgres database, for several machines. This leaf keeps records and hands them out: it decides
- * about no call, changes nothing in a record, makes no SQL of what it is given but the checked names of its tables, and
- * closes no pool that it was given.
+ * Keeps the records of calls in a Postgres database, for several machines. It decides nothing about calls, and does not
+ * change records. Its SQL has no input except the checked names of its tables. It does not close a pool of the host.
  *
  * @module
  */
-import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
+import { InvalidConfigurationError, JournalError, type Extension } from '../index.ts'
+import { isSettled, type Journal, records } from '../records/index.ts'
 import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
 
 const schemaVersion = 1
 const description = 'Toolwright journal '
-/** Any number that others are unlikely to lock. */
+/** A number that other programs are unlikely to lock. */
 const lock = 7_301_982_154
 const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
 
 type Row = Record<string, unknown>
 
-/** What the journal needs of a pool: `pg.Pool` has it, and so have others. */
+/** The part of a pool that the journal needs. `pg.Pool` and others have it. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
 }
 
 export interface PostgresJournalOptions {
-  /** The schema of the tables, which has to be there: lower-case letters, digits and underscores. Default: `public`. */
+  /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
   readonly schema?: string
-  /** What the names of the tables begin with, as `schema`. Default: `toolwright_`. */
+  /** The prefix of the table names, in the same characters. Default: `toolwright_`. */
   readonly prefix?: string
   /** How long the server may take to answer, in milliseconds. Default: 10,000. */
   readonly timeout?: number
@@ -33,20 +33,20 @@ export interface PostgresJournalOptions {
 /** A Postgres journal, for `use`. */
 export interface PostgresJournal extends Extension {
   readonly journal: Journal
-  /** Lets go of what it holds, once what it was given is written; the executor does so when it closes. */
+  /** Closes the journal after pending writes. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Keeps the records of calls in Postgres (12 or newer), so that they outlive the process, for any number of machines.
+ * Keeps the records of calls in Postgres (12 or newer), for any number of machines.
  *
- * The tables are made on first use, where they are not there yet. Every change is one statement, and time is told by the
- * server's clock alone: a step of a client's clock changes nothing. If the server's own clock is set ahead, owners look silent
- * until their next sign of life, which comes within 5 seconds.
+ * The tables are made on first use. Every change is one statement. Only the server's clock counts, so a step of a client's
+ * clock changes nothing. If the server's clock is set ahead, owners look silent until their next sign of life, within 5
+ * seconds.
  *
- * @param pool A `pg.Pool` or the like, which stays the host's to configure and to close; or a connection string, for which
- * the package `pg` is loaded, and whose pool is closed with the executor.
- * @throws `E_INVALID_CONFIGURATION` where an argument is wrong. The journal throws `E_JOURNAL`.
+ * @param pool A `pg.Pool` or the like, which the host configures and closes. Or a connection string: the journal then loads
+ * the package `pg`, and closes its pool with the executor.
+ * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The journal throws `E_JOURNAL`.
  * @experimental
  * @see https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT
  * @example
@@ -79,7 +79,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     return connection
   }
 
-  /** One statement; where the server undid it only because of others, once more. */
+  /** Runs one statement. Retries it if the server undid it because of other statements. */
   async function ask(text: string, values?: unknown[]): Promise<readonly Row[]> {
     if (isClosed) throw closed()
     for (let attempt = 1; ; attempt++) {
@@ -97,7 +97,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     try {
       await prepared
     } catch (error) {
-      if (preparation === prepared) preparation = undefined // the next one tries again
+      if (preparation === prepared) preparation = undefined // the next query tries again
       throw error
     }
     return ask(text, values)
@@ -169,6 +169,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
 
   return {
     journal,
+    ...records(journal),
     async close() {
       isClosed = true
       const own = await connection?.catch(() => undefined)
@@ -178,7 +179,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   }
 }
 
-/** A pool of our own making. */
+/** A pool that the journal made. */
 interface OwnPool extends PostgresPool {
   end(): Promise<void>
 }
@@ -195,11 +196,11 @@ async function connect(connectionString: string, timeout: number): Promise<OwnPo
     query_timeout: timeout,
     allowExitOnIdle: true, // signs of life do not keep the process alive
   })
-  pool.on('error', () => {}) // of a connection that nobody uses: the next statement opens another, or says what is wrong
+  pool.on('error', () => {}) // an idle connection failed: the next statement opens another, or fails with the reason
   return pool
 }
 
-/** Makes the tables where they are not there yet; nobody but who makes them has to be allowed to. */
+/** Makes the tables if they are missing. Only then the user needs the right to make tables. */
 async function prepare(
   ask: (text: string, values?: unknown[]) => Promise<readonly Row[]>,
   calls: string,
@@ -212,14 +213,14 @@ async function prepare(
     return typeof version === 'string' ? version.slice(description.length) : undefined
   }
   if ((await versionOf()) === undefined) {
-    // One statement, so that it is all or nothing with any pool; the lock, since making a table twice at a time fails.
+    // One statement, so that it is atomic with any pool. The lock prevents two servers from making the tables at once.
     await ask(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(${lock});
       CREATE TABLE IF NOT EXISTS ${calls} (
         id text COLLATE "C" PRIMARY KEY,
         owner text NOT NULL,
-        held_since integer NOT NULL, -- the version at which its owner came by it: only fences from then on may write
-        version integer NOT NULL, -- how often it has been written since its claim
+        held_since integer NOT NULL, -- the version at which the owner got the record: only fences from then on may write
+        version integer NOT NULL, -- the number of writes since the claim
         settled boolean NOT NULL,
         record text NOT NULL,
         updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -241,7 +242,7 @@ async function prepare(
   await ask(`DELETE FROM ${owners} WHERE beat_at < clock_timestamp() - interval '1 millisecond' * $1::int`, [beatsKept])
 }
 
-/** A name that needs no escaping, whatever stands around it. */
+/** Returns a name that needs no escaping in SQL. */
 function nameOf(option: string, name: string): string {
   if (typeof name === 'string' && namePattern.test(name)) return name
   throw new InvalidConfigurationError(
@@ -253,7 +254,7 @@ function fenceOf(row: Row): { owner: string; number: number } {
   return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
-/** Waits, but not for ever. What it waited for may still happen: then the fence decides. */
+/** Waits for a limited time. A late write may still succeed: then the fence decides. */
 async function within<Value>(timeout: number, run: () => Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
@@ -268,7 +269,7 @@ async function within<Value>(timeout: number, run: () => Promise<Value>): Promis
   }
 }
 
-/** A serialization failure or a deadlock: the server has done nothing of the statement. */
+/** Whether an error is a serialization failure or a deadlock. The server then undid the statement. */
 function isUndone(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === '40001' || code === '40P01'

@@ -1,6 +1,6 @@
 /**
- * The records of calls in one SQLite file, for the processes of one machine. This leaf keeps records and hands them out: it
- * decides about no call, changes nothing in a record, and makes no SQL of what it is given.
+ * Keeps the records of calls in one SQLite file, for the processes of one machine. It decides nothing about calls, and does
+ * not change records. Its SQL has no input.
  *
  * @module
  */
@@ -8,19 +8,20 @@ import { closeSync, openSync } from 'node:fs'
 import { resolve as absolute } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { InvalidConfigurationError, isSettled, JournalError, type Extension, type Journal } from '../index.ts'
+import { InvalidConfigurationError, JournalError, type Extension } from '../index.ts'
+import { isSettled, records, type Journal } from '../records/index.ts'
 import { closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
 import { prepareTables, silence, uptimeNow } from './sqlite/_tables.ts'
 
-/** How long SQLite itself waits for another process, in milliseconds: it stops this one while it does. */
+/** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
 const stoppage = 10
 
 type Row = Record<string, unknown>
 
-/** How many changes are made durable together: few enough for the process to go on soon. */
+/** The most changes of one transaction. More would block the process for too long. */
 const groupLength = 200
 
-/** One change, and whoever waits for it. */
+/** A change, and the promise of its caller. */
 interface Change {
   readonly apply: () => unknown
   readonly resolve: (value: unknown) => void
@@ -31,23 +32,22 @@ interface Change {
 /** An SQLite journal, for `use`. */
 export interface SqliteJournal extends Extension {
   readonly journal: Journal
-  /** Lets go of what it holds, once what it was given is written; the executor does so when it closes. */
+  /** Closes the journal after pending writes. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Keeps the records of calls in an SQLite file, so that they outlive the process. Several processes of one machine may share
- * it.
+ * Keeps the records of calls in an SQLite file. Several processes of one machine may share it.
  *
- * What the journal has answered is on the disk. Changes that are asked for at the same time go there together. The file is
- * readable by its owner alone (0600), holds nothing else, and has to lie on a local disk; while it is in use, SQLite keeps a
- * `-wal` and a `-shm` file beside it. How long an owner has been silent is told by the wall clock and by the machine's uptime,
- * so that a step of the wall clock makes no living owner look dead, and no dead one alive.
+ * A write is on the disk once the journal has answered. Simultaneous changes share a transaction. Only the owner of the file
+ * can read it (0600). It holds nothing else, and must be on a local disk. While it is in use, SQLite keeps a `-wal` and a
+ * `-shm` file beside it. The journal measures the silence of owners by the wall clock and the machine's uptime, so that a
+ * step of the wall clock makes no living owner look dead, and no dead one alive.
  *
- * @param file Its path; made where there is none, in a directory that exists.
+ * @param file The path. The file is made if it is missing; its directory must exist.
  * @param options `busyTimeout`: how long to wait for other processes, in milliseconds. Default: 5,000.
- * @throws `E_INVALID_CONFIGURATION` where `file` is not a path, or is not a file of such a journal; `E_JOURNAL` where it
- * cannot be opened. The journal throws `E_JOURNAL`.
+ * @throws `E_INVALID_CONFIGURATION` if `file` is not a path, or not a file of such a journal; `E_JOURNAL` if it cannot be
+ * opened. The journal throws `E_JOURNAL`.
  * @experimental
  * @see https://sqlite.org/wal.html
  * @example
@@ -96,7 +96,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
     if (isClosed) throw closed()
   }
 
-  /** Makes a change durable, together with those that are asked for at the same time. */
+  /** Makes a change durable, together with simultaneous ones. */
   function change<Value>(apply: () => Value): Promise<Value> {
     requireOpen()
     return new Promise((resolve, reject) => {
@@ -108,16 +108,16 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
 
   async function writeAll(): Promise<void> {
     do {
-      await setImmediate() // whatever is asked for meanwhile goes along
+      await setImmediate() // changes that arrive meanwhile join
       await commit(waiting.splice(0, groupLength))
     } while (waiting.length > 0)
     writing = undefined
   }
 
-  /** All of them in one transaction; where it fails, each in its own, so that one that cannot be kept harms no other. */
+  /** Commits changes in one transaction. If that fails, commits each alone, so that one bad change affects no other. */
   async function commit(changes: readonly Change[]): Promise<void> {
     try {
-      await patiently(() => database.exec('BEGIN IMMEDIATE'), Math.max(...changes.map(({ giveUpAt }) => giveUpAt)))
+      await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), Math.max(...changes.map(({ giveUpAt }) => giveUpAt)))
       const values = changes.map(({ apply }) => apply())
       database.exec('COMMIT')
       changes.forEach(({ resolve }, index) => resolve(values[index]))
@@ -163,11 +163,11 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
     },
 
     async *unfinished(report) {
-      // In pages, so that no read stays open, and keeps the log from being folded in, while somebody acts on a record.
+      // In pages: a read that stays open would keep SQLite from emptying its write-ahead log.
       for (let last: string | null = null; ;) {
         const after: string | null = last
         const rows: Row[] = await reading(() => statements.unfinished.all(after, after))
-        const time = Date.now() // the caller may take long over each record, and the owners beat meanwhile
+        const time = Date.now() // the consumer may be slow, and owners beat meanwhile
         const up = uptimeNow()
         for (const row of rows) {
           const record = listedRecord(row['record'], row['id'], report)
@@ -185,7 +185,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
 
   async function reading<Value>(read: () => Value): Promise<Value> {
     try {
-      return await patiently(() => (requireOpen(), read()), performance.now() + busyTimeout)
+      return await retryWhileBusy(() => (requireOpen(), read()), performance.now() + busyTimeout)
     } catch (error) {
       throw refusal(error)
     }
@@ -193,6 +193,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
 
   return {
     journal,
+    ...records(journal),
     async close() {
       isClosed = true
       await writing
@@ -201,13 +202,13 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
   }
 }
 
-/** Opens the file, and makes its tables where it is new. */
+/** Opens the file, and makes its tables if it is new. */
 function opened(file: string, busyTimeout: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makePrivate(file)
     database = new DatabaseSync(file, { timeout: busyTimeout })
-    const mode = eagerly(() => database?.prepare('PRAGMA journal_mode = WAL').get(), busyTimeout)
+    const mode = retryBlocking(() => database?.prepare('PRAGMA journal_mode = WAL').get(), busyTimeout)
     if (mode?.['journal_mode'] !== 'wal')
       throw new JournalError('SQLite cannot keep a write-ahead log beside the file.')
     database.exec('PRAGMA synchronous = FULL')
@@ -223,7 +224,7 @@ function opened(file: string, busyTimeout: number): DatabaseSync {
   }
 }
 
-/** Makes a file that only its owner may read; one that is there is never opened here, since closing it would drop SQLite's locks. */
+/** Makes a file that only its owner may read. Never opens an existing file, since closing it would drop SQLite's locks. */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -232,8 +233,8 @@ function makePrivate(file: string): void {
   }
 }
 
-/** Tries again while another process is in the way, and lets this one go on meanwhile. */
-async function patiently<Value>(attempt: () => Value, giveUpAt: number): Promise<Value> {
+/** Retries while another process holds the lock. Does not block this process. */
+async function retryWhileBusy<Value>(attempt: () => Value, giveUpAt: number): Promise<Value> {
   for (let pause = 1; ; pause = Math.min(pause * 2, 32)) {
     try {
       return attempt()
@@ -244,9 +245,9 @@ async function patiently<Value>(attempt: () => Value, giveUpAt: number): Promise
   }
 }
 
-/** The same at construction, where nothing else goes on: SQLite does not always wait while a file changes its mode. */
-function eagerly<Value>(attempt: () => Value, patience: number): Value {
-  const giveUpAt = performance.now() + patience
+/** The same, but blocking, for construction. SQLite itself does not always wait while a file changes its mode. */
+function retryBlocking<Value>(attempt: () => Value, busyTimeout: number): Value {
+  const giveUpAt = performance.now() + busyTimeout
   for (;;) {
     try {
       return attempt()
@@ -262,7 +263,7 @@ function undo(database: DatabaseSync): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // SQLite has undone it by itself
+    // SQLite has already undone it
   }
 }
 
@@ -270,7 +271,7 @@ function fenceOf(row: Row): { owner: string; number: number } {
   return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
-/** SQLITE_BUSY and SQLITE_LOCKED, with whatever detail SQLite adds in the higher bits. */
+/** Whether an error is SQLITE_BUSY or SQLITE_LOCKED. SQLite adds details in the higher bits. */
 function isBusy(error: unknown): boolean {
   const { errcode } = error as { errcode?: unknown }
   return typeof errcode === 'number' && ((errcode & 0xff) === 5 || (errcode & 0xff) === 6)

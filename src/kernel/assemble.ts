@@ -1,55 +1,62 @@
 import type { SpooledArtifact } from './result/artifact.ts'
 import { SessionGates } from './call/gates.ts'
 import type { ToolLike } from './tool/definition.ts'
-import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
+import {
+  InternalError,
+  InvalidConfigurationError,
+  SchemaConversionError,
+  ToolAlreadyRegisteredError,
+} from './errors.ts'
 import { InFlight } from './call/in-flight.ts'
-import { JournalLedger } from '../records/recorder.ts'
 import { memoryStore } from '../spool/memory.ts'
-import { NameOwners, SessionRegistry } from './tool/name-owners.ts'
-import type { Extension, Kernel, Observer, Runner, Shelf } from './ports.ts'
-import { registryOf, type ToolRegistry } from './tool/registry.ts'
-import { Holding } from '../approvals/paused-calls.ts'
+import type { Extension, Observer, Runner, Shelf } from './ports.ts'
+import type { Kernel } from './kernel.ts'
+import { registryOf, ToolRegistry } from './tool/registry.ts'
+import { askApprover, questionFor, wantsConfirmation } from '../approvals/approver.ts'
+import { requireUnchanged } from '../approvals/fingerprint.ts'
+import { PausedCalls } from '../approvals/paused-calls.ts'
+import { openArtifacts } from '../spool/argument.ts'
+import { keep } from '../spool/store.ts'
 import { ArtifactShelf } from '../spool/shelf.ts'
 import { isThenable, unawaited } from './json/thenable.ts'
+import { NameOwners, SessionRegistry } from './tool/name-owners.ts'
 
 export interface ExecutorOptions {
-  /** The tools, or a registry of them, which may still grow. */
+  /** The tools, or a registry that may still change. */
   readonly tools?: ToolRegistry | Iterable<ToolLike>
-  /** What extends the executor, the first outermost and asked first. */
+  /** The extensions. The first is outermost and asked first. */
   readonly use?: readonly Extension[]
   /** How many calls of one turn run at a time. Default: 3. */
   readonly concurrency?: number
-  /** What a call may take, in milliseconds; `0` or `Infinity` for no limit. Default: 30,000. */
+  /** The time limit of a call in milliseconds; `0` or `Infinity` for none. Default: 30,000. */
   readonly timeout?: number
-  /** Bytes of text and JSON up to which a result stays in the result object. Default: 16,384. */
+  /** The largest result that stays in the result object, in bytes of text and JSON. Default: 16,384. */
   readonly inlineLimit?: number
-  /** Bytes of UTF-8 that the args of a call may have. Default: 262,144. */
+  /** The largest args of a call, in bytes of UTF-8. Default: 262,144. */
   readonly argsLimit?: number
-  /** Whether models may read the words of what handlers throw; those of wrong args and denials they always may. Default: `true`. */
+  /** Whether models read the messages of handlers' errors. They always read those of invalid args and denials. Default: `true`. */
   readonly exposeErrors?: boolean
-  /** Where faults go that belong to no call's result. Default: `console.error`. */
+  /** Takes faults that belong to no call's result. Default: `console.error`. */
   readonly report?: (error: unknown) => void
 }
 
 const optionNames = 'tools use concurrency timeout inlineLimit argsLimit exposeErrors report'.split(' ')
-const doors = 'policies approver middleware runners store journal observers tools onToolsChange guide close'.split(' ')
+const doors = 'policies approver middleware runners store records observers tools onToolsChange guide close'.split(' ')
 
-/** A kernel, and what only the executor needs of it. */
+/** A kernel, and the parts that only the executor needs. */
 export interface Assembled {
   readonly kernel: Kernel
   /** The executor's own tools. */
   readonly registry: ToolRegistry
-  readonly holding: Holding
-  readonly ledger: JournalLedger | undefined
   readonly inFlight: InFlight
 }
 
 /**
- * Puts the doors of all extensions together.
+ * Combines all extensions into one kernel.
  *
- * @param owner Names the executor in the records of its calls; asked for when the first is written.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong or unknown, an extension has no door, or two bring what there can
- * be only one of.
+ * @param owner Returns the executor's name in records. Called when the first record is written.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no door, or two extensions bring the
+ * same single part.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
   requireKnown(options)
@@ -62,23 +69,36 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const registryFor = registriesOf(registry, extensions, shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
-  const journal = onlyOne(extensions, 'journal')
-  const ledger = journal === undefined ? undefined : new JournalLedger(journal, owner, report)
-  const holding = new Holding(registryFor, ledger)
+  const records = onlyOne(extensions, 'records')
   const inFlight = new InFlight((id) => id.startsWith(owner()))
   const gates = new SessionGates(inFlight, report)
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
   const runners = runnersOf(extensions)
-  // These decide about every call, remember it, or hand it on.
-  const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? journal) !== undefined
-  const kernel: Kernel = {
+  // These may keep the args of a call, so each call needs a copy.
+  const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
+  const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses())
+  const kernel: { -readonly [Field in keyof Kernel]: Kernel[Field] } = {
     registryFor,
     policies,
     approver,
     middleware,
     runners,
     store,
-    shelf,
+    approvals: {
+      wantsConfirmation,
+      questionFor,
+      ask: (call, whom, ask) => askApprover(call, kernel, whom, ask),
+      requireUnchanged: (tool, asked) => requireUnchanged(tool, tool.name, asked),
+      hold: (call, pause) => pausedCalls.hold(call, pause),
+      decide: (token, decision, said) => pausedCalls.decide(token, decision, said),
+      respond: (token, value, said) => pausedCalls.respond(token, value, said),
+    },
+    spool: {
+      shelf,
+      place: (...kept) => shelf.place(...kept),
+      keep: (output, call) => keep(output, call, kernel),
+      openArtifacts: (input, call) => openArtifacts(input, call, kernel),
+    },
     guide: (artifact) => guideOf(artifact, extensions, report),
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     owns: ({ tool, slots, session }) =>
@@ -94,27 +114,55 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
     gates,
-    ledger,
-    hold: (received, pause) => holding.hold(received, pause),
+    recorder: undefined,
+    pauses: () => kernel.recorder ?? held(),
+    owner,
+    isInFlight: (invocationId) => inFlight.has(invocationId),
     leave: (received) => inFlight.leave(received),
     report,
   }
-  return { kernel, registry, holding, ledger, inFlight }
+  kernel.recorder = records?.(kernel)
+  const held = onFirstUse(
+    () => import('#records'),
+    ({ heldCalls }) => heldCalls(kernel),
+  )
+  return { kernel, registry, inFlight }
 }
 
-/** A report that cannot fail: it has nobody left to be told of that. */
+/** Loads a module on first use. If that fails, the next call tries again. */
+function onFirstUse<Module, Value>(
+  load: () => Promise<Module>,
+  make: (loaded: Module) => Value,
+): () => Value | Promise<Value> {
+  let value: Value | undefined
+  let loading: Promise<Value> | undefined
+  const loaded = async (): Promise<Value> => {
+    try {
+      return (value = make(await load()))
+    } catch (cause) {
+      loading = undefined
+      throw new InternalError('A part of the package could not be loaded. Try again, or see `cause`.', {
+        cause,
+        retryable: true,
+      })
+    }
+  }
+  return () => value ?? (loading ??= loaded())
+}
+
+/** Wraps the error reporter so that its own failures are ignored. */
 function guarded(report: (error: unknown) => void = defaultReport): (error: unknown) => void {
   return (error) => {
     try {
       const done: unknown = report(error)
       if (isThenable(done)) void unawaited(done)
     } catch {
-      // as said
+      // a reporter that throws has nowhere to report to
     }
   }
 }
 
-/** Prints a fault: of a tool that is set aside one line, since its message says everything. */
+/** Prints a fault. A tool that is set aside takes one line, since the message says everything. */
 function defaultReport(error: unknown): void {
   const isSetAside = error instanceof SchemaConversionError || error instanceof ToolAlreadyRegisteredError
   console.error(isSetAside ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
@@ -148,13 +196,13 @@ function registriesOf(
   }
 }
 
-/** What an extension gives for a session, and those of the tools whose names are its own. */
+/** The tools of an extension for a session, and those whose names it owns. */
 interface Given {
   readonly tools: readonly ToolLike[]
   readonly own: readonly ToolLike[]
 }
 
-/** The tools of a session; where an extension cannot give them, the others stand. */
+/** Returns the tools of an extension for a session. Returns none if the extension throws, which is reported. */
 function givenBy(
   extension: Extension,
   session: string,
@@ -172,7 +220,7 @@ function givenBy(
   }
 }
 
-/** A registry over another; a tool that cannot be in it is set aside, and the others stand. */
+/** Makes a registry over the executor's own. Tools that it refuses are reported and left out. */
 function registryWith(tools: readonly ToolLike[], owners: NameOwners, report: (error: unknown) => void): ToolRegistry {
   const registry = new SessionRegistry(owners)
   for (const tool of tools) {
@@ -185,7 +233,7 @@ function registryWith(tools: readonly ToolLike[], owners: NameOwners, report: (e
   return registry
 }
 
-/** How to go on with an artifact, as far as the extensions know. */
+/** Returns the extensions' advice on how to read on in an artifact. */
 function guideOf(
   artifact: SpooledArtifact,
   extensions: readonly Extension[],
@@ -199,7 +247,7 @@ function guideOf(
   }
 }
 
-/** A number of an option, in the unit of the option. */
+/** Returns a numeric option or its default. */
 export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, otherwise: number, least = 0): number {
   const value: unknown = options[name] ?? otherwise
   if (typeof value === 'number' && value >= least) return value
@@ -208,7 +256,7 @@ export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, ot
   )
 }
 
-function onlyOne<Door extends 'approver' | 'store' | 'journal'>(
+function onlyOne<Door extends 'approver' | 'store' | 'records'>(
   extensions: readonly Extension[],
   door: Door,
 ): Extension[Door] | undefined {
@@ -232,7 +280,7 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
   return runners
 }
 
-/** Refuses options that nobody reads: a policy that is misspelt would guard nothing. */
+/** Throws on unknown options, since a misspelt policy would protect nothing. */
 function requireKnown(options: object): void {
   const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
   if (stranger === undefined) return
@@ -251,6 +299,6 @@ function requireExtension(extension: unknown, index: number): void {
   const [member] = Object.keys(extension)
   if (member === undefined || doors.some((door) => door in extension)) return
   throw new InvalidConfigurationError(
-    `\`use[${index}]\` extends nothing: nobody reads its ${JSON.stringify(member)}. The doors of an extension are ${doors.join(', ')}.`,
+    `\`use[${index}]\` extends nothing: an extension has no ${JSON.stringify(member)}. The doors of an extension are ${doors.join(', ')}.`,
   )
 }

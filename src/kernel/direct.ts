@@ -1,29 +1,31 @@
-import type { CallOptions } from './call/call.ts'
 import { canonicalize, computeCallId } from './json/canonical.ts'
 import { isMarkedJson, markedBlocks, markedValue } from './result/content.ts'
 import { CallContext } from './call/context.ts'
 import { CallDeadline } from './call/deadline.ts'
-import type { ToolDefinition } from './tool/definition.ts'
+import type { ToolDefinition, ToolLike } from './tool/definition.ts'
+import type { DirectContext } from './tool/tool.ts'
+import { assemble } from './assemble.ts'
+import { createExecutor } from './executor.ts'
+import type { ToolExecutor } from './executor-types.ts'
+import { streamEvents } from './run/stream-events.ts'
 import { receive, stamp, type Identity } from './call/parcel.ts'
-import { perform } from './run/handler.ts'
-import type { Kernel, Observer } from './ports.ts'
+import { runHandler } from './run/handler.ts'
+import type { Kernel } from './kernel.ts'
+import type { Observer } from './ports.ts'
 import { check } from './stages/check.ts'
 import { validate } from './stages/validate.ts'
 
-/** What a direct call may say beside its args. */
-export type DirectContext = Pick<CallOptions, 'session' | 'values' | 'signal' | 'invocationId'>
-
 /**
- * Runs a tool for the host itself: the gates that check, and none that asks or keeps. Throws where the passage would settle
- * the call with an error.
+ * Runs a tool for the host itself: only the stages that validate and run, without policies, approvals or records. Throws if the
+ * passage would settle the call with an error.
  */
 export async function callDirectly(
   tool: ToolDefinition,
   args: unknown,
-  context: DirectContext,
-  kernel: Kernel,
+  context: DirectContext = {},
   watcher?: Observer,
 ): Promise<unknown> {
+  const kernel = bareKernel()
   const { signal, values = {}, session = 'direct', invocationId = crypto.randomUUID() } = context
   const call = { name: tool.name, args: args === undefined ? {} : args }
   const deadline = new CallDeadline(tool.timeout ?? 0, signal)
@@ -40,8 +42,7 @@ export async function callDirectly(
       resumption: undefined,
       receivedAt: 0,
       seq: 0,
-      record: undefined,
-      fence: undefined,
+      recording: undefined,
     },
     (parcel) => new CallContext(parcel, kernel, values),
   )
@@ -50,7 +51,7 @@ export async function callDirectly(
     const identified = stamp(stamp(received, 'tool', tool), 'identity', new HostIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    const { output } = await check(await perform(confirmed, validated.input, kernel), kernel)
+    const { output } = await check(await runHandler(confirmed, validated.input, kernel), kernel)
     if (typeof output !== 'object' || output === null) return output
     return isMarkedJson(output) ? markedValue(output) : (markedBlocks(output) ?? output)
   } finally {
@@ -58,7 +59,41 @@ export async function callDirectly(
   }
 }
 
-/** The identity of a direct call, whose args may be any value: known where it is asked for, if they have one. */
+/** Runs a tool for the host itself, yields its progress and returns its value. Leaving early cancels the call. */
+export async function* streamDirectly(
+  tool: ToolDefinition,
+  args: unknown,
+  context: DirectContext = {},
+): AsyncGenerator<never, unknown, undefined> {
+  const events = streamEvents<unknown>(
+    (watcher, signal) => callDirectly(tool, args, { ...context, signal }, watcher),
+    context.signal,
+  )
+  try {
+    let step = await events.next()
+    for (; step.done !== true; step = await events.next()) {
+      if (step.value.event === 'tool:progress' && step.value.type === 'yield') yield step.value.data as never
+    }
+    return step.value
+  } finally {
+    await events.return(undefined)
+  }
+}
+
+/** Makes an executor with this tool alone. */
+export function executorOf(tool: ToolLike): ToolExecutor {
+  return createExecutor({ tools: [tool] })
+}
+
+let bare: Kernel | undefined
+
+/** The kernel of direct calls: it has no extensions, and no policy decides about a call. */
+function bareKernel(): Kernel {
+  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, owns: () => false }
+  return bare
+}
+
+/** The identity of a direct call, computed when it is read: the args may be any value, and so may have no identity. */
 class HostIdentity implements Identity {
   readonly args: unknown
   readonly #name: string

@@ -1,41 +1,52 @@
 import type { Issue } from './schema/standard.ts'
 import { shortened } from './json/text.ts'
 
-/** What kind of trouble an error tells of, read from types and codes, never from message text. */
+/** The kind of an error, derived from types and codes, never from message text. */
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
-/** Every code that the kernel can answer with, and what is true of it unless the place that throws knows better. */
+type Row = readonly [
+  name: string,
+  category: ErrorCategory,
+  status: 'error' | 'denied' | 'timed_out' | 'cancelled',
+  retryable: boolean,
+]
+
+/**
+ * Every code: the name of its class, its category, the status of a call that it ends, and whether the same call may succeed
+ * later. An error may override its category and `retryable`.
+ */
 const table = {
-  E_INVALID_INITIAL_TOOL_VALUE: ['InvalidInitialToolValueError', 'validation'],
-  E_TOOL_NOT_FOUND: ['ToolNotFoundError', 'validation'],
-  E_TOOL_NO_HANDLER: ['ToolNoHandlerError', 'application'],
-  E_TOOL_ALREADY_REGISTERED: ['ToolAlreadyRegisteredError', 'validation'],
-  E_INVALID_TOOL_ARGS: ['InvalidToolArgsError', 'validation'],
-  E_UNCANONICAL_ARGS: ['UncanonicalArgsError', 'validation'],
-  E_VALIDATOR_FAILED: ['ValidatorFailedError', 'application'],
-  E_SCHEMA_CONVERSION: ['SchemaConversionError', 'validation'],
-  E_TOOL_DENIED: ['ToolDeniedError', 'auth'],
-  E_APPROVAL_INVALID: ['ApprovalInvalidError', 'auth'],
-  E_APPROVAL_EXPIRED: ['ApprovalExpiredError', 'timeout'],
-  E_TOOL_DOWNSTREAM_ERROR: ['ToolDownstreamError', 'application'],
-  E_TOOL_TIMEOUT: ['ToolTimeoutError', 'timeout'],
-  E_TOOL_CANCELLED: ['ToolCancelledError', 'cancelled'],
-  E_INVALID_TOOL_RESULT: ['InvalidToolResultError', 'validation'],
-  E_CLIENT_TOOL: ['ClientToolError', 'timeout'],
-  E_INVALID_EXECUTION_TYPE: ['InvalidExecutionTypeError', 'validation'],
-  E_DUPLICATE_INVOCATION: ['DuplicateInvocationError', 'application'],
-  E_ILLEGAL_TRANSITION: ['IllegalTransitionError', 'application'],
-  E_ARTIFACT: ['ArtifactError', 'application'],
-  E_JOURNAL: ['JournalError', 'application'],
-  E_SEALED: ['SealedError', 'application'],
-  E_INVALID_CONFIGURATION: ['InvalidConfigurationError', 'validation'],
-  E_INTERNAL: ['InternalError', 'unknown'],
+  E_INVALID_INITIAL_TOOL_VALUE: ['InvalidInitialToolValueError', 'validation', 'error', false],
+  E_TOOL_NOT_FOUND: ['ToolNotFoundError', 'validation', 'error', false],
+  E_TOOL_NO_HANDLER: ['ToolNoHandlerError', 'application', 'error', false],
+  E_TOOL_ALREADY_REGISTERED: ['ToolAlreadyRegisteredError', 'validation', 'error', false],
+  E_INVALID_TOOL_ARGS: ['InvalidToolArgsError', 'validation', 'error', false],
+  E_UNCANONICAL_ARGS: ['UncanonicalArgsError', 'validation', 'error', false],
+  E_VALIDATOR_FAILED: ['ValidatorFailedError', 'application', 'error', true],
+  E_SCHEMA_CONVERSION: ['SchemaConversionError', 'validation', 'error', false],
+  E_TOOL_DENIED: ['ToolDeniedError', 'auth', 'denied', false],
+  E_APPROVAL_INVALID: ['ApprovalInvalidError', 'auth', 'error', false],
+  E_APPROVAL_EXPIRED: ['ApprovalExpiredError', 'timeout', 'denied', false],
+  E_TOOL_DOWNSTREAM_ERROR: ['ToolDownstreamError', 'application', 'error', false],
+  E_TOOL_TIMEOUT: ['ToolTimeoutError', 'timeout', 'timed_out', false],
+  E_TOOL_CANCELLED: ['ToolCancelledError', 'cancelled', 'cancelled', false],
+  E_INVALID_TOOL_RESULT: ['InvalidToolResultError', 'validation', 'error', false],
+  E_CLIENT_TOOL: ['ClientToolError', 'timeout', 'timed_out', false],
+  E_INVALID_EXECUTION_TYPE: ['InvalidExecutionTypeError', 'validation', 'error', false],
+  E_DUPLICATE_INVOCATION: ['DuplicateInvocationError', 'application', 'error', false],
+  E_ILLEGAL_TRANSITION: ['IllegalTransitionError', 'application', 'error', false],
+  E_ARTIFACT: ['ArtifactError', 'application', 'error', false],
+  E_JOURNAL: ['JournalError', 'application', 'error', false],
+  E_SEALED: ['SealedError', 'application', 'error', false],
+  E_INVALID_CONFIGURATION: ['InvalidConfigurationError', 'validation', 'error', false],
+  E_INTERNAL: ['InternalError', 'unknown', 'error', false],
 } as const
 
 export type ErrorCode = keyof typeof table
+const rows: Readonly<Record<ErrorCode, Row>> = table
 
-/** What the place that throws knows beyond the message. */
+/** The details of an error beside its message. */
 export interface ToolErrorDetails {
   readonly cause?: unknown
   readonly issues?: readonly Issue[] | undefined
@@ -46,11 +57,11 @@ export interface ToolErrorDetails {
   readonly exposed?: boolean | undefined
 }
 
-// Registered symbols, so that two copies of the package in one process know each other's errors.
+// Registered symbols, so that two copies of the package in one process recognise each other's errors.
 const errorBrand: unique symbol = Symbol.for('toolwright.error') as never
 const failureBrand: unique symbol = Symbol.for('toolwright.failure') as never
 
-// What an error says is written down and told to all who watch, so it has an end.
+// Limits, since errors go into records and events.
 const longestMessage = 8_192
 const longestLine = 1_024
 const longestKey = 256
@@ -58,10 +69,10 @@ const mostIssues = 100
 const mostInIssues = 65_536
 
 /**
- * Every error that the kernel throws or settles a call with; `code` tells which, and there is a subclass for each code.
+ * The base of every error that the kernel throws or settles a call with. Each `code` has a subclass.
  *
- * `message` has at most 8,192 characters: the whole of a longer one is the `cause`, if no other cause was given. There are at
- * most 100 `issues`, of which the last then says how many more there were.
+ * `message` has at most 8,192 characters. A longer one becomes the `cause`, if no other cause was given. There are at most 100
+ * `issues`, and one more that says how many were left out.
  */
 export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   static readonly code: ErrorCode = 'E_INTERNAL'
@@ -71,7 +82,7 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly exposed: boolean
   readonly issues?: readonly Issue[]
   readonly recommendations?: readonly string[]
-  /** Which call it belongs to; filled in when the call settles. */
+  /** The call that it belongs to; set when the call settles. */
   toolName?: string
   callId?: string | null
   invocationId?: string
@@ -80,11 +91,11 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     const { cause = message.length > longestMessage ? message : undefined } = details
     super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
-    const [name, category] = table[this.code]
+    const [name, category, , retryable] = rows[this.code]
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
     Object.defineProperty(this, errorBrand, { value: true })
     this.category = details.category ?? category
-    this.retryable = details.retryable ?? false
+    this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
     if (details.issues) this.issues = firstOf(details.issues)
     if (details.recommendations) {
@@ -95,22 +106,22 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     }
   }
 
-  /** The error that was written down by `toJSON`, as far as it was. */
+  /** Restores an error from the JSON of `toJSON`, without its stack and cause. */
   static restore(written: Record<string, unknown>): ToolError {
     const { code, message, category, retryable, recommendations, issues } = written as Partial<ToolError>
     const error = new ToolError(String(message), { category, retryable, recommendations, issues })
-    const known = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
+    const known = code !== undefined && Object.hasOwn(rows, code) ? code : 'E_INTERNAL'
     const { toolName, callId, invocationId } = written
-    return Object.assign(error, { code: known, name: table[known][0], toolName, callId, invocationId })
+    return Object.assign(error, { code: known, name: rows[known][0], toolName, callId, invocationId })
   }
 
-  /** What may leave the process: never the stack, never the cause. */
+  /** Returns what may leave the process: never the stack, never the cause. */
   toJSON(): Record<string, unknown> {
     const { name, code, message, category, retryable, toolName, callId, invocationId, issues, recommendations } = this
     return { name, code, message, category, retryable, toolName, callId, invocationId, issues, recommendations }
   }
 
-  /** Asks the code instead of the prototype, so that an error of another copy of the package is recognised. */
+  /** Compares the code, not only the prototype, so that an error of another copy of the package is recognised. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (!isToolError(value)) return false
     if (this === ToolError || Object.prototype.isPrototypeOf.call(this.prototype, value)) return true
@@ -118,7 +129,12 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Returns the issues if they are few and short, else the first of them and how many more there are. */
+/** Returns the status of a call that an error ends. */
+export function statusOf(error: ToolError): Row[2] {
+  return rows[error.code][2]
+}
+
+/** Returns the issues if they are few and short, else the first ones and an issue with the number of the others. */
 function firstOf(issues: readonly Issue[]): readonly Issue[] {
   const first: Issue[] = []
   let length = 0
@@ -140,7 +156,7 @@ function firstOf(issues: readonly Issue[]): readonly Issue[] {
   return more === 0 ? first : [...first, { message: `and ${more} more`, path: [] }]
 }
 
-/** Whether an object bears a brand; what was thrown may be a proxy, and asking it may throw in turn. */
+/** Whether an object has a brand. A thrown value may be a proxy whose traps throw. */
 function isBranded(value: unknown, brand: symbol): boolean {
   try {
     return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
@@ -149,55 +165,64 @@ function isBranded(value: unknown, brand: symbol): boolean {
   }
 }
 
-/** Whether a value is an error of this package, whichever copy of it made the error. */
+/** Whether a value is an error of any copy of this package. */
 export function isToolError(value: unknown): value is ToolError {
   return isBranded(value, errorBrand)
 }
 
-/** A tool's definition is not one: the message and `issues` name every field that is wrong. */
-export class InvalidInitialToolValueError extends ToolError<'E_INVALID_INITIAL_TOOL_VALUE'> {
-  static override readonly code = 'E_INVALID_INITIAL_TOOL_VALUE'
+/** The class of one code. */
+export interface ToolErrorClass<Instance extends ToolError> {
+  readonly code: Instance['code']
+  readonly prototype: Instance
+  new (message: string, details?: ToolErrorDetails): Instance
 }
 
-/** The caller named a tool that is not there, or that it may not see. */
-export class ToolNotFoundError extends ToolError<'E_TOOL_NOT_FOUND'> {
-  static override readonly code = 'E_TOOL_NOT_FOUND'
+function classOf<Instance extends ToolError>(code: Instance['code']): ToolErrorClass<Instance> {
+  const Class = class extends ToolError {
+    static override readonly code = code
+  }
+  return Object.defineProperty(Class, 'name', { value: rows[code][0] }) as unknown as ToolErrorClass<Instance>
 }
 
-/** The tool has nothing that could run it here. */
-export class ToolNoHandlerError extends ToolError<'E_TOOL_NO_HANDLER'> {
-  static override readonly code = 'E_TOOL_NO_HANDLER'
-}
+/** The config of a tool is wrong; the message and `issues` name every wrong field. */
+export interface InvalidInitialToolValueError extends ToolError<'E_INVALID_INITIAL_TOOL_VALUE'> {}
+export const InvalidInitialToolValueError: ToolErrorClass<InvalidInitialToolValueError> =
+  /* @__PURE__ */ classOf('E_INVALID_INITIAL_TOOL_VALUE')
 
-/** The registry holds a tool of this name, or of one that is too like it. */
-export class ToolAlreadyRegisteredError extends ToolError<'E_TOOL_ALREADY_REGISTERED'> {
-  static override readonly code = 'E_TOOL_ALREADY_REGISTERED'
-}
+/** The caller named a tool that does not exist, or that it may not see. */
+export interface ToolNotFoundError extends ToolError<'E_TOOL_NOT_FOUND'> {}
+export const ToolNotFoundError: ToolErrorClass<ToolNotFoundError> = /* @__PURE__ */ classOf('E_TOOL_NOT_FOUND')
 
-/** The args cannot be read, or do not fit the tool's schema; `issues` says where. */
-export class InvalidToolArgsError extends ToolError<'E_INVALID_TOOL_ARGS'> {
-  static override readonly code = 'E_INVALID_TOOL_ARGS'
-}
+/** The tool has no handler that could run here. */
+export interface ToolNoHandlerError extends ToolError<'E_TOOL_NO_HANDLER'> {}
+export const ToolNoHandlerError: ToolErrorClass<ToolNoHandlerError> = /* @__PURE__ */ classOf('E_TOOL_NO_HANDLER')
+
+/** The registry has a tool of this or a too similar name. */
+export interface ToolAlreadyRegisteredError extends ToolError<'E_TOOL_ALREADY_REGISTERED'> {}
+export const ToolAlreadyRegisteredError: ToolErrorClass<ToolAlreadyRegisteredError> =
+  /* @__PURE__ */ classOf('E_TOOL_ALREADY_REGISTERED')
+
+/** The args are not JSON, or do not fit the tool's schema; `issues` has the places. */
+export interface InvalidToolArgsError extends ToolError<'E_INVALID_TOOL_ARGS'> {}
+export const InvalidToolArgsError: ToolErrorClass<InvalidToolArgsError> = /* @__PURE__ */ classOf('E_INVALID_TOOL_ARGS')
 
 /** The args have no canonical form: not JSON, too deep, too large, or ambiguous. */
-export class UncanonicalArgsError extends ToolError<'E_UNCANONICAL_ARGS'> {
-  static override readonly code = 'E_UNCANONICAL_ARGS'
-}
+export interface UncanonicalArgsError extends ToolError<'E_UNCANONICAL_ARGS'> {}
+export const UncanonicalArgsError: ToolErrorClass<UncanonicalArgsError> = /* @__PURE__ */ classOf('E_UNCANONICAL_ARGS')
 
-/** The validator itself broke; the args may have been right. */
-export class ValidatorFailedError extends ToolError<'E_VALIDATOR_FAILED'> {
-  static override readonly code = 'E_VALIDATOR_FAILED'
-}
+/** The validator itself failed; the args may have been right. */
+export interface ValidatorFailedError extends ToolError<'E_VALIDATOR_FAILED'> {}
+export const ValidatorFailedError: ToolErrorClass<ValidatorFailedError> = /* @__PURE__ */ classOf('E_VALIDATOR_FAILED')
 
 /** A schema cannot be used, or cannot be shown to a model as JSON Schema. */
-export class SchemaConversionError extends ToolError<'E_SCHEMA_CONVERSION'> {
-  static override readonly code = 'E_SCHEMA_CONVERSION'
-}
+export interface SchemaConversionError extends ToolError<'E_SCHEMA_CONVERSION'> {}
+export const SchemaConversionError: ToolErrorClass<SchemaConversionError> =
+  /* @__PURE__ */ classOf('E_SCHEMA_CONVERSION')
 
 /** A policy or a person refused the call. */
 export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
   static override readonly code = 'E_TOOL_DENIED'
-  /** What the model is shown in place of the message, where the policy says so. */
+  /** What the model is shown instead of the message, if the policy gave it. */
   readonly toolResult?: unknown
 
   constructor(message: string, details: ToolErrorDetails & { readonly toolResult?: unknown } = {}) {
@@ -209,85 +234,76 @@ export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
 }
 
 /** The token is unknown, used, or of another session or definition. */
-export class ApprovalInvalidError extends ToolError<'E_APPROVAL_INVALID'> {
-  static override readonly code = 'E_APPROVAL_INVALID'
-}
+export interface ApprovalInvalidError extends ToolError<'E_APPROVAL_INVALID'> {}
+export const ApprovalInvalidError: ToolErrorClass<ApprovalInvalidError> = /* @__PURE__ */ classOf('E_APPROVAL_INVALID')
 
-/** Nobody answered the request for approval in time. */
-export class ApprovalExpiredError extends ToolError<'E_APPROVAL_EXPIRED'> {
-  static override readonly code = 'E_APPROVAL_EXPIRED'
-}
+/** The request for approval was not answered in time. */
+export interface ApprovalExpiredError extends ToolError<'E_APPROVAL_EXPIRED'> {}
+export const ApprovalExpiredError: ToolErrorClass<ApprovalExpiredError> = /* @__PURE__ */ classOf('E_APPROVAL_EXPIRED')
 
-/** The handler threw, or said that it failed; `cause` is what it threw. */
-export class ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {
-  static override readonly code = 'E_TOOL_DOWNSTREAM_ERROR'
-}
+/** The handler threw or reported a failure; `cause` is what it threw. */
+export interface ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {}
+export const ToolDownstreamError: ToolErrorClass<ToolDownstreamError> =
+  /* @__PURE__ */ classOf('E_TOOL_DOWNSTREAM_ERROR')
 
-/** The deadline passed before the call was done. */
-export class ToolTimeoutError extends ToolError<'E_TOOL_TIMEOUT'> {
-  static override readonly code = 'E_TOOL_TIMEOUT'
-}
+/** The deadline passed before the call ended. */
+export interface ToolTimeoutError extends ToolError<'E_TOOL_TIMEOUT'> {}
+export const ToolTimeoutError: ToolErrorClass<ToolTimeoutError> = /* @__PURE__ */ classOf('E_TOOL_TIMEOUT')
 
-/** The caller gave the call up, or the executor closed. */
-export class ToolCancelledError extends ToolError<'E_TOOL_CANCELLED'> {
-  static override readonly code = 'E_TOOL_CANCELLED'
-}
+/** The caller cancelled the call, or the executor closed. */
+export interface ToolCancelledError extends ToolError<'E_TOOL_CANCELLED'> {}
+export const ToolCancelledError: ToolErrorClass<ToolCancelledError> = /* @__PURE__ */ classOf('E_TOOL_CANCELLED')
 
 /** The result does not fit `outputSchema`, or cannot be kept without loss. */
-export class InvalidToolResultError extends ToolError<'E_INVALID_TOOL_RESULT'> {
-  static override readonly code = 'E_INVALID_TOOL_RESULT'
-}
+export interface InvalidToolResultError extends ToolError<'E_INVALID_TOOL_RESULT'> {}
+export const InvalidToolResultError: ToolErrorClass<InvalidToolResultError> =
+  /* @__PURE__ */ classOf('E_INVALID_TOOL_RESULT')
 
 /** The client did not answer in time. */
-export class ClientToolError extends ToolError<'E_CLIENT_TOOL'> {
-  static override readonly code = 'E_CLIENT_TOOL'
-}
+export interface ClientToolError extends ToolError<'E_CLIENT_TOOL'> {}
+export const ClientToolError: ToolErrorClass<ClientToolError> = /* @__PURE__ */ classOf('E_CLIENT_TOOL')
 
 /** This executor cannot run a tool of this type. */
-export class InvalidExecutionTypeError extends ToolError<'E_INVALID_EXECUTION_TYPE'> {
-  static override readonly code = 'E_INVALID_EXECUTION_TYPE'
-}
+export interface InvalidExecutionTypeError extends ToolError<'E_INVALID_EXECUTION_TYPE'> {}
+export const InvalidExecutionTypeError: ToolErrorClass<InvalidExecutionTypeError> =
+  /* @__PURE__ */ classOf('E_INVALID_EXECUTION_TYPE')
 
 /** An invocation with this id is already running. */
-export class DuplicateInvocationError extends ToolError<'E_DUPLICATE_INVOCATION'> {
-  static override readonly code = 'E_DUPLICATE_INVOCATION'
-}
+export interface DuplicateInvocationError extends ToolError<'E_DUPLICATE_INVOCATION'> {}
+export const DuplicateInvocationError: ToolErrorClass<DuplicateInvocationError> =
+  /* @__PURE__ */ classOf('E_DUPLICATE_INVOCATION')
 
-/** A record cannot go from its state to the one that was asked. */
-export class IllegalTransitionError extends ToolError<'E_ILLEGAL_TRANSITION'> {
-  static override readonly code = 'E_ILLEGAL_TRANSITION'
-}
+/** A record cannot change from its state to the requested one. */
+export interface IllegalTransitionError extends ToolError<'E_ILLEGAL_TRANSITION'> {}
+export const IllegalTransitionError: ToolErrorClass<IllegalTransitionError> =
+  /* @__PURE__ */ classOf('E_ILLEGAL_TRANSITION')
 
 /** A result could not be written, found or read. */
-export class ArtifactError extends ToolError<'E_ARTIFACT'> {
-  static override readonly code = 'E_ARTIFACT'
-}
+export interface ArtifactError extends ToolError<'E_ARTIFACT'> {}
+export const ArtifactError: ToolErrorClass<ArtifactError> = /* @__PURE__ */ classOf('E_ARTIFACT')
 
 /** The journal could not be written or read. */
-export class JournalError extends ToolError<'E_JOURNAL'> {
-  static override readonly code = 'E_JOURNAL'
-}
+export interface JournalError extends ToolError<'E_JOURNAL'> {}
+export const JournalError: ToolErrorClass<JournalError> = /* @__PURE__ */ classOf('E_JOURNAL')
 
 /** The call was left unfinished by a process that died, and has been closed. */
-export class SealedError extends ToolError<'E_SEALED'> {
-  static override readonly code = 'E_SEALED'
-}
+export interface SealedError extends ToolError<'E_SEALED'> {}
+export const SealedError: ToolErrorClass<SealedError> = /* @__PURE__ */ classOf('E_SEALED')
 
 /** An option of the executor, a registry or an extension is wrong. */
-export class InvalidConfigurationError extends ToolError<'E_INVALID_CONFIGURATION'> {
-  static override readonly code = 'E_INVALID_CONFIGURATION'
-}
+export interface InvalidConfigurationError extends ToolError<'E_INVALID_CONFIGURATION'> {}
+export const InvalidConfigurationError: ToolErrorClass<InvalidConfigurationError> =
+  /* @__PURE__ */ classOf('E_INVALID_CONFIGURATION')
 
-/** A fault of this package; the call is settled all the same. */
-export class InternalError extends ToolError<'E_INTERNAL'> {
-  static override readonly code = 'E_INTERNAL'
-}
+/** A fault of this package; the call is settled nevertheless. */
+export interface InternalError extends ToolError<'E_INTERNAL'> {}
+export const InternalError: ToolErrorClass<InternalError> = /* @__PURE__ */ classOf('E_INTERNAL')
 
 /**
- * Thrown by a handler to say that it failed, and what the model could do about it.
+ * A handler throws it to report a failure, and what the model could do next.
  *
- * A handler that returns `{ ok: false, error }`, with `recommendations` and `note` or without and with nothing else, says the
- * same; an object with any other member is a result.
+ * A returned `{ ok: false, error }`, optionally with `recommendations` and `note`, means the same. An object with any other
+ * member is a result.
  */
 export class ToolFailure extends Error {
   readonly recommendations: readonly string[]

@@ -1,59 +1,41 @@
 import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import { TurnSlots } from './call/gates.ts'
-import { callOf, type Caller, type CallOptions, type ToolCall, type ToolResult } from './call/call.ts'
+import type { Caller, CallOptions, Extension, Observer, Policy, Recorder, Shelf } from './ports.ts'
+import { callOf, type ToolCall, type ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { Alarms, CallDeadline, limited } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
 import type { InFlight } from './call/in-flight.ts'
-import { duplicate, type JournalLedger } from '../records/recorder.ts'
+import { duplicate } from './outcome/failure.ts'
 import { failed, failure } from './outcome/result.ts'
 import { receive, type Received, type Slots } from './call/parcel.ts'
-import type { Extension, Kernel, Observer, Policy, Shelf } from './ports.ts'
+import type { Kernel } from './kernel.ts'
 import { execute } from './passage.ts'
-import { pump } from './run/stream-events.ts'
-import { recall } from '../records/replay.ts'
-import { snapshotOf, type ToolCallSnapshot } from '../records/record.ts'
-import { recover, type RecoverOptions, type Recovery } from '../records/recover.ts'
+import { streamEvents } from './run/stream-events.ts'
+import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
+import { invocationOf, type Resumption } from './call/pause.ts'
+import type { DecideOptions, ToolExecutor, TurnOptions } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
-import { invocationOf, type Holding, type DecideOptions, type Redeemed } from '../approvals/paused-calls.ts'
 
-/** What the host says of a whole turn. */
-export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
-  /** The identity of each occurrence, where the host wants at-most-once execution. */
-  readonly invocationId?: (call: ToolCall, index: number) => string
-  /**
-   * Whether the turn ends what was given for it: unless one of its calls is `pending`, the `ephemeral` tools are taken out of the
-   * executor's registry after it, as `ToolRegistry.pruneEphemeral` does. Default: `false`.
-   */
-  readonly pruneEphemeral?: boolean
-  /** Is given the calls before any of them starts. If it throws, none does, and the turn rejects with the error. */
-  readonly beforeTurn?: (calls: readonly ToolCall[]) => void | Promise<void>
-  /**
-   * Is given the results once every call has one, in the order of the calls; it follows each `beforeTurn` that did not throw.
-   * What it throws is reported, since the calls have run.
-   */
-  readonly afterTurn?: (results: readonly ToolResult[]) => void | Promise<void>
-}
-
-/** What the executor itself says of a call. */
+/** What the executor itself adds to a call. */
 interface Walk {
   readonly slots?: Slots | undefined
   readonly watcher?: Observer | undefined
-  readonly resumed?: Redeemed | undefined
+  readonly resumed?: Resumption | undefined
 }
 
 const noWalk: Walk = {}
 const longestName = 1_024
-/** What an extension may take to close, in milliseconds. */
+/** How long an extension may take to close, in milliseconds. */
 const closingTime = 30_000
 
 function notClosed(): ToolTimeoutError {
   return new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
 }
 
-/** What the host says of a call stands in each of its events. */
+/** Limits the host's names for a call, since each event has them. */
 function requireShort({ session, principal, invocationId, caller }: CallOptions): void {
   const app = typeof caller === 'object' ? caller?.app : undefined
   if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
@@ -66,12 +48,9 @@ function isLong(name: string | undefined): boolean {
   return name !== undefined && name.length > longestName
 }
 
-/** Runs the calls of models, people and apps. Made by `createExecutor`. */
-export class ToolExecutor {
+class Executor implements ToolExecutor {
   readonly #kernel: Kernel
   readonly #registry: ToolRegistry
-  readonly #holding: Holding
-  readonly #ledger: JournalLedger | undefined
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
   readonly #inFlight: InFlight
@@ -82,46 +61,22 @@ export class ToolExecutor {
   #closing: Promise<void> | undefined
 
   constructor(options: ExecutorOptions) {
-    const { kernel, registry, holding, ledger, inFlight } = assemble(options, () => this.#owner)
+    const { kernel, registry, inFlight } = assemble(options, () => this.#owner)
     this.#kernel = kernel
     this.#registry = registry
-    this.#holding = holding
-    this.#ledger = ledger
     this.#inFlight = inFlight
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
 
-  /**
-   * Runs one call. Never rejects for anything that a model, a handler, a validator or a store can do: what went wrong is in
-   * the result's `status`, `error` and `content`.
-   *
-   * @param call As the provider's message says it; `args` is a value, or JSON text.
-   * @param options Who asks, in which session, with which values, and how the call is given up.
-   * @example
-   * ```ts
-   * import { createExecutor, tool } from 'toolwright'
-   *
-   * const executor = createExecutor({ tools: [tool('add', ({ a, b }: { a: number; b: number }) => a + b)] })
-   * const result = await executor.execute({ id: 'call_1', name: 'add', args: '{"a":1,"b":2}' })
-   * // result.status is 'ok', result.content is [{ type: 'text', text: '3' }]
-   * ```
-   */
   execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
     try {
       return this.#walk(callOf(call), options, noWalk)
     } catch (error) {
-      return Promise.reject(error) // of options that cannot be read
+      return Promise.reject(error) // the options cannot be read
     }
   }
 
-  /**
-   * Runs the calls of one model turn, some at a time, and gives their results in the order of the calls. One bad call never
-   * touches the others. Rejects, before any of them runs, with what the host's `invocationId` or `beforeTurn` throws.
-   *
-   * @param calls As a format makes them of a message.
-   * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
-   */
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
     if (!Array.isArray(calls)) {
       throw new InvalidConfigurationError(
@@ -144,7 +99,7 @@ export class ToolExecutor {
     return results
   }
 
-  /** Does what follows a turn. What it throws is reported, since the results stand. */
+  /** Runs the host's code after a turn. Its errors are reported, since the results stand. */
   async #conclude(work: () => unknown): Promise<void> {
     try {
       await work()
@@ -153,12 +108,13 @@ export class ToolExecutor {
     }
   }
 
-  /** Runs one call, yields its events as they happen, and returns its result; leaving early gives the call up. */
   stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
-    return pump((watcher, signal) => this.#walk(callOf(call), { ...options, signal }, { watcher }), options.signal)
+    return streamEvents(
+      (watcher, signal) => this.#walk(callOf(call), { ...options, signal }, { watcher }),
+      options.signal,
+    )
   }
 
-  /** Hears the events of one name; gives the undo. */
   on<Name extends ToolEventName>(name: Name, listener: (event: ToolEventOf<Name>) => void): () => void {
     const watcher: Observer = (event) => {
       if (event.event === name) return listener(event as ToolEventOf<Name>)
@@ -167,65 +123,36 @@ export class ToolExecutor {
     return () => void this.#kernel.watchers.delete(watcher)
   }
 
-  /**
-   * Answers a call that waits for approval, and runs it where the answer is `allow`.
-   *
-   * @param token The `token` of the `pending` result; of use once.
-   * @throws `E_APPROVAL_INVALID` where the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
-   */
   async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
-    return this.#resume(token, () => this.#holding.decided(token, decision, options), options.signal)
+    return this.#resume(token, () => this.#kernel.approvals.decide(token, decision, options), options.signal)
   }
 
-  /**
-   * Gives the client's answer to a call that waits for it.
-   *
-   * @param token The `token` of the `pending` result; of use once.
-   * @param value What the client answers; checked against the tool's `outputSchema`.
-   * @throws `E_APPROVAL_INVALID` as `decide` does. An answer that comes too late gives a result that is `timed_out`, `E_CLIENT_TOOL`.
-   */
   async respond(
     token: string,
     value: unknown,
     options: Pick<DecideOptions, 'session' | 'values' | 'signal'> = {},
   ): Promise<ToolResult> {
-    return this.#resume(token, () => this.#holding.answered(token, value, options), options.signal)
+    return this.#resume(token, () => this.#kernel.approvals.respond(token, value, options), options.signal)
   }
 
-  /**
-   * How a call stands, be it in flight or over: what the journal's record says of it.
-   *
-   * @throws `E_JOURNAL` where there is no record of it, or no journal.
-   */
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
-    const record = this.#inFlight.get(invocationId)?.record ?? (await this.#ledger?.read(invocationId))?.record
-    if (record === undefined) throw new JournalError(`Tool record not found: ${invocationId}`)
-    return snapshotOf(record)
+    const snapshot = await this.#kernel.recorder?.snapshot(invocationId, this.#inFlight.get(invocationId))
+    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${invocationId}`)
+    return snapshot
   }
 
-  /**
-   * Closes what executors that died left unfinished in the journal. It never runs anything again, and leaves alone what
-   * living executors and people are still busy with.
-   *
-   * An executor counts as dead once it was silent for `staleAfter`, which is 30 seconds by default. What a process left that died
-   * less long ago is not closed yet: call this at the start, and again each minute.
-   *
-   * @throws `E_INVALID_CONFIGURATION` without a journal, or where an option is wrong; `E_JOURNAL`.
-   */
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
-    return recover(options, this.#ledger, this.#kernel, (id) => this.#inFlight.has(id))
+    if (this.#kernel.recorder !== undefined) return this.#kernel.recorder.recover(options)
+    throw new InvalidConfigurationError(
+      'There is nothing to recover without a journal: give the executor one in `use`.',
+    )
   }
 
-  /** The tools that a caller is shown, without those that are hidden; one whose schema cannot be said is set aside and reported. */
   list(caller: Caller = 'model', session: string = this.session): ToolDefinition[] {
     const tools = this.#kernel.registryFor(session).list(caller)
     return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
-  /**
-   * Subscribes to changes of the executor's registry (tools that are added, removed, hidden or shown again), and of what
-   * extensions give. Returns the undo.
-   */
   onToolsChange(listener: () => void): () => void {
     const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
     const undos = [this.#kernel.registryFor(this.session).onChange(listener), ...ofExtensions]
@@ -234,33 +161,24 @@ export class ToolExecutor {
     }
   }
 
-  /** The policies of all extensions, in the order in which they are asked. */
   get policies(): readonly Policy[] {
     return this.#kernel.policies
   }
 
-  /** The artifacts in the store: what they are, and a way to open each in its own session. */
   get artifacts(): Shelf {
-    return this.#kernel.shelf
+    return this.#kernel.spool.shelf
   }
 
-  /** The session of calls that name none. */
   get session(): string {
     return (this.#session ??= crypto.randomUUID())
   }
 
-  /**
-   * Takes no more calls, waits for those in flight, and lets go of what the extensions hold. Rejects with what an extension
-   * throws when it closes, and with `E_TOOL_TIMEOUT` if it takes longer than 30,000 ms.
-   *
-   * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
-   */
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closing ??= this.#close(options.drain ?? 0)
     return this.#closing
   }
 
-  /** A token that cannot be redeemed here any more may still be of use elsewhere: it is not touched. */
+  /** Throws if the executor is closed. The token stays valid for other executors. */
   #requireOpen(): void {
     if (this.#closing !== undefined)
       throw new ToolCancelledError('The executor is closed. Give the answer to another one.')
@@ -268,7 +186,7 @@ export class ToolExecutor {
 
   async #close(drain: number): Promise<void> {
     await this.#inFlight.drain(drain, 'The executor was closed.')
-    this.#ledger?.end()
+    this.#kernel.recorder?.close()
     const closed = await Promise.allSettled(
       this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
     )
@@ -279,14 +197,18 @@ export class ToolExecutor {
     return this.close()
   }
 
-  /** Redeems a token, and goes on with its call; meanwhile the call counts as one that is under way. */
-  async #resume(token: string, redeem: () => Promise<Redeemed>, signal: AbortSignal | undefined): Promise<ToolResult> {
+  /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
+  async #resume(
+    token: string,
+    redeem: () => Promise<Resumption>,
+    signal: AbortSignal | undefined,
+  ): Promise<ToolResult> {
     this.#requireOpen()
     const arrived = this.#inFlight.expect(invocationOf(token))
     try {
       const resumed = await redeem()
       const { call, invocationId, session, principal, caller, values } = resumed
-      await this.#inFlight.left(invocationId) // an answer may come before the pause is told to the end
+      await this.#inFlight.left(invocationId) // an answer may come while the pause is still being emitted
       return this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()
@@ -308,28 +230,28 @@ export class ToolExecutor {
       deadline: new CallDeadline(kernel.timeout, signal, this.#alarms),
       slots: walk.slots,
       watcher: walk.watcher,
-      resumption: resumed?.resumption,
+      resumption: resumed,
       receivedAt: performance.now(),
-      seq: resumed?.seq() ?? 0,
-      record: resumed?.record,
-      fence: resumed?.fence,
+      seq: resumed?.seq ?? 0,
+      recording: kernel.recorder && resumed?.recording,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
-    if (resumed?.resumption.reason === 'client') received.effect = 'unknown' // it may have done what it was asked for
-    const isClosed = this.#closing !== undefined && resumed === undefined // a token is redeemed only while it is open
+    if (resumed?.reason === 'client') received.effect = 'unknown' // the client may have done its work
+    const isClosed = this.#closing !== undefined && resumed === undefined // a redeemed call still runs to its end
     if (isClosed) received.deadline.cancel('The executor is closed.')
     const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
     if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(received)))
     this.#inFlight.enter(received, named !== undefined)
-    const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && this.#ledger !== undefined
-    return mayBeKnown ? this.#once(received, this.#ledger) : execute(received, kernel)
+    const { recorder } = kernel
+    const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && recorder !== undefined
+    return mayBeKnown ? this.#once(received, recorder) : execute(received, kernel)
   }
 
-  /** Runs a call that the host identified, unless it has a record. */
-  async #once(received: Received, ledger: JournalLedger): Promise<ToolResult> {
+  /** Runs a call with an id of the host, unless the id has a record. */
+  async #once(received: Received, recorder: Recorder): Promise<ToolResult> {
     let isOver = true
     try {
-      const known = await received.deadline.within(recall(received, this.#kernel, ledger))
+      const known = await received.deadline.within(recorder.recall(received))
       if (known !== undefined) return known
       isOver = false
     } catch (error) {
@@ -340,7 +262,7 @@ export class ToolExecutor {
     return execute(received, this.#kernel)
   }
 
-  /** Ids of one executor differ by a number, those of different executors by 122 random bits. */
+  /** Ids of one executor differ by a number. Those of different executors differ by 122 random bits. */
   #nextId(): string {
     return `${this.#owner}-${this.#count++}`
   }
@@ -351,10 +273,10 @@ export class ToolExecutor {
 }
 
 /**
- * Makes an executor: the passage that every call walks.
+ * Makes an executor, which runs calls.
  *
- * @param options The tools, what extends the executor, and its limits.
- * @throws `E_INVALID_CONFIGURATION` where an option is wrong; `E_TOOL_ALREADY_REGISTERED` and `E_SCHEMA_CONVERSION` as `ToolRegistry.add`.
+ * @param options The tools, the extensions, and the limits.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_TOOL_ALREADY_REGISTERED` and `E_SCHEMA_CONVERSION` as `ToolRegistry.add`.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
@@ -367,5 +289,5 @@ export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
   }
-  return new ToolExecutor(options)
+  return new Executor(options)
 }

@@ -1,6 +1,6 @@
 import type { ToolResult } from './call/call.ts'
 import type { Received, Spooled } from './call/parcel.ts'
-import type { Kernel } from './ports.ts'
+import type { Kernel } from './kernel.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -12,7 +12,7 @@ import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
 import { isThenable } from './json/thenable.ts'
 
-/** The passage: what happens to every call, in this order. */
+/** The passage: every call walks these stages in this order. */
 export async function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
   let spooled: Spooled | Promise<Spooled>
   try {
@@ -30,7 +30,7 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
     spooled = spool(checked, kernel)
     if (isThenable(spooled)) spooled = await spooled
   } catch (thrown) {
-    await Promise.resolve() // nobody hears of the end of a call before its caller has the promise
+    await Promise.resolve() // the caller gets the promise before the last event is emitted
     return settleEarly(received, kernel, thrown)
   }
   return settle(spooled, kernel)

@@ -1,37 +1,63 @@
-import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
-import type { Caller, ToolCall, ToolResult, ToolValues } from './call/call.ts'
-import type { ToolDefinition, ToolLike } from './tool/definition.ts'
+import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
-import type { Confirmed, Received, Resolved, Validated } from './call/parcel.ts'
-import type { Pause } from './call/pause.ts'
-import type { Awaited, Journaled, ToolCallRecord } from '../records/record.ts'
-import type { ToolRegistry } from './tool/registry.ts'
-import type { ArtifactShelf } from '../spool/shelf.ts'
+import type { Confirmed, Received, Validated } from './call/parcel.ts'
+import type { PausedCall } from './call/pause.ts'
+import type { PauseRecord, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { Kernel } from './kernel.ts'
+import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
+import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
-/** What a handler, a policy and a middleware know of the call that they serve. */
+/** Who makes the call. It decides which tools are visible. An app names the server that it came from. */
+export type Caller = 'model' | 'user' | { readonly app: string }
+
+/** The host's data in the context of handlers, policies and middleware. Hosts merge their fields into this interface. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- hosts add the members by declaration merging
+export interface ToolValues {}
+
+/** The host's options for a call. They are never read from the call itself. */
+export interface CallOptions {
+  /** Default: `'model'`. */
+  readonly caller?: Caller | undefined
+  /** Handles and approvals work only in the session that made them. Default: one random id for each executor. */
+  readonly session?: string | undefined
+  /** For whom the call is made, such as a user's id. A principal may have many sessions. Default: not known. */
+  readonly principal?: string | undefined
+  readonly values?: ToolValues | undefined
+  /** Cancels the call. The caller gets the result at once, even if the handler continues. */
+  readonly signal?: AbortSignal | undefined
+  /** The identity of this occurrence, for at-most-once execution. Default: a new one. */
+  readonly invocationId?: string | undefined
+}
+
+/** The part of an executor that a bound tool needs. */
+export interface CallStreamer {
+  stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
+}
+
+/** The context of a call for handlers, policies and middleware. */
 export interface ToolContext {
   readonly callId: string
-  /** This occurrence of the call: the idempotency key to hand to other systems. */
+  /** The id of this occurrence. Use it as the idempotency key for other systems. */
   readonly invocationId: string
   readonly toolName: string
   readonly session: string
   /** For whom the call is made, if the host says so. */
   readonly principal: string | undefined
   readonly caller: Caller
-  /** Aborts at the deadline and when the caller gives the call up. */
+  /** Aborts at the deadline and when the caller cancels. */
   readonly signal: AbortSignal
-  /** 1 for the first run, one more for each retry. */
+  /** 1 for the first run, plus 1 for each retry. */
   readonly attempt: number
   readonly values: ToolValues
   /** The same object as `values`, under the name that Strands handlers read. */
   readonly invocationState: ToolValues
   /** The call as Strands handlers read it. */
   readonly toolUse: { readonly name: string; readonly toolUseId: string | number | undefined; readonly input: unknown }
-  /** Tells whoever watches of progress, as a `tool:progress` event. */
+  /** Emits a `tool:progress` event. */
   readonly emit: (type: string, data?: unknown) => void
 }
 
-/** A policy's whole vocabulary: nothing (no objection), ask somebody, refuse, or stand in for the run. */
+/** A policy's decision: no objection (nothing), ask a person, deny, or replace the run with a result. */
 export type Decision =
   | void
   | undefined
@@ -39,12 +65,29 @@ export type Decision =
   | { readonly decision: 'deny'; readonly reason?: string; readonly toolResult?: unknown }
   | { readonly result: unknown }
 
-/** Decides whether a validated call may run. One that throws denies. */
+/** Decides whether a validated call may run. A policy that throws denies it. */
 export interface Policy {
   readonly name: string
-  /** Says that the policy counts by session, so that a host whose clients choose their sessions can warn of it. */
+  /** Set if the policy counts by session. A host whose clients choose their sessions can warn of it. */
   readonly scope?: 'session'
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
+}
+
+/** The decision of `postToolUse`: nothing keeps the result, `update` merges into it, `replace` replaces it. */
+export type PostDecision =
+  | void
+  | undefined
+  | { readonly update: { readonly result: unknown } }
+  | { readonly replace: { readonly content: unknown } }
+
+/** A tool's last policy, and its innermost middleware. */
+export interface ToolHooks {
+  readonly preToolUse?: (call: Validated, context: ToolContext) => Decision | Promise<Decision>
+  readonly postToolUse?: (
+    call: Validated,
+    result: unknown,
+    context: ToolContext,
+  ) => PostDecision | Promise<PostDecision>
 }
 
 /** What a person is asked. */
@@ -53,9 +96,9 @@ export interface ApprovalRequest {
   readonly callId: string
   readonly toolName: string
   readonly session: string
-  /** The question, in words: the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
+  /** The question: the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
   readonly prompt: string
-  /** The args after validation; of a tool with secrets, its masked args as they came. */
+  /** The args after validation. If the tool has secrets, its masked args before validation. */
   readonly input: unknown
   /** The reason of the policy that asks. */
   readonly why?: string | undefined
@@ -65,9 +108,9 @@ export interface ApprovalRequest {
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
   readonly decidedBy?: string | undefined
-  /** A word to the model where the decision is `deny`; for the record where it is `allow`. */
+  /** A message to the model if the decision is `deny`, to the record if it is `allow`. */
   readonly note?: string | undefined
-  /** The person does not want to be asked again; remembering it is the host's policy. */
+  /** The person does not want to be asked again. A policy of the host has to remember it. */
   readonly always?: boolean | undefined
 }
 
@@ -78,7 +121,7 @@ export interface Approver {
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>
 }
 
-/** Wraps the run. `next` takes no argument: what was approved is what runs. It may be called again only after it rejected. */
+/** Wraps the run. `next` takes no argument, since the approved input runs. Call it again only after it rejected. */
 export type Middleware = (call: Confirmed, context: ToolContext, next: () => Promise<unknown>) => Promise<unknown>
 
 /** Runs the tools of one execution type. */
@@ -87,15 +130,15 @@ export interface Runner {
   run(call: Confirmed, context: ToolContext): unknown
 }
 
-/** What a store takes in: everything at once, or in pieces. */
+/** The bytes for a store, at once or in pieces. */
 export type SpoolSource = string | Uint8Array | AsyncIterable<Uint8Array>
 
-/** Reads ranges of bytes; the kernel makes lines of them. */
+/** Reads ranges of bytes. The kernel splits them into lines. */
 export interface SpoolReader {
   readonly byteLength: number
-  /** As it was written, where the store knows it. */
+  /** The media type of the write, if the store knows it. */
   readonly mediaType?: string | undefined
-  /** The bytes from `start` up to and without `end`; both lie within the length. */
+  /** Returns the bytes from `start` up to but not including `end`. Both are within the length. */
   read(start: number, end: number): Uint8Array | Promise<Uint8Array>
 }
 
@@ -105,7 +148,7 @@ export interface Spooling {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Keeps what is too large for a result object. Handles are random, and open in the session alone that wrote them. */
+/** Keeps what is too large for a result object. Handles are random, and open only in the session that wrote them. */
 export interface ArtifactStore {
   write(
     source: SpoolSource,
@@ -115,7 +158,7 @@ export interface ArtifactStore {
   delete(handle: string): Promise<void>
 }
 
-/** An artifact on the shelf, as it can be told of without opening it. */
+/** The description of an artifact on the shelf. */
 export interface Shelved {
   readonly handle: string
   readonly kind: string
@@ -126,69 +169,23 @@ export interface Shelved {
   readonly Class: ArtifactClass
 }
 
-/** The artifacts in an executor's store, as tools may open them. */
+/** The artifacts in an executor's store, for tools to open. */
 export interface Shelf {
-  /** Those of a session that were kept lately, the newest first. */
+  /** Returns the recent artifacts of a session, newest first. */
   list(session: string): readonly Shelved[]
   /**
-   * Opens one in the session that it belongs to.
+   * Opens an artifact in its session.
    *
-   * @param classes Chosen by their media types where this executor did not keep the artifact itself.
-   * @throws `E_ARTIFACT` where there is none in this session, or the store cannot be read.
+   * @param classes Chosen by media type, if another executor kept the artifact.
+   * @throws `E_ARTIFACT` if the session has no such artifact, or the store cannot be read.
    */
   open(handle: string, session: string, classes?: readonly ArtifactClass[]): Promise<SpooledArtifact>
 }
 
-/** Proves that its holder is the one that may write to a record: who, and which writing of the record it was. */
-export interface Fence {
-  readonly owner: string
-  readonly number: number
-}
-
-/** A record, and who holds it. */
-export interface Found {
-  readonly record: ToolCallRecord
-  readonly fence: Fence
-}
-
-/** A record that is not settled, and for how long its owner has given no sign of life. */
-export interface Unfinished extends Found {
-  /** Milliseconds since the owner's last beat, by the journal's own clock. */
-  readonly idle: number
-}
-
 /**
- * Keeps the records of calls, so that they outlive the process. What it has answered is kept, whatever happens next. A journal
- * that has an answer at once may give it without a promise, and refuse by throwing.
- */
-export interface Journal {
-  /** Whether it outlives the process: then settled records are chained by digests. */
-  readonly isDurable: boolean
-  /** The first write of a record, by its owner; nothing where there is a record of this invocation already. */
-  claim(record: ToolCallRecord, owner: string): Fence | null | Promise<Fence | null>
-  /** Puts the record as it is now in the place of what there was; `false` where somebody else holds it. */
-  write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean>
-  /** A record and its present fence; nothing where there is none. */
-  read(invocationId: string): Found | null | Promise<Found | null>
-  /**
-   * Takes a record over from who holds it by `fence`: nothing where it is settled, or anything was written since that fence
-   * was read. Of many who try, one succeeds.
-   */
-  takeOver(invocationId: string, fence: Fence, owner: string): Fence | null | Promise<Fence | null>
-  /**
-   * Every record that is not settled.
-   *
-   * @param report Told of each that is damaged, which is left out then; without it such a record ends the list with an error.
-   */
-  unfinished(report?: (error: unknown) => void): AsyncIterable<Unfinished>
-  /** A sign of life of an owner. */
-  beat(owner: string): void | Promise<void>
-}
-
-/**
- * Watches every event, and cannot steer: what it throws is reported, and the call goes on. It is told of the tool too, where the
- * call has found one. Nothing of an event is the handler's or the caller's; all who watch share it, and what an input has in
- * common with the args: who changes something for itself changes a copy.
+ * Takes every event, with the tool if it is resolved. It cannot affect the call: its errors are reported. The handler and
+ * the caller hold no part of an event. All observers share it, and the input may share parts with the args, so an observer
+ * has to copy what it changes.
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 
@@ -197,102 +194,75 @@ export interface Format {
   readonly name: string
   /** Whether a message, or a provider's whole response, is of this format. */
   detect(message: unknown): boolean
-  /** The tools, in the shape that the provider's request takes. */
+  /** Returns the tools in the shape of the provider's request. */
   definitions(tools: readonly ToolDefinition[]): unknown[]
-  /** The calls that a message asks of us, in its order; those that the provider ran itself are not among them. */
+  /** Returns the calls of a message in order, without those that the provider ran itself. */
   calls(message: unknown): ToolCall[]
-  /** The reply to the message, in the shape that the provider takes. */
+  /** Returns the reply to the message in the provider's shape. */
   results(results: readonly ToolResult[], message?: unknown): unknown
 }
 
-/** Extends an executor through any of its doors; what a leaf's factory returns. */
+/** The outcome of a call, for a recorder. */
+export interface Settlement {
+  readonly result: ToolResult
+  /** The description of the result's artifact. */
+  readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
+  /** What the call needs to go on, if it is paused. */
+  readonly paused?: PauseRecord | undefined
+}
+
+/** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
+export interface Recorder {
+  /** Folds an event into the record of its call. Writes nothing. */
+  note(call: Received, event: ToolEvent): void
+  /**
+   * Writes the record of a call, with one more event if it is given.
+   *
+   * @throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`.
+   */
+  commit(call: Received, event?: ToolEvent): void | Promise<void>
+  /** Writes the outcome of a call. Returns the digest that chains it to the outcome before, if the journal is durable. */
+  settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined>
+  /** Adds a line to the audit trail of a call that has settled. */
+  remark(call: Received, note: string): void
+  /** Finds the paused call of a token. Changes nothing. */
+  find(token: string): Promise<PausedCall | undefined>
+  /** Takes a paused call, which uses up its token. Returns `undefined` if another executor took it first. */
+  take(paused: PausedCall): Promise<PausedCall | undefined>
+  /**
+   * Returns the result of an invocation that the journal has, if it has settled or still waits.
+   *
+   * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
+   */
+  recall(call: Received): Promise<ToolResult | undefined>
+  /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
+  snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
+  /** Closes the calls that dead executors left unfinished. */
+  recover(options: RecoverOptions): Promise<Recovery>
+  /** Stops the recorder. It writes nothing more. */
+  close(): void
+}
+
+/** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {
   readonly policies?: readonly Policy[]
   readonly approver?: Approver
   readonly middleware?: readonly Middleware[]
   readonly runners?: readonly Runner[]
   readonly store?: ArtifactStore
-  readonly journal?: Journal
+  /** Makes the recorder of the executor. The journals bring it. */
+  readonly records?: (kernel: Kernel) => Recorder
   readonly observers?: readonly Observer[]
   /**
-   * Tools that belong to a session rather than to the executor; as long as it is the same array, they are the same tools. They go
-   * before the executor's own of the same name. `isTaken` tells whether a name belongs to another source; a tool with an
-   * `mcpConfig` is set aside if it does, since a server may list any name.
+   * Returns the tools of a session. The same array means the same tools. They take precedence over the executor's own of the
+   * same name. `isTaken` tells whether a name belongs to another source. A tool with an `mcpConfig` is then left out, since a
+   * server may list any name.
    */
   tools?(session: string, shelf: Shelf, isTaken: (name: string) => boolean): readonly ToolLike[]
-  /** Hears that the extension gives other tools than before by itself, and not because of a call; gives the undo. */
+  /** Subscribes to changes of the extension's tools that no call caused. Returns an unsubscribe function. */
   onToolsChange?(listener: () => void): () => void
-  /** How a model goes on with an artifact of which it was shown the beginning, in a sentence. */
+  /** Returns a sentence that tells the model how to read on in an artifact after its preview. */
   guide?(artifact: SpooledArtifact): string
-  /** Lets go of what the extension holds, when the executor closes. */
+  /** Closes the extension. Called when the executor closes. */
   close?(): void | Promise<void>
-}
-
-/** Keeps the calls of tools that are not concurrent apart from the others of their session. */
-export interface Gates {
-  /** Takes a place: at once, or when the promise resolves; it rejects with `E_TOOL_TIMEOUT` if the line does not move. */
-  enter(call: Confirmed): Promise<void> | undefined
-  /** Gives the place back once the work of the call has ended, or leaves the line. */
-  leave(call: Received): void
-  /** Whether calls of a session wait for each other. */
-  hasLine(session: string): boolean
-}
-
-/** An outcome, as it is written down. */
-export interface Settlement {
-  readonly result: ToolResult
-  /** What may be told of the artifact. */
-  readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
-  /** What the call needs to go on, where it is paused. */
-  readonly awaits?: Awaited | undefined
-  /** Where the content is kept, if the result says only what it is. */
-  readonly stored?: Journaled['stored'] | undefined
-}
-
-/** Writes the records of calls into the journal, at the moments that count. */
-export interface Ledger {
-  /** Whether the journal keeps records as they are, so that their args may be handed over as text. */
-  readonly keeps: boolean
-  /** Makes the record as it is now durable. Throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`. */
-  commit(received: Received): void | Promise<void>
-  /** Whether the outcome is to be chained to a record that another executor may have claimed. */
-  mayLoseClaim(received: Received, outcome: Pick<Settlement, 'result' | 'awaits'>): boolean
-  /** Makes the outcome durable; gives the digest that chains it to the one before, where the journal is durable. */
-  settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined>
-  /** Adds a line to the audit trail of a call that is over. */
-  remark(received: Received, note: string): void
-}
-
-/** The doors, put together: what every stage is handed beside the call. */
-export interface Kernel {
-  /** The tools of a session: those of the executor, and what extensions add for the session. */
-  readonly registryFor: (session: string) => ToolRegistry
-  readonly policies: readonly Policy[]
-  readonly approver: Approver | undefined
-  readonly middleware: readonly Middleware[]
-  readonly runners: ReadonlyMap<string, Runner>
-  readonly store: ArtifactStore
-  readonly shelf: ArtifactShelf
-  /** What the extensions say of how to go on with an artifact. */
-  guide(artifact: SpooledArtifact): string
-  readonly watchers: Set<Observer>
-  /** Whether a call gets a copy of its args: if it may wait, or if anything decides about it or remembers it. */
-  owns(call: Resolved): boolean
-  /** Milliseconds; `Infinity` for none. */
-  readonly timeout: number
-  /** Bytes of text and JSON up to which a result stays in the result object. */
-  readonly inlineLimit: number
-  /** Bytes of UTF-8 that args may have. */
-  readonly argsLimit: number
-  readonly exposeErrors: boolean
-  /** Who may run beside whom in a session. */
-  readonly gates: Gates
-  /** Writes records down, where there is a journal. */
-  readonly ledger: Ledger | undefined
-  /** Keeps a call that waits for somebody until its token is redeemed. */
-  hold(received: Received, pause: Pause): { readonly token: string; readonly awaits: Awaited }
-  /** Hears that a call is over, and that its result is about to be given. */
-  leave(received: Received): void
-  /** Where faults go that belong to no call's result. */
-  readonly report: (error: unknown) => void
 }

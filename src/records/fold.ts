@@ -1,12 +1,16 @@
 import { IllegalTransitionError } from '../kernel/errors.ts'
 import type { ToolEvent, ToolEventOf } from '../kernel/call/events.ts'
-import { following, type OpenRecord, type ToolCallRecord, type ToolCallState } from './record.ts'
+import type { ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
+import { following } from './record.ts'
+
+/** A record that only its maker holds. The values of its fields are replaced, never changed. */
+export type OpenRecord = { -readonly [Field in keyof ToolCallRecord]: ToolCallRecord[Field] }
 
 /**
  * Folds one event of an invocation into its record.
  *
- * @param record What the events before gave; nothing for the first.
- * @throws `E_ILLEGAL_TRANSITION` where the events are not those of one invocation, in their order.
+ * @param record The record after the events before; `undefined` for the first event.
+ * @throws `E_ILLEGAL_TRANSITION` if the events are not those of one invocation in order.
  */
 export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent): ToolCallRecord {
   const open = record === undefined ? begun(event) : { ...record }
@@ -14,7 +18,7 @@ export function foldEvent(record: ToolCallRecord | undefined, event: ToolEvent):
   return open
 }
 
-/** The record of an invocation of which nothing has been told before this event. */
+/** Makes the record of an invocation from its first event. */
 export function begun({ invocationId, callId, toolName, session, id, seq, timestamp }: ToolEvent): OpenRecord {
   const record: OpenRecord = {
     id: invocationId,
@@ -34,7 +38,7 @@ export function begun({ invocationId, callId, toolName, session, id, seq, timest
   return record
 }
 
-/** Folds an event into a record that nobody else holds. */
+/** Folds an event into a record, in place. */
 export function fold(record: OpenRecord, event: ToolEvent): void {
   const { timestamp } = event
   switch (event.event) {
@@ -62,9 +66,9 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
 }
 
 /**
- * Brings a record into another state, with a line in its audit trail.
+ * Moves a record to another state, with a line in its audit trail.
  *
- * @throws `E_ILLEGAL_TRANSITION` where that state cannot follow.
+ * @throws `E_ILLEGAL_TRANSITION` if that state cannot follow.
  */
 export function advance(record: OpenRecord, state: ToolCallState, timestamp: number, note?: string): void {
   if (!following[record.state].includes(state)) {
@@ -89,7 +93,7 @@ function pause(record: OpenRecord, { reason, prompt, why, meta, timestamp }: Too
 
 function resume(record: OpenRecord, event: ToolEventOf<'call:resumed'>): void {
   const { decision, decidedBy, note, always, args, editedFrom, timestamp } = event
-  if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer decides nothing
+  if (record.state !== 'APPROVAL_REQUIRED') return remark(record, timestamp, note) // a client's answer is no approval
   record.approval = { ...record.approval, decision, decidedBy, note, always, decidedAt: timestamp }
   if (editedFrom !== undefined) {
     record.editedFrom = editedFrom

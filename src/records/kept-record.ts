@@ -1,18 +1,31 @@
 import type { ContentBlock } from '../kernel/result/content.ts'
 import { keptContent } from '../kernel/result/json-block.ts'
-import {
-  isSettled,
-  type Journaled,
-  type OpenRecord,
-  type ToolCallAuditEntry,
-  type ToolCallRecord,
-  type ToolCallState,
-} from './record.ts'
-import { ownJson } from '../kernel/json/written.ts'
+import type { Journaled, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
+import { stageFields } from '../kernel/call/parcel.ts'
+import type { OpenRecord } from './fold.ts'
+import { isSettled } from './record.ts'
+import { settlementFields, type RecordFormat } from './settlement.ts'
+import { ownJson, Written } from '../kernel/json/written.ts'
+
+/** The format of a journal in this process. It keeps the records themselves, without a copy or JSON text. */
+export const keptRecords: RecordFormat = {
+  args(args, call) {
+    const { identity, tool } = stageFields(call)
+    const isShown = identity !== undefined && tool?.secrets.length === 0
+    const text = isShown ? identity.text : JSON.stringify(args)
+    return text === undefined ? undefined : new Written(text)
+  },
+  whole(record, journal, settlement) {
+    if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
+    if (settlement !== undefined) settlementFields(settlement, journal, ownJson)
+    const content = settlement?.paused === undefined ? settlement?.result.content : undefined
+    return new KeptRecord(record, journal, content) as unknown as ToolCallRecord
+  },
+}
 
 /**
- * A record as a journal in memory keeps it: it never changes, nobody else holds any part of it, and it is in as few pieces as
- * can be, since the engine moves every piece of what is kept. Its JSON is that of the record.
+ * A record in a journal in memory. It never changes and shares no part with other code. It consists of few objects, since
+ * the garbage collector moves each of them. Its JSON is that of the record.
  */
 export class KeptRecord {
   readonly id: string
@@ -30,7 +43,7 @@ export class KeptRecord {
   readonly #error: string | undefined
   readonly #isError: boolean | undefined
   readonly #createdAt: number
-  // Times are counted from the first: a small number is no piece of its own.
+  // Times are relative to `createdAt`: engines store small integers without an object.
   readonly #updated: number
   readonly #started: number | undefined
   readonly #completed: number | undefined
@@ -41,10 +54,10 @@ export class KeptRecord {
   readonly #result: string | readonly ContentBlock[] | undefined
 
   /**
-   * @param record What its fields refer to is never changed, and is nobody else's but for what people said.
-   * @param journal What journals are told beside, which is nobody else's.
-   * @param content What the model was shown, which others may hold.
-   * @throws `E_JOURNAL` where something of it is no JSON.
+   * @param record Its values never change. Only those that people gave may be shared; they are copied.
+   * @param journal The journal's part of the record. It is not shared.
+   * @param content The content for the model. It may be shared, and is copied.
+   * @throws `E_JOURNAL` if a part is not JSON.
    */
   constructor(record: ToolCallRecord, journal: Omit<Journaled, 'result'>, content?: readonly ContentBlock[]) {
     const { createdAt, startedAt, completedAt, approval } = record
@@ -101,11 +114,11 @@ export class KeptRecord {
       durationMs: this.#durationMs,
       journal: { ...this.#journal, result: typeof result === 'string' ? [{ type: 'text', text: result }] : result },
     }
-    return Object.assign(known, others as Partial<ToolCallRecord>) // what is undefined is nothing in JSON
+    return Object.assign(known, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
   }
 }
 
-/** States, milliseconds from the first time, and notes, in turn. */
+/** For each line its state, milliseconds since `createdAt`, and note. */
 type Trail = readonly (string | number | undefined)[]
 
 function packed(lines: readonly ToolCallAuditEntry[], since: number): Trail {
@@ -124,7 +137,7 @@ function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {
   return lines
 }
 
-/** The text of content that is one text and nothing else. */
+/** Returns the text of content that is a single plain text block. */
 function onlyText(content: readonly ContentBlock[]): string | undefined {
   const [only] = content
   if (content.length !== 1 || only?.type !== 'text' || Object.keys(only).length !== 2) return undefined

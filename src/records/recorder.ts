@@ -1,152 +1,225 @@
-import { DuplicateInvocationError, JournalError, SealedError } from '../kernel/errors.ts'
-import { remark } from './fold.ts'
-import { keeperOf, type Keeper } from './keeping.ts'
-import type { KeptRecord } from './kept-record.ts'
-import type { Received } from '../kernel/call/parcel.ts'
-import { awaited, listed, unwritten } from './journal-timeout.ts'
-import type { Fence, Journal, Ledger, Settlement, Unfinished } from '../kernel/ports.ts'
-import { digestOf, isSettled, type OpenRecord, type ToolCallRecord } from './record.ts'
-import { keptRecord, plainRecord, type OpenJournaled } from './settlement.ts'
 import { isThenable } from '../kernel/json/thenable.ts'
+import { stageFields, type Received } from '../kernel/call/parcel.ts'
+import { bounded } from '../kernel/json/bounded.ts'
+import { copyOf } from '../kernel/json/copy.ts'
+import type { PausedCall } from '../kernel/call/pause.ts'
+import type { Recording, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
+import type { ToolEvent } from '../kernel/call/events.ts'
+import type { ToolResult } from '../kernel/call/call.ts'
+import { JournalError, SealedError } from '../kernel/errors.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { duplicate } from '../kernel/outcome/failure.ts'
+import type { Recorder, Settlement } from '../kernel/ports.ts'
+import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
+import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
+import type { Fence, Found, Journal, Unfinished } from './journal.ts'
+import { findPaused, usedUp } from './paused.ts'
+import { digestOf, isSettled, snapshotOf } from './record.ts'
+import { recover } from './recover.ts'
+import { recall } from './replay.ts'
+import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
+import { isLarge, storeContent } from './stored-content.ts'
 
 const beatInterval = 5_000
+const largestKeptArgs = 262_144
 
-/** Writes the records of one executor into a journal, and gives signs of life while it does. */
-export class JournalLedger implements Ledger {
-  readonly journal: Journal
-  readonly owner: () => string
-  readonly #keeper: Keeper | undefined
-  readonly #report: (error: unknown) => void
+/** The record of a call in flight, and its fence. */
+class LiveRecording implements Recording {
+  readonly record: OpenRecord
+  fence: Fence | undefined
+  /** The last write. It may still succeed after its timeout, so the next write waits for it. */
+  writing: Promise<void> | undefined = undefined
+
+  constructor(record: OpenRecord, fence?: Fence) {
+    this.record = record
+    this.fence = fence
+  }
+}
+
+/** Writes the records of one executor into a journal, and gives signs of life. */
+export class JournalRecorder implements Recorder {
+  readonly #journal: Journal
+  readonly #kernel: Kernel
+  readonly #format: RecordFormat
   #beating: ReturnType<typeof setInterval> | undefined
   #hasEnded = false
   /** The digest of the settlement before. */
   #head = ''
 
-  constructor(journal: Journal, owner: () => string, report: (error: unknown) => void) {
-    this.journal = journal
-    this.#keeper = keeperOf(journal)
-    this.owner = owner
-    this.#report = report
+  constructor(journal: Journal, kernel: Kernel, format: RecordFormat = plainRecords) {
+    this.#journal = journal
+    this.#kernel = kernel
+    this.#format = format
   }
 
-  commit(received: Received): void | Promise<void> {
-    return this.#put(received, this.#whole(received))
-  }
-
-  /** An id of our own is claimed by no other executor; one that the host chose may be. */
-  mayLoseClaim(received: Received, outcome: Pick<Settlement, 'result' | 'awaits'>): boolean {
-    const isUnclaimed = this.#isChained(outcome) && received.fence === undefined
-    return isUnclaimed && !this.#isDropped(received, outcome) && !received.invocationId.startsWith(this.owner())
-  }
-
-  settle(received: Received, settlement: Settlement): string | undefined | Promise<string | undefined> {
-    if (this.#isDropped(received, settlement)) return undefined
-    const whole = this.#whole(received, settlement)
-    if (this.#isChained(settlement)) {
-      return this.#chained(whole as ToolCallRecord, (chained) => this.#put(received, chained))
+  note(call: Received, event: ToolEvent): void {
+    const { record } = (call.recording ??= new LiveRecording(begun(event))) as LiveRecording
+    fold(record, event)
+    if (event.event === 'call:received' || event.event === 'call:resumed') {
+      const { identity } = stageFields(call)
+      // A call resumes from its canonical text, so large args in its record may be cut.
+      const isCut = identity !== undefined && identity.text.length > largestKeptArgs
+      record.input = isCut ? bounded(copyOf(record.input), largestKeptArgs) : this.#format.args(record.input, call)
     }
-    const written = this.#put(received, whole)
+  }
+
+  commit(call: Received, event?: ToolEvent): void | Promise<void> {
+    const { record } = recordingOf(call)
+    return this.#put(call, this.#whole(call, event === undefined ? record : foldEvent(record, event)))
+  }
+
+  settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined> {
+    const { fence } = recordingOf(call)
+    // After `close` the journal may be closed too. The record of a duplicate belongs to another call.
+    const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
+    if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
+    const isChained = settlement.paused === undefined && this.#journal.isDurable
+    // Another executor may claim an id that the host chose. A claim that fails must leave no gap in the chain.
+    const mayLoseClaim = isChained && fence === undefined && !call.invocationId.startsWith(this.#kernel.owner())
+    const claimed = mayLoseClaim ? this.commit(call) : undefined
+    return isThenable(claimed)
+      ? claimed.then(() => this.#conclude(call, event, settlement, isChained))
+      : this.#conclude(call, event, settlement, isChained)
+  }
+
+  #conclude(
+    call: Received,
+    event: ToolEvent,
+    settlement: Settlement,
+    isChained: boolean,
+  ): string | undefined | Promise<string | undefined> {
+    const { record } = recordingOf(call)
+    fold(record, event)
+    const { result, paused } = settlement
+    if (paused !== undefined || !isLarge(result.content)) return this.#conclusion(call, record, settlement, isChained)
+    return storeContent(result.content, call.session, this.#kernel).then(({ result: content, stored }) =>
+      this.#conclusion(call, record, { ...settlement, result: { ...result, content }, stored }, isChained),
+    )
+  }
+
+  #conclusion(
+    call: Received,
+    record: ToolCallRecord,
+    settlement: RecordedSettlement,
+    isChained: boolean,
+  ): string | undefined | Promise<string | undefined> {
+    const whole = this.#whole(call, record, settlement)
+    if (isChained) return this.#chained(whole, (chained) => this.#put(call, chained))
+    const written = this.#put(call, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
   }
 
-  #isChained({ awaits }: Pick<Settlement, 'awaits'>): boolean {
-    return awaits === undefined && this.journal.isDurable
-  }
-
-  /** What comes after the end has done nothing, and the journal may be closed; what was refused is another call's. */
-  #isDropped({ fence }: Received, { result }: Pick<Settlement, 'result'>): boolean {
-    return fence === undefined && (this.#hasEnded || result.error?.code === 'E_DUPLICATE_INVOCATION')
-  }
-
-  remark(received: Received, note: string): void {
-    const { record, fence } = received
-    // The journal may be closed by then, and nobody is left who would read it.
-    if (record === undefined || fence === undefined || this.#hasEnded) return
-    remark(record, Date.now(), note)
-    if (!isSettled(record.state)) return
-    this.#addLate(received, fence, note).catch((error: unknown) => {
-      if (!this.#hasEnded) this.#report(error)
+  remark(call: Received, note: string): void {
+    const recording = call.recording as LiveRecording | undefined
+    if (recording?.fence === undefined || this.#hasEnded) return
+    remark(recording.record, Date.now(), note)
+    if (!isSettled(recording.record.state)) return
+    this.#addLate(call.invocationId, recording, note).catch((error: unknown) => {
+      if (!this.#hasEnded) this.#kernel.report(error)
     })
   }
 
-  /** Adds a line to a settlement once that is written down; before it, the line would go down with it. */
-  async #addLate(received: Received, fence: Fence, note: string): Promise<void> {
-    await received.writing?.catch(() => {}) // whoever waits for it is told
-    const found = await this.read(received.invocationId)
-    if (found === null || !isSettled(found.record.state)) return
+  /** Adds a line to a settled record. Waits for the settlement, since the two writes could overtake each other. */
+  async #addLate(invocationId: string, { writing, fence }: LiveRecording, note: string): Promise<void> {
+    await writing?.catch(() => {}) // the call itself settles with this error
+    const found = await this.read(invocationId)
+    if (found === null || fence === undefined || !isSettled(found.record.state)) return
     const record: OpenRecord = { ...found.record }
     remark(record, Date.now(), note)
     await this.write(record, fence)
   }
 
-  /** Whether records are kept as they are, so that their args may be handed over as text. */
-  get keeps(): boolean {
-    return this.#keeper !== undefined
-  }
-
-  /** Takes a record over, so that nobody else may write to it; nothing where somebody else was faster. */
-  takeOver(record: ToolCallRecord, fence: Fence): ReturnType<Journal['takeOver']> {
-    this.#beat() // whoever holds a record gives signs of life, however long it is until the first write
-    return this.#answer(() => this.journal.takeOver(record.id, fence, this.owner()), ownCopy)
-  }
-
-  read(invocationId: string): ReturnType<Journal['read']> {
-    return this.#answer(() => this.journal.read(invocationId), ownCopy)
-  }
-
-  /** Writes a record that is held by a fence. */
-  write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean> {
-    return this.#answer(() => this.journal.write(record, fence), Boolean)
-  }
-
-  /** Writes the settlement of a record that was taken over from a dead owner; nothing where it was lost meanwhile. */
-  async close(record: ToolCallRecord, fence: Fence): Promise<ToolCallRecord | undefined> {
-    let closed: ToolCallRecord | undefined
-    await this.#chained(record, async (chained) => {
-      if (!(await this.write(chained, fence))) throw lost(record.id)
-      closed = chained
-    }).catch((error: unknown) => {
-      if (!(error instanceof SealedError)) throw error
+  async find(token: string): Promise<PausedCall | undefined> {
+    return findPaused(token, async (invocationId) => {
+      const found = await this.read(invocationId)
+      return found === null
+        ? undefined
+        : { record: found.record, recording: new LiveRecording(found.record, found.fence) }
     })
-    return closed
   }
 
-  /** Every record that is not settled, and can be read; of the others the report is told. */
-  async *unfinished(): AsyncGenerator<Unfinished, void, undefined> {
-    try {
-      yield* listed(this.journal.unfinished(this.#report))
-    } catch (cause) {
-      throw unwritten(cause)
-    }
+  async take(paused: PausedCall): Promise<PausedCall | undefined> {
+    const { record, fence } = paused.recording as LiveRecording
+    if (fence === undefined || record.journal === undefined) return undefined
+    const taken = await this.takeOver(record, fence)
+    if (taken === null) return undefined
+    const decided = usedUp(record, taken)
+    return (await this.write(decided, taken)) ? { ...paused, recording: new LiveRecording(decided, taken) } : undefined
   }
 
-  end(): void {
+  recall(call: Received): Promise<ToolResult | undefined> {
+    return recall(call, this.#kernel, async (invocationId) => (await this.read(invocationId))?.record)
+  }
+
+  async snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined> {
+    const record = call?.recording?.record ?? (await this.read(invocationId))?.record
+    return record && snapshotOf(record)
+  }
+
+  recover(options: RecoverOptions): Promise<Recovery> {
+    return recover(options, this, this.#kernel)
+  }
+
+  close(): void {
     this.#hasEnded = true
     clearInterval(this.#beating)
     this.#beating = undefined
   }
 
-  /** The record as it is now, as this journal takes it. */
-  #whole({ record, caller, principal, fence }: Received, settlement?: Settlement): ToolCallRecord | KeptRecord {
-    if (record === undefined) throw new JournalError('There is nothing to write down: the call has told of nothing.')
-    const journal: OpenJournaled = { caller, owner: this.owner(), fence: fence === undefined ? 0 : fence.number }
-    if (principal !== undefined) journal.principal = principal
-    return this.#keeper === undefined
-      ? plainRecord(record, journal, settlement)
-      : keptRecord(record, journal, settlement)
+  /** Takes a record over from its owner. Returns `null` if another executor took it first. */
+  takeOver(record: ToolCallRecord, fence: Fence): Fence | null | Promise<Fence | null> {
+    this.#beat() // an owner gives signs of life even before its first write
+    return this.#answer(() => this.#journal.takeOver(record.id, fence, this.#kernel.owner()), ownCopy)
   }
 
-  /** Chains a settlement to the one before, and gives its digest. */
+  read(invocationId: string): Found | null | Promise<Found | null> {
+    return this.#answer(() => this.#journal.read(invocationId), ownCopy)
+  }
+
+  /** Writes a record by its fence. Returns `false` if another executor holds it. */
+  write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean> {
+    return this.#answer(() => this.#journal.write(record, fence), Boolean)
+  }
+
+  /** Writes the settlement of a record that was taken over. Returns `undefined` if another executor has taken it since. */
+  async seal(record: ToolCallRecord, fence: Fence): Promise<ToolCallRecord | undefined> {
+    let sealed: ToolCallRecord | undefined
+    await this.#chained(record, async (chained) => {
+      if (!(await this.write(chained, fence))) throw lost(record.id)
+      sealed = chained
+    }).catch((error: unknown) => {
+      if (!(error instanceof SealedError)) throw error
+    })
+    return sealed
+  }
+
+  /** Lists every record that has not settled. Damaged records are reported and left out. */
+  async *unfinished(): AsyncGenerator<Unfinished, void, undefined> {
+    try {
+      yield* listJournal(this.#journal.unfinished(this.#kernel.report))
+    } catch (cause) {
+      throw journalErrorOf(cause)
+    }
+  }
+
+  #whole(call: Received, record: ToolCallRecord, settlement?: RecordedSettlement): ToolCallRecord {
+    const { caller, principal } = call
+    const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }
+    if (principal !== undefined) journal.principal = principal
+    return this.#format.whole(record, journal, settlement)
+  }
+
+  /** Chains a settlement to the one before. Returns its digest. */
   async #chained(
     record: ToolCallRecord,
     put: (record: ToolCallRecord) => void | Promise<void>,
   ): Promise<string | undefined> {
     const { journal } = record
-    if (!this.journal.isDurable || journal === undefined) {
+    if (!this.#journal.isDurable || journal === undefined) {
       await put(record)
       return undefined
     }
-    // The chain grows in the order of settlement, and so before anything is awaited.
+    // The chain grows in the order of settlement, so the head moves before any await.
     const previous = this.#head
     const digest = digestOf(previous, record)
     this.#head = digest
@@ -155,59 +228,56 @@ export class JournalLedger implements Ledger {
       return digest
     } catch (error) {
       if (this.#head === digest) this.#head = previous
-      else this.#report(gap(record.id, digest, error)) // the next one hangs on it, and is on its way or told of already
+      else this.#kernel.report(gap(record.id, digest, error)) // the next settlement is chained to it already
       throw error
     }
   }
 
-  /** Puts a record down after those before it, and at once where none is on its way. */
-  #put(received: Received, record: ToolCallRecord | KeptRecord): void | Promise<void> {
-    const { writing } = received
-    if (writing === undefined) {
-      const written = this.#putNow(received, record)
-      if (isThenable(written)) received.writing = written
+  /** Writes a record: at once, or after the write in progress. */
+  #put(call: Received, record: ToolCallRecord): void | Promise<void> {
+    const recording = recordingOf(call)
+    if (recording.writing === undefined) {
+      const written = this.#putNow(recording, call, record)
+      if (isThenable(written)) recording.writing = written
       return written
     }
-    const put = (): void | Promise<void> => this.#putNow(received, record, true)
-    received.writing = writing.then(put, put)
-    return received.writing
+    const put = (): void | Promise<void> => this.#putNow(recording, call, record, true)
+    recording.writing = recording.writing.then(put, put)
+    return recording.writing
   }
 
-  #putNow(received: Received, record: ToolCallRecord | KeptRecord, isAgain = false): void | Promise<void> {
+  #putNow(recording: LiveRecording, call: Received, record: ToolCallRecord, isAgain = false): void | Promise<void> {
     this.#beat()
-    const { fence } = received
-    const keeper = (this.#keeper ?? this.journal) as Journal // takes what was made for it
+    const { fence } = recording
     let answer: unknown
     try {
       answer =
-        fence === undefined
-          ? keeper.claim(record as ToolCallRecord, this.owner())
-          : keeper.write(record as ToolCallRecord, fence)
+        fence === undefined ? this.#journal.claim(record, this.#kernel.owner()) : this.#journal.write(record, fence)
     } catch (cause) {
-      throw unwritten(cause)
+      throw journalErrorOf(cause)
     }
-    if (!isThenable(answer)) return accept(answer, received, fence)
-    return awaited(answer, (later) =>
-      isAgain && later === null ? this.#adopt(received, record as ToolCallRecord) : accept(later, received, fence),
+    if (!isThenable(answer)) return accept(answer, recording, call)
+    return awaitJournal(answer, (later) =>
+      isAgain && later === null ? this.#adopt(recording, call, record) : accept(later, recording, call),
     )
   }
 
-  /** Goes on from a claim that has landed, although its answer was lost. */
-  async #adopt(received: Received, record: ToolCallRecord): Promise<void> {
-    const found = await this.read(received.invocationId)
-    // What was taken over since has another number.
-    if (found?.fence.owner !== this.owner() || found.fence.number !== 0) throw duplicate(received)
-    received.fence = found.fence
-    accept(await this.write(record, found.fence), received, found.fence)
+  /** Recovers from a claim that succeeded, but whose answer was lost. */
+  async #adopt(recording: LiveRecording, call: Received, record: ToolCallRecord): Promise<void> {
+    const found = await this.read(call.invocationId)
+    // A record that was taken over since has another number.
+    if (found?.fence.owner !== this.#kernel.owner() || found.fence.number !== 0) throw duplicate(call)
+    recording.fence = found.fence
+    accept(await this.write(record, found.fence), recording, call)
   }
 
-  /** What the journal answers; where it takes its time, as soon as it is there. Says what it is that failed. */
+  /** Asks the journal, and names it in the error if it fails. */
   #answer<Value>(ask: () => Value | Promise<Value>, own: (value: Value) => Value): Value | Promise<Value> {
     try {
       const answer = ask()
-      return isThenable(answer) ? awaited(answer, own) : answer
+      return isThenable(answer) ? awaitJournal(answer, own) : answer
     } catch (cause) {
-      throw unwritten(cause)
+      throw journalErrorOf(cause)
     }
   }
 
@@ -215,30 +285,37 @@ export class JournalLedger implements Ledger {
     if (this.#beating !== undefined || this.#hasEnded) return
     const beat = async (): Promise<void> => {
       try {
-        await this.journal.beat(this.owner())
+        await this.#journal.beat(this.#kernel.owner())
       } catch (error) {
-        this.#report(error)
+        this.#kernel.report(error)
       }
     }
     void beat()
     this.#beating = setInterval(() => void beat(), beatInterval)
-    // The sign of life ends with the process, and does not keep it alive.
+    // Signs of life end with the process, and do not keep it alive.
     ;(this.#beating as { unref?: () => void }).unref?.()
   }
 }
 
-/** An object of ours in the place of the journal's own, which may be a thenable by the time a promise passes it on. */
+function recordingOf({ recording }: Received): LiveRecording {
+  if (recording !== undefined) return recording as LiveRecording
+  throw new JournalError('There is nothing to write: the call has emitted no event.')
+}
+
+/** Copies the journal's object, which could become a thenable before a promise resolves with it. */
 function ownCopy<Value extends object>(value: Value | null): Value | null {
   return value && { ...value }
 }
 
-/** Takes a journal's answer to a claim, or to a write by the fence that was had before. */
-function accept(answer: unknown, received: Received, fence: Fence | undefined): void {
-  if (fence !== undefined && answer) return
-  if (fence !== undefined) throw lost(received.invocationId)
-  if (answer === null) throw duplicate(received)
-  if (typeof answer !== 'object') throw new JournalError('The journal gave no fence for a record that it claimed.')
-  received.fence = answer as Fence
+/** Reads a journal's answer to a claim or a write. */
+function accept(answer: unknown, recording: LiveRecording, call: Received): void {
+  if (recording.fence !== undefined) {
+    if (answer) return
+    throw lost(call.invocationId)
+  }
+  if (answer === null) throw duplicate(call)
+  if (typeof answer !== 'object') throw new JournalError('The journal returned no fence for a record that it claimed.')
+  recording.fence = answer as Fence
 }
 
 function gap(invocationId: string, digest: string, cause: unknown): JournalError {
@@ -251,13 +328,5 @@ function gap(invocationId: string, digest: string, cause: unknown): JournalError
 function lost(invocationId: string): SealedError {
   return new SealedError(
     `Invocation ${invocationId} has been taken over by another executor; what it gives here is lost.`,
-  )
-}
-
-/** The refusal of an invocation that is known already; whoever has it may have done something. */
-export function duplicate(received: Received, effect: Received['effect'] = 'unknown'): DuplicateInvocationError {
-  received.effect = effect
-  return new DuplicateInvocationError(
-    `Invocation ${JSON.stringify(received.invocationId)} is known already: it has not settled yet, or was another call, in another session or of another caller. Ask again later; under another id the same may be done twice.`,
   )
 }

@@ -3,36 +3,16 @@ import { InvalidConfigurationError, isToolError, SealedError } from '../kernel/e
 import { publish, type ToolEvent } from '../kernel/call/events.ts'
 import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
-import type { JournalLedger } from './recorder.ts'
-import type { Kernel, Unfinished } from '../kernel/ports.ts'
+import type { JournalRecorder } from './recorder.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Unfinished } from './journal.ts'
 import { replay } from './replay.ts'
-import type { ToolCallRecord, ToolCallState } from './record.ts'
+import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 
-/** How to treat what dead executors left. */
-export interface RecoverOptions {
-  /** `'crash'` closes what they left, `'manual'` only lists it. Default: `'crash'`. */
-  readonly strategy?: 'crash' | 'manual'
-  /** Whether approvals and client waits that are still valid stay so. Default: `'keep'`. */
-  readonly approvals?: 'keep' | 'seal'
-  /**
-   * How long an owner may be silent before it counts as dead, in milliseconds. Owners give a sign of life every 5,000: less than
-   * 10,000 may close what a living one is busy with. Default: 30,000.
-   */
-  readonly staleAfter?: number
-}
-
-/** What was found. */
-export interface Recovery {
-  /** The results of what was closed, to be put into the conversation where it has none. */
-  readonly sealed: readonly ToolResult[]
-  /** What is left as it is: valid approvals, and everything with `'manual'`. */
-  readonly kept: readonly ToolCallRecord[]
-}
-
-/** What to do about a call that was left in each state. */
+/** Advice for a call that was left in each state. */
 const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
   PENDING: ['The tool did not run.', 'Call it again if it is still needed.'],
-  APPROVAL_REQUIRED: ['The tool did not run: nobody had approved it.', 'Call it again, and ask for approval anew.'],
+  APPROVAL_REQUIRED: ['The tool did not run: it had not been approved.', 'Call it again, and ask for approval anew.'],
   APPROVED: ['The tool was approved and did not run.', 'Call it again if it is still needed.'],
   EXECUTING: [
     'Check for side effects: the tool may have run, in part or whole.',
@@ -41,53 +21,42 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
 }
 
 /**
- * Closes what dead executors left unfinished; never runs anything, and touches nothing of those that live. A record that is
- * damaged is reported, and keeps no other from being closed.
+ * Closes the calls that dead executors left unfinished. Runs no call, and leaves calls of living executors alone. A damaged
+ * record is reported, and the others are still closed.
  *
- * @throws `E_INVALID_CONFIGURATION` where there is no journal, or an option is wrong; `E_JOURNAL`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_JOURNAL`.
  */
-export async function recover(
-  options: RecoverOptions,
-  ledger: JournalLedger | undefined,
-  kernel: Kernel,
-  isInFlight: (invocationId: string) => boolean,
-): Promise<Recovery> {
-  if (ledger === undefined) {
-    throw new InvalidConfigurationError(
-      'There is nothing to recover without a journal: give the executor one in `use`.',
-    )
-  }
-  const { owner } = ledger
+export async function recover(options: RecoverOptions, recorder: JournalRecorder, kernel: Kernel): Promise<Recovery> {
   const { strategy, approvals, staleAfter } = checked(options)
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
-  for await (const unfinished of ledger.unfinished()) {
+  for await (const unfinished of recorder.unfinished()) {
     try {
-      await treat(unfinished, ledger)
+      await treat(unfinished)
     } catch (error) {
-      if (isToolError(error) && error.retryable) throw error // the journal has failed, and not the record
+      if (isToolError(error) && error.retryable) throw error // the journal has failed, not the record
       kernel.report(error)
     }
   }
   return { sealed, kept }
 
-  async function treat(unfinished: Unfinished, its: JournalLedger): Promise<void> {
+  async function treat(unfinished: Unfinished): Promise<void> {
     const { record } = unfinished
     const awaits = record.journal?.awaits
     const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
     if (isValid && approvals === 'keep') kept.push(record)
-    // A wait is nobody's work: its owner may live, and has no more to do with it.
+    // Paused calls have no active owner.
     else if (awaits === undefined && isAlive(unfinished)) return
     else if (strategy === 'manual') kept.push(record)
     else {
-      const closed = await seal(unfinished, its, kernel)
+      const closed = await seal(unfinished, recorder, kernel)
       if (closed !== undefined) sealed.push(await replay(closed, kernel))
     }
   }
 
-  /** Of our own, what is not in flight has lost its outcome; of others, who is silent for long is dead. */
+  /** Whether the call still runs: in flight here, or with another owner that was not silent for long. */
   function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {
-    return fence.owner === owner() ? isInFlight(id) : idle < staleAfter
+    return fence.owner === kernel.owner() ? kernel.isInFlight(id) : idle < staleAfter
   }
 }
 
@@ -108,10 +77,10 @@ function requireWord(option: string, word: unknown, known: readonly string[]): v
 
 async function seal(
   { record, fence }: Unfinished,
-  ledger: JournalLedger,
+  recorder: JournalRecorder,
   kernel: Kernel,
 ): Promise<ToolCallRecord | undefined> {
-  const taken = await ledger.takeOver(record, fence)
+  const taken = await recorder.takeOver(record, fence)
   if (taken === null) return undefined
   const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
   const timestamp = Date.now()
@@ -138,14 +107,14 @@ async function seal(
   const result = [{ type: 'text' as const, text: modelLine(error, true) }]
   const { awaits: _over, ...before } = record.journal ?? { caller: 'model' as const }
   const journal = { ...before, owner: taken.owner, fence: taken.number, result, failure: error.toJSON() }
-  const closed = await ledger.close({ ...foldEvent(record, event), journal }, taken)
+  const closed = await recorder.seal({ ...foldEvent(record, event), journal }, taken)
   const digest = closed?.journal?.digest
   if (closed !== undefined) publish({ ...event, ...(digest && { digest }) }, undefined, kernel)
   return closed
 }
 
 function adviceFor({ state, journal }: ToolCallRecord): readonly string[] {
-  // Where the token is used, somebody has answered, and nobody has written down yet what.
+  // The token was used, but the answer was not written yet.
   const isAnswered = state === 'APPROVAL_REQUIRED' && journal?.awaits === undefined
   return advice[isAnswered ? 'PENDING' : state] ?? []
 }

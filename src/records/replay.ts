@@ -1,39 +1,39 @@
-import { type ArtifactOption, type SpooledArtifact } from '../kernel/result/artifact.ts'
+import type { ArtifactOption, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
 import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
-import { limited } from '../kernel/call/deadline.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
-import { duplicate, type JournalLedger } from './recorder.ts'
+import { duplicate } from '../kernel/outcome/failure.ts'
 import { MemoryReader } from '../kernel/result/memory-reader.ts'
 import { waitingWords } from '../kernel/outcome/result.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
-import type { Kernel } from '../kernel/ports.ts'
-import { productOf } from '../kernel/result/encode.ts'
-import { isSettled, type Awaited, type Journaled, type ToolCallRecord } from './record.ts'
-import { contentOf } from './stored-content.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { isSettled } from './record.ts'
+import type { Journaled, ToolCallRecord, PauseRecord } from '../kernel/call/record.ts'
+import { encodeResult } from '../kernel/result/encode.ts'
+import { limited } from '../kernel/call/deadline.ts'
 import { plainArgs } from '../kernel/outcome/publish.ts'
+import { contentOf } from './stored-content.ts'
 
 /** How long a store may take to open an artifact, in milliseconds. */
-const storePatience = 30_000
+const storeTimeout = 30_000
 
 /**
- * What an invocation that the host identified has come to, where it is known already.
+ * Returns the result of an invocation with an id of the host, if it has a record.
  *
- * @returns Its result, where it is settled or waits for somebody; nothing where it is new.
- * @throws `E_DUPLICATE_INVOCATION` where it is under way, or was another call.
+ * @returns Its result, if it has settled or is paused; `undefined` if it is new.
+ * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
  */
 export async function recall(
   received: Received,
   kernel: Kernel,
-  ledger: JournalLedger,
+  read: (invocationId: string) => Promise<ToolCallRecord | undefined>,
 ): Promise<ToolResult | undefined> {
   const { call, invocationId, session, caller } = received
-  const found = await ledger.read(invocationId)
-  if (found === null) return undefined
-  const { record } = found
+  const record = await read(invocationId)
+  if (record === undefined) return undefined
   const isSameCaller = JSON.stringify(record.journal?.caller) === JSON.stringify(caller)
   const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
   if (isOurs && isSettled(record.state)) return answering(call, await replay(record, kernel))
@@ -42,13 +42,13 @@ export async function recall(
   throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown')
 }
 
-/** The reply to this call, whatever the provider called it before. */
+/** Gives a result the provider's id of this call. */
 function answering({ id }: ToolCall, result: ToolResult): ToolResult {
   return id === undefined ? result : { ...result, id }
 }
 
-/** The result of a call that still waits; its token is told once. */
-function waiting(record: ToolCallRecord, { reason, expiresAt }: Awaited): ToolResult {
+/** Makes the result of a call that is still paused. It has no token, since only the first result has it. */
+function waiting(record: ToolCallRecord, { reason, expiresAt }: PauseRecord): ToolResult {
   const { id: invocationId, callId, name: toolName } = record
   const text = waitingWords(toolName, reason)
   return {
@@ -69,7 +69,7 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boo
   const { args = {}, name } = call
   try {
     if (record.name !== name && registryFor(record.session).resolve(name)?.name !== record.name) return false
-    // Without a callId its args had no canonical form, or its tool was not there: what came in is compared as it is.
+    // Without a callId, its args had no canonical form or its tool was unknown: compare the args as they came.
     if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(plainArgs(call.args, kernel))
     const text = canonicalize(typeof args === 'string' ? parseArgs(args, argsLimit) : args, argsLimit)
     const callId = callIdOf(record.name, text)
@@ -79,7 +79,7 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boo
   }
 }
 
-/** The result that a record tells of, as it was given out. */
+/** Returns the result of a settled record, as it was returned first. */
 export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<ToolResult> {
   const {
     id: invocationId,
@@ -119,11 +119,11 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     try {
       const { kind, mediaType } = journal?.artifact ?? {}
       const Class = chosenClass(option, classOfKind(kind))
-      return await limited(store.open(handle, { session }), storePatience, notOpened, (reader) => {
+      return await limited(store.open(handle, { session }), storeTimeout, notOpened, (reader) => {
         return new Class({ reader, mediaType, handle, trusted })
       })
     } catch (error) {
-      kernel.report(error) // it may have made room; what the model was shown is there all the same
+      kernel.report(error) // the store may have dropped it; the content is still there
       return undefined
     }
   }
@@ -133,14 +133,14 @@ function notOpened(): ArtifactError {
   return new ArtifactError('The store did not open the artifact in time.', { retryable: true })
 }
 
-/** The artifact of a small result, where all of it was shown: of bytes, for one, only their number is. */
+/** Makes the artifact of a small result from its content. Returns `undefined` if the content is incomplete, as for bytes. */
 function shownAgain(
   blocks: readonly ContentBlock[],
   option: ArtifactOption | undefined,
   trusted: boolean | undefined,
   was: Journaled['artifact'],
 ): SpooledArtifact | undefined {
-  const { source, Class, mediaType } = productOf(content(blocks))
+  const { source, Class, mediaType } = encodeResult(content(blocks))
   const Chosen = chosenClass(option, was?.kind === JsonArtifact.kind ? JsonArtifact : Class)
   const reader = new MemoryReader(was?.byteLength === 0 ? '' : source)
   if (was !== undefined && was.byteLength !== reader.byteLength) return undefined

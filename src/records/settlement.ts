@@ -1,40 +1,49 @@
-import { KeptRecord } from './kept-record.ts'
-import type { Settlement } from '../kernel/ports.ts'
-import type { Journaled, ToolCallRecord } from './record.ts'
+import type { Received } from '../kernel/call/parcel.ts'
+import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
+import { copyOf } from '../kernel/json/copy.ts'
 import { ownJson } from '../kernel/json/written.ts'
+import type { Settlement } from '../kernel/ports.ts'
 
-/** What a journal is told beside the events of a call, while it is put together. */
+/** The journal's part of a record, while it is built. */
 export type OpenJournaled = { -readonly [Field in keyof Journaled]: Journaled[Field] }
 
-/** The record of a call as it is written down. */
-export function plainRecord(record: ToolCallRecord, journal: OpenJournaled, settlement?: Settlement): ToolCallRecord {
-  if (settlement !== undefined) {
-    describe(settlement, journal, asItIs)
-    if (settlement.awaits === undefined) journal.result = settlement.result.content
-  }
-  return { ...record, journal }
+/** The outcome in a record. Large content is in the store. */
+export interface RecordedSettlement extends Settlement {
+  readonly stored?: Journaled['stored'] | undefined
 }
 
-/**
- * The same for journals that keep it.
- *
- * @throws `E_JOURNAL` where something of it is no JSON.
- */
-export function keptRecord(record: ToolCallRecord, journal: OpenJournaled, settlement?: Settlement): KeptRecord {
-  if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
-  if (settlement === undefined) return new KeptRecord(record, journal)
-  describe(settlement, journal, ownJson)
-  return new KeptRecord(record, journal, settlement.awaits === undefined ? settlement.result.content : undefined)
+/** Converts records for a journal. */
+export interface RecordFormat {
+  /** Returns the args for the record. The call keeps using its own. */
+  args(args: unknown, call: Received): unknown
+  /**
+   * Returns the whole record.
+   *
+   * @throws `E_JOURNAL` if a part of it is not JSON.
+   */
+  whole(record: ToolCallRecord, journal: OpenJournaled, settlement?: RecordedSettlement): ToolCallRecord
 }
 
-/** Adds what the call needs to go on, or of its outcome what a replay needs beside the content. */
-function describe(
-  { result, artifact, awaits, stored }: Settlement,
+/** The format of plain objects. */
+export const plainRecords: RecordFormat = {
+  args: (args) => copyOf(args),
+  whole(record, journal, settlement) {
+    if (settlement !== undefined) {
+      settlementFields(settlement, journal, (value) => value)
+      if (settlement.paused === undefined) journal.result = settlement.result.content
+    }
+    return { ...record, journal }
+  },
+}
+
+/** Adds what a paused call needs to resume, or what a replay needs beside the content. */
+export function settlementFields(
+  { result, artifact, paused, stored }: RecordedSettlement,
   journal: OpenJournaled,
   own: <Value extends object>(value: Value) => Value,
 ): void {
-  if (awaits !== undefined) {
-    journal.awaits = awaits
+  if (paused !== undefined) {
+    journal.awaits = paused
     return
   }
   const { handle, error, skipped } = result
@@ -45,13 +54,9 @@ function describe(
   if (skipped !== undefined) journal.skipped = skipped
 }
 
-/** What a replay needs of what an artifact said of itself, in a copy: who watches is given the same. */
+/** Copies an artifact's description, since observers get the original. */
 function ownDescription(artifact: NonNullable<Settlement['artifact']>): NonNullable<Journaled['artifact']> {
   const { kind, mediaType, byteLength } = artifact
   const isPlain = typeof kind === 'string' && typeof mediaType === 'string' && typeof byteLength === 'number'
-  return isPlain ? { kind, mediaType, byteLength } : ownJson(artifact) // one of the handler's own making may say anything
-}
-
-function asItIs<Value>(value: Value): Value {
-  return value
+  return isPlain ? { kind, mediaType, byteLength } : ownJson(artifact) // a handler's own class may return anything
 }

@@ -1,17 +1,17 @@
 import { sha256 } from '#sha256'
-import type { ContentBlock } from '../kernel/result/content.ts'
 import { limited } from '../kernel/call/deadline.ts'
+import type { Journaled } from '../kernel/call/record.ts'
 import { ArtifactError } from '../kernel/errors.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Kernel } from '../kernel/ports.ts'
-import type { Journaled } from './record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { ContentBlock } from '../kernel/result/content.ts'
 
-/** Characters of content up to which a record holds it. */
+/** The largest content in a record, in characters. */
 const largest = 65_536
-/** How long the store may take, in milliseconds. */
-const patience = 30_000
+/** How long the store may take to answer, in milliseconds. */
+const storeTimeout = 30_000
 
-/** Content as a record has it: whole, or in words beside the place where it is kept. */
+/** The content in a record: whole, or in words beside its handle in the store. */
 export type RecordedContent = Required<Pick<Journaled, 'result'>> & Pick<Journaled, 'stored'>
 
 /** Returns whether content is too large for a record. */
@@ -28,7 +28,7 @@ export function isLarge(content: readonly ContentBlock[]): boolean {
   return false
 }
 
-/** Puts content into the store. If that fails it is reported, and the record has the words alone. */
+/** Writes content to the store. If that fails, the error is reported, and the record has only the words. */
 export async function storeContent(
   content: readonly ContentBlock[],
   session: string,
@@ -43,7 +43,7 @@ export async function storeContent(
     const text = JSON.stringify(content)
     size = `, ${text.length.toLocaleString('en')} characters of JSON`
     const mediaType = 'application/json'
-    const { handle } = await limited(store.write(text, { session, mediaType }), patience, late)
+    const { handle } = await limited(store.write(text, { session, mediaType }), storeTimeout, late)
     return { result: result(), stored: { handle, sha256: sha256(text) } }
   } catch (error) {
     report(error)
@@ -51,7 +51,7 @@ export async function storeContent(
   }
 }
 
-/** Returns the content of a record. If the store has lost it, or has another, that is reported and the words of the record are returned. */
+/** Returns the content of a record. If the store has lost or changed it, reports that and returns the record's words. */
 export async function contentOf(
   { stored, result = [] }: Partial<Journaled>,
   session: string,
@@ -59,7 +59,7 @@ export async function contentOf(
 ): Promise<readonly ContentBlock[]> {
   if (stored === undefined) return result
   try {
-    const bytes = await limited(store.open(stored.handle, { session }), patience, late, (reader) =>
+    const bytes = await limited(store.open(stored.handle, { session }), storeTimeout, late, (reader) =>
       reader.read(0, reader.byteLength),
     )
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
@@ -73,5 +73,5 @@ export async function contentOf(
 }
 
 function late(): ArtifactError {
-  return new ArtifactError(`The store did not answer within ${patience} ms.`, { retryable: true })
+  return new ArtifactError(`The store did not answer within ${storeTimeout} ms.`, { retryable: true })
 }

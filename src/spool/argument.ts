@@ -1,31 +1,36 @@
-import { isArtifact, type ArtifactClass, type SpooledArtifact } from '../kernel/result/artifact.ts'
+import type { Identified } from '../kernel/call/parcel.ts'
+import { isToolError } from '../kernel/errors.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { invalidArgs } from '../kernel/schema/validator.ts'
+import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
+import { isArtifact } from '../kernel/result/brand.ts'
 import { isOf } from '../kernel/result/kinds.ts'
 import { isPlainObject } from '../kernel/json/copy.ts'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../kernel/schema/standard.ts'
 
-/** What `artifact(Class)` gives: a schema of its own, and a function with which a schema of another library transforms. */
+/** The result of `artifact(Class)`: a schema, and a function for the `transform` of a schema of another library. */
 export interface ArtifactArgument<Artifact extends SpooledArtifact> {
   (handle: string): Artifact
   readonly '~standard': StandardSchemaV1.Props<string | Artifact, Artifact> &
     StandardJSONSchemaV1.Props<string | Artifact, Artifact>
 }
 
-// Registered, so that the tools of another copy of the package work in an executor of this one.
+// Registered symbols, so that tools of another copy of the package work in an executor of this one.
 const referenceMark: unique symbol = Symbol.for('toolwright.artifact-reference') as never
 const inUse: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
 
-/** Stands for an artifact in validated args until the executor has opened it. */
+/** Stands for an artifact in validated args until the executor opens it. */
 interface ArtifactReference {
   readonly [referenceMark]: { readonly handle: string; readonly Class: ArtifactClass }
 }
 
 /**
- * An argument that is an artifact: the model passes its handle, and the handler gets the artifact itself.
+ * Makes the schema of an argument that is an artifact: the model passes a handle, the handler gets the artifact.
  *
- * The schema says that the value is a string, and an executor opens the handle after validation, in the session of the call.
+ * The JSON Schema is a string. The executor opens the handle after validation, in the session of the call.
  *
  * @param Class The subclass that the tool takes; `SpooledArtifact` for any.
- * @returns A Standard Schema for libraries that embed such, and a function for the `transform` of those that do not.
+ * @returns A Standard Schema for libraries that embed one, and a function for the `transform` of those that do not.
  * @example
  * ```ts
  * import { artifact, JsonArtifact, tool } from 'toolwright'
@@ -62,20 +67,20 @@ export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<
   })
 }
 
-/** Whether any tool of this process takes artifacts: args are searched for them only then. */
-export function hasArtifactArguments(): boolean {
+/** Whether any tool of this process takes artifacts. Args are searched for references only if so. */
+function hasArtifactArguments(): boolean {
   return (globalThis as { [inUse]?: true })[inUse] === true
 }
 
 /** An artifact that args refer to. */
-export interface Reference {
+interface Reference {
   readonly handle: string
   readonly Class: ArtifactClass
   readonly path: readonly PropertyKey[]
 }
 
-/** The artifacts that validated args refer to. */
-export function referencesIn(input: unknown): Reference[] {
+/** Returns the artifacts that validated args refer to. */
+function referencesIn(input: unknown): Reference[] {
   const found: Reference[] = []
   const seen = new Set<object>()
   const search = (value: unknown, path: readonly PropertyKey[]): void => {
@@ -92,8 +97,8 @@ export function referencesIn(input: unknown): Reference[] {
   return found
 }
 
-/** The args with the artifacts in their places; nothing that held a reference is changed itself. */
-export function withArtifacts(input: unknown, artifacts: readonly SpooledArtifact[]): unknown {
+/** Returns a copy of the args with the artifacts in their places. */
+function withArtifacts(input: unknown, artifacts: readonly SpooledArtifact[]): unknown {
   const copies = new Map<object, unknown>()
   let next = 0
   const replace = (value: unknown): unknown => {
@@ -124,4 +129,30 @@ export function withArtifacts(input: unknown, artifacts: readonly SpooledArtifac
 
 function isReference(value: object): value is ArtifactReference {
   return referenceMark in value
+}
+
+/**
+ * Opens the artifacts whose handles are in validated args.
+ *
+ * @returns The args with the artifacts in their places; `undefined` if there are none.
+ * @throws `E_INVALID_TOOL_ARGS` if a handle names no artifact, or one of another class.
+ */
+export function openArtifacts(input: unknown, call: Identified, kernel: Kernel): Promise<unknown> | undefined {
+  const references = hasArtifactArguments() ? referencesIn(input) : []
+  if (references.length === 0) return undefined
+  return Promise.all(references.map((reference) => open(reference, call, kernel))).then((artifacts) =>
+    withArtifacts(input, artifacts),
+  )
+}
+
+async function open({ handle, Class, path }: Reference, call: Identified, kernel: Kernel): Promise<SpooledArtifact> {
+  const opened = await kernel.spool.shelf.open(handle, call.session, [Class]).catch((cause: unknown) => {
+    if (isToolError(cause) && cause.code === 'E_ARTIFACT' && !cause.retryable)
+      throw invalidArgs(call.name, [{ message: cause.message, path }])
+    throw cause
+  })
+  if (isOf(opened, Class)) return opened
+  const { kind } = Class as unknown as typeof SpooledArtifact
+  const message = `must be the handle of a ${kind} artifact, and is that of a ${opened.kind} artifact. ${kernel.guide(opened)}`
+  throw invalidArgs(call.name, [{ message: message.trimEnd(), path }])
 }

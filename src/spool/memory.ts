@@ -1,23 +1,23 @@
 import { createSha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
 import { joinedBytes, MemoryReader } from '../kernel/result/memory-reader.ts'
-import { Pace } from '../kernel/json/pace.ts'
 import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
 import { randomDigits } from '../kernel/json/text.ts'
+import { Pace } from '../kernel/json/pace.ts'
 
 /** A store in the memory of this process. */
 export interface MemoryStore extends ArtifactStore {
-  /** How many artifacts it keeps. */
+  /** The number of artifacts. */
   readonly size: number
-  /** Forgets all artifacts, those of every session; readers that are open stay valid. */
+  /** Deletes the artifacts of all sessions; open readers stay valid. */
   clear(): void
 }
 
 /**
- * Keeps artifacts in memory, and drops those that were used least recently when it has no more room. It refuses an artifact
- * that is larger than all of its room while it reads it, and keeps what it had.
+ * Makes a store in memory that drops the least recently used artifacts when it is full. It stops reading an artifact that is
+ * larger than the whole store, and then drops nothing.
  *
- * @param limits `maximumBytes`: what all of them together may take. Default: 67,108,864 (64 MiB).
+ * @param limits `maximumBytes`: the total size of all artifacts. Default: 67,108,864 (64 MiB).
  * @throws `E_ARTIFACT` from `write` if the artifact is larger than that, and from `open` if there is no such artifact.
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
     open(handle, { session }) {
       const entry = kept.get(handle)
       if (entry === undefined || entry.session !== session) throw noArtifact(handle)
-      kept.delete(handle) // set again below, as the one that was used last
+      kept.delete(handle) // set again below, as the most recently used
       kept.set(handle, entry)
       return new MemoryReader(entry.bytes, entry.mediaType)
     },
@@ -70,14 +70,14 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
   }
 }
 
-/** The same answer for a handle that never was, is gone, or is of another session. */
+/** Makes the error for a handle that never existed, was dropped, or belongs to another session: they look the same. */
 export function noArtifact(handle: string): ArtifactError {
   return new ArtifactError(
     `There is no artifact ${JSON.stringify(handle.slice(0, 80))} in this session. It may have been dropped to make room; call the tool again.`,
   )
 }
 
-/** A copy of what the source gives, since its owner may go on to change it. */
+/** Copies the bytes of a source, since its owner may change them later. */
 async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
   const demandRoom = (length: number): void => {
     if (length > maximumBytes) throw tooLarge(maximumBytes)
@@ -108,6 +108,6 @@ async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: Abort
 function tooLarge(maximumBytes: number): ArtifactError {
   const most = maximumBytes.toLocaleString('en')
   return new ArtifactError(
-    `The result is larger than the ${most} bytes for which the store in memory has room (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
+    `The result is larger than the ${most} bytes that the store in memory can hold (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
   )
 }

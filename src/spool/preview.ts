@@ -1,14 +1,14 @@
-import { type SpooledArtifact } from '../kernel/result/artifact.ts'
+import type { SpooledArtifact } from '../kernel/result/artifact.ts'
 import { BinaryArtifact, isOf, JsonArtifact } from '../kernel/result/kinds.ts'
 import { plainText } from '../kernel/outcome/failure.ts'
 
-/** Bytes of a result that are shown where it is too large to be shown whole. */
+/** Bytes that are shown of a result that is too large to be shown whole. */
 export const previewLength = 2_048
 
 /**
- * The beginning of an artifact, and what there is to know of the rest.
+ * Returns the beginning of an artifact, with the size, media type and handle of the whole.
  *
- * @param guide How to go on with it, in words.
+ * @param guide Tells the model how to read the rest.
  */
 export async function previewOf(artifact: SpooledArtifact, guide = ''): Promise<string> {
   const { handle, mediaType } = artifact
@@ -21,7 +21,7 @@ export async function previewOf(artifact: SpooledArtifact, guide = ''): Promise<
   return `${plainText(start)}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
-/** JSON text up to the last place where a value ends, so that no value is shown in part. */
+/** Returns JSON text up to the end of its last complete value. */
 function atBoundary(text: string): string {
   let inString = false
   let end = 0

@@ -5,7 +5,7 @@ import { wordsOf } from '../kernel/outcome/failure.ts'
 import { LineIndex } from '../kernel/result/lines.ts'
 import type { ArtifactStore, Shelf, Shelved, SpoolReader } from '../kernel/ports.ts'
 
-/** Artifacts that are remembered; of others the store knows the bytes and the media type all the same. */
+/** The most artifacts that are remembered. Of others the store still knows the bytes and the media type. */
 const mostRemembered = 10_000
 
 interface Remembered {
@@ -16,7 +16,7 @@ interface Remembered {
   readonly view: Shelved
 }
 
-/** What the store does not know of its artifacts: their classes, whether to trust them, and where their lines begin. */
+/** Remembers what the store does not know of its artifacts: class, trust and line index. */
 export class ArtifactShelf implements Shelf {
   readonly #store: ArtifactStore
   readonly #remembered = new Map<string, Remembered>()
@@ -26,8 +26,8 @@ export class ArtifactShelf implements Shelf {
     this.#store = store
   }
 
-  /** Makes the artifact of what the store keeps under a handle. */
-  place(handle: string, session: string, reader: SpoolReader, kept: Kept): SpooledArtifact {
+  /** Makes the artifact of a handle in the store, and remembers it. */
+  place(handle: string, session: string, reader: SpoolReader, kept: Placement): SpooledArtifact {
     const { Class, mediaType, trusted, toolName } = kept
     const index = new LineIndex()
     const artifact = new Class({ reader, mediaType, handle, trusted, index })
@@ -75,8 +75,8 @@ export class ArtifactShelf implements Shelf {
   }
 }
 
-/** What is known of an artifact when it is stored. */
-export interface Kept {
+/** What a shelf remembers of a stored artifact. */
+export interface Placement {
   readonly Class: ArtifactClass
   readonly mediaType: string
   readonly trusted: boolean

@@ -1,34 +1,36 @@
-import { isArtifact, type ArtifactClass, type SpooledArtifact } from '../kernel/result/artifact.ts'
+import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
+import { isArtifact } from '../kernel/result/brand.ts'
 import { BinaryArtifact, chosenClass, isOf } from '../kernel/result/kinds.ts'
 import type { ContentBlock } from '../kernel/result/content.ts'
-import { isStream, openStream, type OpenStream, type Stream } from '../kernel/run/generator.ts'
+import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
-import { joinedBytes } from '../kernel/result/memory-reader.ts'
-import type { Checked, Deadline, Receipt } from '../kernel/call/parcel.ts'
-import type { Kernel, SpoolSource } from '../kernel/ports.ts'
+import type { Checked, Deadline } from '../kernel/call/parcel.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { SpoolSource } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
-import { isShownAsMedia, keepSmall, productOf, type Product } from '../kernel/result/encode.ts'
+import { isShownAsMedia, keepSmall, type EncodedResult, encodeResult, type Receipt } from '../kernel/result/encode.ts'
+import { joinedBytes } from '../kernel/result/memory-reader.ts'
 
 const chunkSize = 65_536
 
-/** What is not simply put into the result object: an artifact, a stream, or what is too large. */
-export type Kept = Product | SpooledArtifact | Stream
+/** A result that does not go straight into the result object: an artifact, a stream, or a large result. */
+export type Storable = EncodedResult | SpooledArtifact | Stream
 
-/** Keeps it in the store, unless it turns out to be small or kept already. */
-export function keep(output: Kept, checked: Checked, kernel: Kernel): Promise<Receipt> {
+/** Keeps a result in the store, unless it turns out to be small or is stored already. */
+export function keep(output: Storable, checked: Checked, kernel: Kernel): Promise<Receipt> {
   if (isArtifact(output)) return keepArtifact(output, checked, kernel)
   return isStream(output) ? keepStream(output, checked, kernel) : keepLarge(output, checked, kernel)
 }
 
-function keepLarge(product: Product, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  const { source, blocks, mediaType } = product
-  const Class = chosenClass(checked.tool.artifact, product.Class)
+function keepLarge(encoded: EncodedResult, checked: Checked, kernel: Kernel): Promise<Receipt> {
+  const { source, blocks, mediaType } = encoded
+  const Class = chosenClass(checked.tool.artifact, encoded.Class)
   const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
   return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, kernel)
 }
 
-/** Keeps a stream: its beginning is held back until it is known whether it is larger than fits into a result. */
+/** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
 async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
   const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
@@ -41,14 +43,14 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
       const piece = await deadline.within(open.next())
       if (piece.done === true) {
         const bytes = joinedBytes(pieces, length)
-        return keepSmall(productOf(open.isText ? textOf(bytes) : bytes), checked)
+        return keepSmall(encodeResult(open.isText ? textOf(bytes) : bytes), checked)
       }
-      pieces.push(new Uint8Array(piece.value)) // the maker of the stream may use its buffer again
+      pieces.push(new Uint8Array(piece.value)) // the stream may reuse its buffer
       length += piece.value.byteLength
     }
-    const { Class } = productOf(open.isText ? '' : new Uint8Array())
+    const { Class } = encodeResult(open.isText ? '' : new Uint8Array())
     const start = joinedBytes(pieces, length)
-    const isShown = open.isText && tool.secrets.length === 0 // which cannot be masked in a stream
+    const isShown = open.isText && tool.secrets.length === 0 // secrets cannot be masked in a stream
     const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
     return await store(rest(start, open, deadline), kept, checked, kernel)
   } catch (cause) {
@@ -58,7 +60,7 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
   }
 }
 
-/** Keeps an artifact that the handler made itself: as it is where it is small or in a store already. */
+/** Keeps an artifact that the handler made: unchanged if it is small or stored already. */
 async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
   const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
@@ -85,9 +87,9 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
 interface Description {
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
-  /** How the text of it begins, for the message if the store cannot keep it. */
+  /** The beginning of its text, for the message if the store fails. */
   readonly start?: Uint8Array | undefined
-  /** Pictures and sounds that are small enough to be shown beside the preview. */
+  /** Small pictures and sounds, which are shown beside the preview. */
   readonly media?: readonly ContentBlock[]
 }
 
@@ -100,7 +102,7 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
     const handle = await deadline.within(writing, (written) => written.handle)
     const { name: toolName, trusted } = tool
     const artifact = await deadline.within(kernel.store.open(handle, { session }), (reader) =>
-      kernel.shelf.place(handle, session, reader, { Class, mediaType, trusted, toolName }),
+      kernel.spool.place(handle, session, reader, { Class, mediaType, trusted, toolName }),
     )
     const preview = await deadline.within(previewOf(artifact, kernel.guide(artifact)))
     return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
@@ -110,7 +112,7 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
   }
 }
 
-/** @param start How the result begins, if it is text: the model has that much of it. */
+/** @param start The beginning of the result, if it is text: the model gets at least that. */
 function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
   if (cause instanceof ArtifactError && start === undefined) return cause
   const beginning = start === undefined ? '' : `\nIt begins: ${textOf(start.subarray(0, previewLength))}…`
@@ -120,9 +122,7 @@ function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
   })
 }
 
-/**
- * The whole of a stream whose start was read already, in pieces that are worth a write; the deadline ends it, whoever reads it.
- */
+/** Yields a whole stream whose start was already read, in pieces large enough for a write. The deadline ends it. */
 async function* rest(
   start: Uint8Array | undefined,
   open: OpenStream,

@@ -1,12 +1,5 @@
-import {
-  isSettled,
-  type Extension,
-  type Fence,
-  type Found,
-  type Journal,
-  type ToolCallRecord,
-  type Unfinished,
-} from 'toolwright'
+import type { Extension, ToolCallRecord } from 'toolwright'
+import { isSettled, type Fence, type Found, type Journal, type Unfinished, records } from 'toolwright/records'
 import { describe, expect, test } from 'vitest'
 import { flood, requireBoundedRecord } from './_extremes.ts'
 
@@ -173,7 +166,7 @@ export function journalConformance(
       unfinished: (report) => journal.unfinished(report),
       beat: (owner) => journal.beat(owner),
     }
-    await flood([{ journal: watched }])
+    await flood([records(watched)])
     expect(ids.size).toBeGreaterThan(20)
     for (const id of ids) requireBoundedRecord((await journal.read(id))!.record)
     await extension.close?.()

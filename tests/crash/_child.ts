@@ -1,5 +1,6 @@
 // Run by _rounds.ts in a process of its own: waits for a word, then makes calls until it is killed.
-import { createExecutor, type Journal, type ToolResult } from 'toolwright'
+import { createExecutor, type ToolResult } from 'toolwright'
+import { type Journal, records } from 'toolwright/records'
 import { callOf, callsOfRound, openJournal, toolsOn, type Place } from './_work.ts'
 
 interface Task {
@@ -43,7 +44,7 @@ function watched(journal: Journal): Journal {
 const extension = openJournal(place)
 const executor = createExecutor({
   tools: toolsOn(traces, moment),
-  use: [{ ...extension, journal: watched(extension.journal) }],
+  use: [{ ...extension, ...records(watched(extension.journal)) }],
 })
 const digests = new Map<string, string | undefined>()
 executor.on('call:settled', ({ invocationId, digest }) => digests.set(invocationId, digest))

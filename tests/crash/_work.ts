@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
-import { tool, type Extension, type Journal, type Tool, type ToolCall } from 'toolwright'
+import { tool, type Extension, type Tool, type ToolCall } from 'toolwright'
+import type { Journal } from 'toolwright/records'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 

@@ -1,4 +1,5 @@
-import { InvalidConfigurationError, type Journal } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright'
+import type { Journal } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'

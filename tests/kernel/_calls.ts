@@ -1,6 +1,6 @@
 import { tool, type ContentBlock, type Tool, type ToolContext, type ToolEvent, type ToolResult } from 'toolwright'
 import type { ToolExecutor } from 'toolwright'
-import { loadEngine } from '../../src/kernel/schema/validator.ts'
+import { loadEngine } from './_inside.ts'
 
 // The first tool with a raw schema would wait for it, and tests could not count the turns until its handler runs.
 await loadEngine()

@@ -1,14 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  foldEvent,
-  type Extension,
-  type Journal,
-  type ToolCallRecord,
-  type ToolEvent,
-  type Unfinished,
-} from 'toolwright'
+import type { Extension, ToolCallRecord, ToolEvent } from 'toolwright'
+import { foldEvent, type Journal, type Unfinished, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { onTestFinished } from 'vitest'
@@ -68,7 +62,7 @@ export function changed(extension: Mounted, changes: Changes): Mounted {
     beat: (owner) => journal.beat(owner),
     ...own,
   }
-  return { journal: mounted, close: () => extension.close?.() }
+  return { journal: mounted, ...records(mounted), close: () => extension.close?.() }
 }
 
 /** A journal that tells of every change to a record, before it is made and after. */

@@ -17,9 +17,9 @@ import { valibot } from 'toolwright/validators/valibot'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
 import { text, work } from './_calls.ts'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { MemoryReader } from './_inside.ts'
 
 const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `row ${id}` }))
 

@@ -10,10 +10,8 @@ import {
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import type * as Artifacts from '../../src/kernel/result/artifact.ts'
-import { isArtifact } from '../../src/kernel/result/artifact.ts'
-import { artifactClass } from '../../src/kernel/result/kinds.ts'
-import { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
 import { work } from './_calls.ts'
+import { artifactClass, isArtifact, MemoryReader } from './_inside.ts'
 
 const border = 262_144
 

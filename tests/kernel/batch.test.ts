@@ -1,7 +1,7 @@
 import { createExecutor, type ToolResult } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { TurnSlots } from '../../src/kernel/call/gates.ts'
-import { deferred, never, outcome, pause, sink, soon, text, turn, work, type Deferred } from './_calls.ts'
+import { deferred, type Deferred, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
+import { TurnSlots } from './_inside.ts'
 
 /** Tools that wait to be let go, and tell how many run at once and in which order they began. */
 function gates(count: number): {

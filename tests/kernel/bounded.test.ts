@@ -1,8 +1,8 @@
 import { createExecutor, type ToolEvent } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { bounded } from '../../src/kernel/json/bounded.ts'
 import { heard, hostile, outcome, revoked, text, work } from './_calls.ts'
+import { bounded } from './_inside.ts'
 
 /** An object in which the same one stands so often that its JSON would fill the memory of the world. */
 function exploding(): unknown {

@@ -1,4 +1,5 @@
-import { createExecutor, type Found, type Journal, type ToolCall } from 'toolwright'
+import { createExecutor, type ToolCall } from 'toolwright'
+import type { Found, Journal } from 'toolwright/records'
 import { describe, expectTypeOf, test } from 'vitest'
 
 const executor = createExecutor()

@@ -1,11 +1,10 @@
+import { canonicalize, computeCallId, parseJson, UncanonicalArgsError } from 'toolwright'
 import { isDeepStrictEqual } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import peer from 'canonicalize'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callIdOf, canonicalize, computeCallId } from '../../src/kernel/json/canonical.ts'
-import { UncanonicalArgsError } from '../../src/kernel/errors.ts'
-import { parseArgs, parseJson } from '../../src/kernel/json/parse.ts'
+import { callIdOf, parseArgs } from './_inside.ts'
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 3_000)
 const timeout = 600_000

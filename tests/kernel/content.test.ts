@@ -1,7 +1,7 @@
 import { content, createExecutor, json, type ContentBlock } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/result/content.ts'
 import { outcome, work } from './_calls.ts'
+import { isMarkedJson, looksLikeBlocks, markedBlocks } from './_inside.ts'
 
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Alarms, CallDeadline } from '../../src/kernel/call/deadline.ts'
 import { deferred, never } from './_calls.ts'
+import { Alarms, CallDeadline } from './_inside.ts'
 
 // The clock is moved by hand: no test waits, and none depends on how fast the machine is.
 beforeEach(() => {

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { createExecutor, memoryStore, SpooledArtifact, type ToolEvent } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { isGenerator, isStream, openStream, type Stream } from '../../src/kernel/run/generator.ts'
 import { data, heard, names, never, outcome, soon, text, turn, work } from './_calls.ts'
 import { changed } from './_journals.ts'
+import { isGenerator, isStream, openStream, type Stream } from './_inside.ts'
 
 /** A generator of one's own making, which tells whether it was closed. */
 function handmade(next: () => unknown, end?: () => unknown): { closed: number } & AsyncIterable<unknown> {

@@ -37,7 +37,7 @@ describe('every code has a class, and every class a code', () => {
     expect(error).toBeInstanceOf(Error)
     expect(error).toBeInstanceOf(ToolError)
     expect(error).toBeInstanceOf(Class)
-    expect(error.retryable).toBe(false)
+    expect(error.retryable).toBe(error.code === 'E_VALIDATOR_FAILED')
     expect(error.exposed).toBe(true)
     expect('cause' in error).toBe(false)
     for (const [other, Other] of classes) if (other !== name) expect(error instanceof Other).toBe(false)

@@ -28,6 +28,7 @@ import {
   turn,
   work,
 } from './_calls.ts'
+import { records } from 'toolwright/records'
 
 const unhandled: unknown[] = []
 const note = (reason: unknown): void => void unhandled.push(reason)
@@ -203,7 +204,7 @@ describe('the options', () => {
       'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
-      '`use[1]` extends nothing: nobody reads its "policy". The doors of an extension are policies, approver, middleware, runners, store, journal, observers, tools, onToolsChange, guide, close.',
+      '`use[1]` extends nothing: an extension has no "policy". The doors of an extension are policies, approver, middleware, runners, store, records, observers, tools, onToolsChange, guide, close.',
     )
   })
 
@@ -224,7 +225,7 @@ describe('the options', () => {
       middleware: [],
       runners: [],
       store: memoryStore(),
-      journal: memoryJournal().journal,
+      records: records(memoryJournal().journal).records,
       observers: [],
       tools: () => [],
       onToolsChange: () => () => {},

@@ -4,15 +4,8 @@ import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } fro
 import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import {
-  categoryOf,
-  downstream,
-  modelLine,
-  oneLine,
-  returnedFailure,
-  wordsOf,
-} from '../../src/kernel/outcome/failure.ts'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
+import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from './_inside.ts'
 
 class Unreadable extends Error {
   override get message(): string {

@@ -1,7 +1,7 @@
+import type { Received } from 'toolwright'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { InFlight } from '../../src/kernel/call/in-flight.ts'
-import type { Received } from '../../src/kernel/call/parcel.ts'
+import { InFlight } from './_inside.ts'
 
 function callOf(invocationId: string): Received {
   return { invocationId, place: -1 } as Received

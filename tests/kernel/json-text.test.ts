@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { content, createExecutor, InvalidToolResultError, json, tool } from 'toolwright'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
-import { jsonText, readText } from '../../src/kernel/json/json-text.ts'
 import { hostile, outcome, revoked, sink, work } from './_calls.ts'
+import { jsonText, readText } from './_inside.ts'
 
 function refusal(value: unknown): InvalidToolResultError {
   try {

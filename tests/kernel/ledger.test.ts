@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { createExecutor, digestOf, type Extension, type Journal, type ToolCallRecord, type ToolEvent } from 'toolwright'
+import { createExecutor, type Extension, type ToolCallRecord, type ToolEvent } from 'toolwright'
+import { digestOf, type Journal, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { retry } from 'toolwright/middleware/retry'
@@ -447,7 +448,8 @@ test('an executor beats from its first write until it is closed', async () => {
 describe('digests', () => {
   const durable = (): ReturnType<typeof changed> => {
     const mounted = memoryJournal()
-    return { journal: { ...mounted.journal, isDurable: true } }
+    const journal = { ...mounted.journal, isDurable: true }
+    return { journal, ...records(journal) }
   }
 
   /** The records of the calls that settled, in the order in which they were told. */
@@ -473,9 +475,9 @@ describe('digests', () => {
     const heads = new Map(
       events.flatMap((event) => (event.event === 'call:settled' ? [[event.invocationId, event.digest] as const] : [])),
     )
-    const records = await chainOf(use, events)
-    expect(records).toHaveLength(30)
-    const byPrevious = new Map(records.map((record) => [record.journal?.previous, record]))
+    const links = await chainOf(use, events)
+    expect(links).toHaveLength(30)
+    const byPrevious = new Map(links.map((record) => [record.journal?.previous, record]))
     expect(byPrevious.size).toBe(30)
     let previous = ''
     for (let link = 0; link < 30; link++) {

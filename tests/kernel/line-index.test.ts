@@ -1,7 +1,7 @@
+import type { SpoolReader } from 'toolwright'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LineIndex, stretch } from '../../src/kernel/result/lines.ts'
-import type { SpoolReader } from '../../src/kernel/ports.ts'
+import { LineIndex, stretch } from './_inside.ts'
 
 /** A reader that counts the bytes which are asked of it. */
 class Counting implements SpoolReader {

@@ -1,5 +1,6 @@
+import { masked } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { concealed, mask, masked } from '../../src/kernel/call/secrets.ts'
+import { redactIssues, mask } from './_inside.ts'
 
 describe('masked', () => {
   test.each<[string, unknown, string[], unknown]>([
@@ -48,7 +49,7 @@ describe('masked', () => {
   })
 })
 
-describe('concealed', () => {
+describe('redactIssues', () => {
   const secrets = ['/a/b', '/list/pin']
   test.each<[string, PropertyKey[], PropertyKey[] | undefined]>([
     ['the secret itself', ['a', 'b'], ['a', 'b']],
@@ -63,11 +64,13 @@ describe('concealed', () => {
     ['a member of another', ['c', 'a', 'b'], undefined],
   ])('hides what a validator says of %s', (_, path, told) => {
     const issue = { message: 'got canary', path }
-    expect(concealed([issue], secrets)).toEqual([told === undefined ? issue : { message: 'is not valid', path: told }])
+    expect(redactIssues([issue], secrets)).toEqual([
+      told === undefined ? issue : { message: 'is not valid', path: told },
+    ])
   })
 
   test('changes nothing for a tool without secrets', () => {
     const issues = [{ message: 'got 5', path: [] }]
-    expect(concealed(issues, [])).toBe(issues)
+    expect(redactIssues(issues, [])).toBe(issues)
   })
 })

@@ -1,8 +1,8 @@
+import { InvalidToolArgsError, parseJson, ToolError, UncanonicalArgsError } from 'toolwright'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { InvalidToolArgsError, ToolError, UncanonicalArgsError } from '../../src/kernel/errors.ts'
-import { readJson, parseArgs, parseJson } from '../../src/kernel/json/parse.ts'
+import { parseArgs, readJson } from './_inside.ts'
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 5_000)
 const timeout = 600_000

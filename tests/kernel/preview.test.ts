@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { BinaryArtifact, createExecutor, JsonArtifact, TextArtifact, type SpooledArtifact } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
-import { previewOf } from '../../src/spool/preview.ts'
 import { text, work } from './_calls.ts'
+import { MemoryReader, previewOf } from './_inside.ts'
 
 const handle = `artifact_${'ab'.repeat(20)}`
 

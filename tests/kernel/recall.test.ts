@@ -15,6 +15,7 @@ import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, outcome, turn, work } from './_calls.ts'
 import { changed, places } from './_journals.ts'
+import { records } from 'toolwright/records'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -306,7 +307,7 @@ test('a journal that cannot be read fails the call, and nothing runs', async () 
       throw new Error('broken')
     },
   }
-  const executor = createExecutor({ tools: [work('t', () => ++runs)], use: [{ journal: broken }] })
+  const executor = createExecutor({ tools: [work('t', () => ++runs)], use: [records(broken)] })
   expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'mine' }))).toBe('error none E_JOURNAL')
   expect(runs).toBe(0)
 })

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import {
   createExecutor,
-  foldEvent,
-  isSettled,
   ToolError,
   ToolFailure,
   type ApprovalAnswer,
@@ -13,12 +11,12 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { foldEvent, isSettled } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { advance } from '../../src/records/fold.ts'
-import { snapshotOf } from '../../src/records/record.ts'
 import { heard, never, pause, work } from './_calls.ts'
 import { foldOf, recordIn, told } from './_journals.ts'
+import { advance, snapshotOf } from './_inside.ts'
 
 const states: readonly ToolCallState[] = [
   'PENDING',

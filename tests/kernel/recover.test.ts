@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createExecutor, digestOf, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
+import { createExecutor, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
+import { digestOf, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, never, outcome, pause, sink, soon, text, work } from './_calls.ts'
@@ -80,7 +81,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const advice = Object.fromEntries(sealed.map((result) => [result.invocationId, result.error?.recommendations]))
     expect(advice).toEqual({
       running: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
-      asking: [expect.stringMatching(/nobody had approved/), expect.stringMatching(/approval anew/)],
+      asking: [expect.stringMatching(/had not been approved/), expect.stringMatching(/approval anew/)],
       waiting: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
     })
     expect(Object.fromEntries(sealed.map(({ invocationId, effect }) => [invocationId, effect]))).toEqual({
@@ -222,7 +223,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
 
 test('what is sealed hangs on the chain of the executor that sealed it', async () => {
   const mounted = memoryJournal()
-  const place: Place = { open: () => ({ journal: { ...mounted.journal, isDurable: true } }) }
+  const place: Place = { open: () => ({ ...mounted, ...records({ ...mounted.journal, isDurable: true }) }) }
   const ran: string[] = []
   await dying(place, ran)
   const executor = successor(place, ran)

@@ -1,7 +1,7 @@
 import { createExecutor, InvalidConfigurationError, tool, ToolRegistry, type Caller, type Tool } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { isVisible } from '../../src/kernel/tool/registry.ts'
 import { outcome, text, work } from './_calls.ts'
+import { isVisible } from './_inside.ts'
 
 function named(name: string, options: object = {}): Tool {
   return work(name, () => name, options)
@@ -315,7 +315,7 @@ describe('what is not a tool', () => {
   test.each(kinds)('is refused among the tools of an executor, by its place: %j', (entry, what) => {
     const tools = [named('write'), entry] as never
     expect(() => createExecutor({ tools })).toThrow(InvalidConfigurationError)
-    const message = `\`tools[1]\` is not a tool but ${what}. Give what \`tool()\` made, as in \`tools: [tool({ name, description, handler })]\`.`
+    const message = `\`tools[1]\` is not a tool but ${what}. Pass the result of \`tool()\`, as in \`tools: [tool({ name, description, handler })]\`.`
     expect(() => createExecutor({ tools })).toThrow(message)
     expect(() => new ToolRegistry(tools)).toThrow(message)
   })
@@ -323,7 +323,7 @@ describe('what is not a tool', () => {
   test('is not added to a registry', () => {
     const registry = new ToolRegistry()
     expect(() => registry.add({ name: 'read' } as never)).toThrow(InvalidConfigurationError)
-    expect(() => registry.add({ name: 'read' } as never)).toThrow(/^What `add` was given is not a tool but object\./)
+    expect(() => registry.add({ name: 'read' } as never)).toThrow(/^The argument of `add` is not a tool but object\./)
     expect(registry.list()).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { createExecutor, tool, type StandardSchemaV1 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
-import { invalid, validatorOf } from '../../src/kernel/schema/validator.ts'
 import { data, hostile, outcome, sink, text } from './_calls.ts'
+import { invalid, validatorOf } from './_inside.ts'
 
 type Validate = (value: unknown) => unknown
 

@@ -11,8 +11,8 @@ import {
   type Shelf,
 } from 'toolwright'
 import { expect, test } from 'vitest'
-import { ArtifactShelf } from '../../src/spool/shelf.ts'
 import { work } from './_calls.ts'
+import { ArtifactShelf } from './_inside.ts'
 
 class Report extends TextArtifact {
   static override readonly kind: string = 'report'

@@ -1,13 +1,13 @@
 import {
   content,
   createExecutor,
-  digestOf,
   memoryStore,
   type ContentBlock,
   type Extension,
   type ToolEventOf,
   type ToolResult,
 } from 'toolwright'
+import { digestOf } from 'toolwright/records'
 import { describe, expect, test } from 'vitest'
 import { places, recordIn } from './_journals.ts'
 import { never, outcome, sink, text, work } from './_calls.ts'

@@ -267,7 +267,7 @@ describe('ADK', () => {
         category: expect.stringMatching(
           /^(?:network|rate_limit|auth|validation|timeout|cancelled|application|unknown)$/,
         ),
-        retryable: false,
+        retryable: Class.code === 'E_VALIDATOR_FAILED',
         recommendations: ['Ask again.'],
       })
       expect(error.cause).toBe(cause)

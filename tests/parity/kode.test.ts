@@ -2,7 +2,6 @@
 import { getEventListeners } from 'node:events'
 import {
   createExecutor,
-  foldEvent,
   tool,
   SealedError,
   Tool,
@@ -17,6 +16,7 @@ import {
   type ToolHooks,
   type ToolResult,
 } from 'toolwright'
+import { foldEvent, records } from 'toolwright/records'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { cache } from 'toolwright/middleware/cache'
@@ -851,7 +851,7 @@ const asksFirst = { preToolUse: () => ({ decision: 'ask' }) as const }
 
 it('KODE-37 a record has the fourteen fields of a call, under the id of its invocation', async () => {
   const { journal } = memoryJournal()
-  const executor = createExecutor({ tools: [hooked({}, () => 'ran')], use: [{ journal }] })
+  const executor = createExecutor({ tools: [hooked({}, () => 'ran')], use: [records(journal)] })
   const result = await executor.execute({ id: 'toolu_1', name: 'hooked' })
   const record = (await journal.read(result.invocationId))?.record
   expect(record).toMatchObject({
@@ -870,7 +870,7 @@ it('KODE-37 a record has the fourteen fields of a call, under the id of its invo
     toolCallId: 'toolu_1',
   })
   expect(record?.journal?.result).toEqual([{ type: 'text', text: 'ran' }])
-  const fails = createExecutor({ tools: [hooked({}, () => Promise.reject(new Error('no')))], use: [{ journal }] })
+  const fails = createExecutor({ tools: [hooked({}, () => Promise.reject(new Error('no')))], use: [records(journal)] })
   const failed = await fails.execute({ name: 'hooked' })
   expect((await journal.read(failed.invocationId))?.record).toMatchObject({
     isError: true,
@@ -1057,11 +1057,11 @@ it('KODE-61 after a crash what was unfinished is sealed with advice for its stat
   const { journal } = memoryJournal()
   let runs = 0
   const tools = [hooked({}, () => (runs++, new Promise(() => {})))]
-  const dead = createExecutor({ tools, use: [{ journal }], timeout: 0 })
+  const dead = createExecutor({ tools, use: [records(journal)], timeout: 0 })
   void dead.execute({ id: 'toolu_1', name: 'hooked' }, { session: 's', invocationId: 'i' })
   await vi.waitFor(() => expect(runs).toBe(1))
 
-  const executor = createExecutor({ tools, use: [{ journal }] })
+  const executor = createExecutor({ tools, use: [records(journal)] })
   const byHand = await executor.recover({ strategy: 'manual', staleAfter: 0 })
   expect([byHand.sealed, byHand.kept.map(({ id, state }) => `${id} ${state}`)]).toEqual([[], ['i EXECUTING']])
 
@@ -1085,7 +1085,7 @@ it('KODE-62 closing an executor aborts what is under way, and every call of it i
     signals.push(signal)
     return new Promise(() => {})
   })
-  const executor = createExecutor({ tools: [endless], use: [{ journal }], concurrency: 2, timeout: 0 })
+  const executor = createExecutor({ tools: [endless], use: [records(journal)], concurrency: 2, timeout: 0 })
   const running = executor.executeToolCalls(Array.from({ length: 5 }, (_, id) => ({ id, name: 'hooked' })))
   await vi.waitFor(() => expect(signals).toHaveLength(2))
   await executor.close()

@@ -340,7 +340,7 @@ describe('Strands', () => {
   })
 
   it('STR-25 tools of every kind run side by side, and at least 80 % of the lines that make tools run with them', async () => {
-    const sources = ['tool', 'tool-fields', 'tool-options', 'definition', 'direct'].map((name) =>
+    const sources = ['tool/tool', 'tool/checks', 'tool/options', 'tool/definition', 'direct'].map((name) =>
       join(import.meta.dirname, '..', '..', 'src', 'kernel', `${name}.ts`),
     )
     const { stdout, shares } = await covered(join(import.meta.dirname, '_every-kind.ts'), sources)

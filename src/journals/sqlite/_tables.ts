@@ -8,8 +8,8 @@ const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
-    held_since INTEGER NOT NULL, -- the version at which its owner came by it: only fences from then on may write
-    version INTEGER NOT NULL,    -- how often it has been written since its claim
+    held_since INTEGER NOT NULL, -- the version at which the owner got the record: only fences from then on may write
+    version INTEGER NOT NULL,    -- the number of writes since the claim
     settled INTEGER NOT NULL,
     record TEXT NOT NULL,
     updated_at INTEGER NOT NULL
@@ -18,7 +18,7 @@ const schema = `
   CREATE TABLE owners (
     owner TEXT PRIMARY KEY,
     beat_at INTEGER NOT NULL,
-    beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; a step of the wall clock does not change it
+    beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; steps of the wall clock do not change it
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${schemaVersion};
 `
@@ -28,7 +28,7 @@ const upgrade = `
   PRAGMA user_version = ${schemaVersion};
 `
 
-/** Makes the tables if the file is new, brings those of an older version up, and forgets owners that ended long ago. */
+/** Makes the tables of a new file, upgrades those of an older version, and deletes owners that ended long ago. */
 export function prepareTables(database: DatabaseSync): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version === schemaVersion) {
@@ -47,18 +47,18 @@ export function prepareTables(database: DatabaseSync): void {
   database.exec(schema)
 }
 
-/** The machine's uptime in milliseconds: all its processes share it, and it goes on evenly. Some systems count whole seconds. */
+/** Returns the machine's uptime in milliseconds. All its processes share it. Some systems count whole seconds. */
 export function uptimeNow(): number {
   return Math.round(uptime() * 1000)
 }
 
 /**
- * How long an owner has been silent, in milliseconds.
+ * Returns how long an owner has been silent, in milliseconds.
  *
- * The wall clock may have been set since its last beat, and uptime begins anew with the machine. A clock that is behind the beat
- * tells nothing; of two that are not, the shorter time counts, so that no living owner is taken for dead.
+ * The wall clock may have been set since the last beat, and uptime restarts with the machine. A clock behind the beat is
+ * ignored. If neither is behind, the shorter time counts, so that no living owner looks dead.
  *
- * @returns `Infinity` if both are behind it: the machine was started since, and its owner has ended.
+ * @returns `Infinity` if both are behind the beat: the machine was restarted, so the owner has ended.
  */
 export function silence(row: Readonly<Record<string, unknown>>, time: number, up: number): number {
   const byWall = time - Number(row['seen_at'])

@@ -1,9 +1,9 @@
-import type { Caller, ToolValues } from './call.ts'
-import { announceProgress } from './events.ts'
-import { progressOf, type Received } from './parcel.ts'
-import type { Kernel, ToolContext } from '../ports.ts'
+import type { Caller, ToolValues, ToolContext } from '../ports.ts'
+import { emitProgress } from './events.ts'
+import { stageFields, type Received } from './parcel.ts'
+import type { Kernel } from '../kernel.ts'
 
-/** The context of a call in the passage: everything is read from the call when it is asked for. */
+/** The context of a call. Each getter reads the present state of the call. */
 export class CallContext implements ToolContext {
   readonly values: ToolValues
   readonly #parcel: Received
@@ -44,12 +44,12 @@ export class CallContext implements ToolContext {
   }
   get toolUse(): ToolContext['toolUse'] {
     const { name, id } = this.#parcel
-    return { name, toolUseId: id, input: progressOf(this.#parcel).input }
+    return { name, toolUseId: id, input: stageFields(this.#parcel).input }
   }
-  /** A getter, so that it may be taken out of the context and costs nothing until then. */
+  /** A getter, so that a handler can destructure it, and unused it costs nothing. */
   get emit(): ToolContext['emit'] {
     return (type, data) => {
-      if (!this.#parcel.deadline.isOver) announceProgress(this.#parcel, this.#kernel, type, data)
+      if (!this.#parcel.deadline.isOver) emitProgress(this.#parcel, this.#kernel, type, data)
     }
   }
 }

@@ -1,20 +1,20 @@
-import { InvalidConfigurationError, ToolCancelledError, ToolTimeoutError, type ToolError } from '../errors.ts'
+import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
 import { soon } from '../json/pace.ts'
 import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1
 
-/** What a timer can wait for, of what was asked; a longer wait would be over at once. */
+/** Limits a wait to the longest that a timer can take. A longer one would end at once. */
 export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }
 
 /**
- * Waits for others' work, but not longer than it may take. What comes later is ignored.
+ * Waits for work that the package does not control, for a limited time. Later outcomes are ignored.
  *
- * @param milliseconds What it may take.
- * @param late Makes the error for work that takes longer.
- * @param next Reads what the work gives. A value that passes through a promise before it is read may delay that promise.
+ * @param milliseconds How long the work may take.
+ * @param late Makes the error if the work takes longer.
+ * @param next Reads the value at once. A value that passes through a promise first may be a thenable that delays it.
  */
 export function limited<Value, Next = Value>(
   work: Value | PromiseLike<Value>,
@@ -42,7 +42,7 @@ export function limited<Value, Next = Value>(
   })
 }
 
-/** Arms deadlines a turn of the event loop after their clocks have started: most work is done by then, and needs no timer. */
+/** Sets timers one turn of the event loop after the clocks start. Most work is done by then and needs no timer. */
 export class Alarms {
   #started: CallDeadline[] = []
   #most = 1_000
@@ -63,7 +63,7 @@ export class Alarms {
   }
 }
 
-/** Something that is waited for, and what to do with what it gives. */
+/** Work that the call waits for, and the functions that take its outcome. */
 interface Waiting<Value, Next> {
   readonly work: Value | PromiseLike<Value>
   readonly next: ((value: Value) => Next | PromiseLike<Next>) | undefined
@@ -71,7 +71,7 @@ interface Waiting<Value, Next> {
   readonly isOutside: boolean
 }
 
-/** The clock of one call: it is started by the first wait, and a call that never waits never makes a timer. */
+/** The clock of one call. The first wait starts it, so a call that never waits makes no timer. */
 export class CallDeadline implements Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
@@ -90,9 +90,9 @@ export class CallDeadline implements Deadline {
   #onRest: (() => void) | undefined
 
   /**
-   * @param timeout Milliseconds; `0` or `Infinity` for none.
-   * @param callerSignal Gives the call up.
-   * @param alarms Sets the timer later; without them it is set at once.
+   * @param timeout Milliseconds; `0` or `Infinity` for no limit.
+   * @param callerSignal Cancels the call.
+   * @param alarms Sets the timer a turn later. Default: the timer is set at once.
    */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
     this.limit(timeout)
@@ -180,8 +180,8 @@ export class CallDeadline implements Deadline {
   }
 
   /**
-   * `await` adopts the work to its end, also a thenable that gives another thenable. Only then the race is over: what is
-   * given to `resolve` before cannot be released any more.
+   * `await` follows the work to its end, also a thenable that gives another thenable. Only then is `resolve` called: after
+   * that, the deadline could not reject the promise any more.
    */
   async #follow<Value, Next>(
     { work, next, late, isOutside }: Waiting<Value, Next>,
@@ -210,7 +210,7 @@ export class CallDeadline implements Deadline {
     }
   }
 
-  /** Whether work that ends now is late: the call was given up or has settled without it. */
+  /** Whether work that ends now is late: the call was cancelled or has settled without it. */
   get #isLost(): boolean {
     return this.#reason !== undefined || this.#ended
   }
@@ -220,7 +220,7 @@ export class CallDeadline implements Deadline {
     if (place >= 0) this.#releases?.splice(place, 1)
     if (isOutside) this.#outside--
     else this.#working--
-    if (isOutside && this.#working > 0) this.#startClock() // the work around the wait goes on
+    if (isOutside && this.#working > 0) this.#startClock() // the work around this wait continues
     if (this.#working === 0 && this.#onRest !== undefined) this.#onRest()
   }
 
@@ -242,7 +242,7 @@ export class CallDeadline implements Deadline {
     else this.#alarms.add(this)
   }
 
-  /** Sets the timer for what is left of the time, where the clock runs. */
+  /** Sets the timer for the remaining time, if the clock runs. */
   arm(): void {
     if (!this.#isRunning || this.#timer !== undefined) return
     const left = this.#remaining - (performance.now() - this.#runningSince)

@@ -1,46 +1,45 @@
-import { bounded } from '../json/bounded.ts'
-import { toldId, type CallStatus, type SideEffect } from './call.ts'
+import { type CallStatus, type SideEffect, toldId } from './call.ts'
 import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ToolError } from '../errors.ts'
-import { begun, fold } from '../../records/fold.ts'
 import { redactorOf } from './secrets.ts'
-import { progressOf, type Received } from './parcel.ts'
-import type { Question } from './pause.ts'
-import type { Kernel, Ledger, Observer } from '../ports.ts'
-import { shortened } from '../json/text.ts'
+import { stageFields, type Received } from './parcel.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
-import { Written } from '../json/written.ts'
+import { bounded } from '../json/bounded.ts'
+import { shortened } from '../json/text.ts'
+import type { Question } from './pause.ts'
 
-/** What an event of each type says beside the envelope. */
+/** The fields of each type of event beside the envelope. */
 interface Bodies {
   /** A call came in. */
   'call:received': { readonly args: unknown }
-  /** Somebody has to answer before the call can go on. */
+  /** The call waits for an answer of a person or a client. */
   'call:paused': Question & {
-    /** What kind of answer it waits for. */
+    /** The kind of answer. */
     readonly reason: 'approval' | 'client'
     readonly token?: string
     readonly expiresAt: number
   }
-  /** Somebody answered. */
+  /** A person or a client answered. */
   'call:resumed': {
     readonly decision: 'allow' | 'deny'
     readonly decidedBy?: string | undefined
     readonly note?: string | undefined
     readonly always?: boolean | undefined
-    /** The callId of the call whose args were edited. */
+    /** The callId before the args were edited. */
     readonly editedFrom?: string
-    /** The args as they were edited. */
+    /** The edited args. */
     readonly args?: unknown
   }
-  /** The onion of middleware and handler begins. */
+  /** The middleware chain starts. */
   'tool:start': { readonly input: unknown }
-  /** What a generator yields and `context.emit` says. */
+  /** A value that a generator yields or that `context.emit` is given. */
   'tool:progress': { readonly type: string; readonly data: unknown }
-  /** The onion is done, whatever came of it. */
+  /** The middleware chain has ended, with a result or an error. */
   'tool:end': { readonly isError: boolean; readonly durationMs: number }
-  /** The outcome. */
+  /** The call has its result. */
   'call:settled': {
     readonly status: CallStatus
     readonly effect: SideEffect
@@ -53,18 +52,21 @@ interface Bodies {
 
 export type ToolEventName = keyof Bodies
 
-/** What every event carries. */
+/** The fields of one type of event beside the envelope. */
+export type EventBody<Name extends ToolEventName> = Bodies[Name]
+
+/** The fields of every event. */
 export interface EventEnvelope {
-  /** `null` where the args have no canonical form or the tool is not known. */
+  /** `null` if the args have no canonical form or the tool is not known. */
   readonly callId: string | null
   readonly invocationId: string
-  /** The provider's id of the call; of one above 1,024 characters its beginning and its SHA-256. */
+  /** The provider's id of the call. An id above 1,024 characters becomes its beginning and its SHA-256. */
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
   /** For whom the call is made, if the host says so. */
   readonly principal?: string
-  /** Counts the events of one invocation from 0, without gaps. */
+  /** The number of the event within its invocation: from 0, without gaps. */
   readonly seq: number
   /** Milliseconds since the epoch. */
   readonly timestamp: number
@@ -75,45 +77,46 @@ export type ToolEventOf<Name extends ToolEventName> = Name extends ToolEventName
   ? EventEnvelope & { readonly event: Name } & Bodies[Name]
   : never
 
-/** Everything that can be observed of a call: one closed union, of which records, telemetry and views are folds. */
+/** Everything that can be observed of a call, as one closed union. Records, telemetry and views are folds over it. */
 export type ToolEvent = ToolEventOf<ToolEventName>
 
-/** Whether anybody would see an event: makers of events ask first, so that an event nobody listens to costs nothing. */
+/** Whether a recorder or an observer takes events. Callers ask before they build one, so that unused events cost nothing. */
 export function isWatched(parcel: Received, kernel: Kernel): boolean {
-  return kernel.ledger !== undefined || hasObservers(parcel, kernel)
+  return kernel.recorder !== undefined || hasObservers(parcel, kernel)
 }
 
 function hasObservers(parcel: Received, kernel: Kernel): boolean {
   return kernel.watchers.size > 0 || parcel.watcher !== undefined
 }
 
-/** Tells everybody who watches what happened. */
-export function announce<Name extends ToolEventName>(
+/** Records an event and emits it. */
+export function emit<Name extends ToolEventName>(
   parcel: Received,
   kernel: Kernel,
   name: Name,
   body: Bodies[Name],
 ): void {
-  publish(happen(parcel, kernel, name, body), parcel, kernel)
+  const event = eventOf(parcel, kernel, name, body)
+  recordEvent(event, parcel, kernel)
+  publish(event, parcel, kernel)
 }
 
-/** Tells of progress, where anybody would hear it. */
-export function announceProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
+/** Emits progress, if a recorder or an observer takes events. */
+export function emitProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
   if (!isWatched(parcel, kernel)) return
-  const { tool, identity } = progressOf(parcel)
+  const { tool, identity } = stageFields(parcel)
   const redactor = tool === undefined || tool.secrets.length === 0 ? undefined : redactorOf({ tool, identity })
   const body = redactor === undefined ? { type, data } : { type: redactor.words(type), data: redactor.told(data) }
-  announce(parcel, kernel, 'tool:progress', body)
+  emit(parcel, kernel, 'tool:progress', body)
 }
 
 const longestText = 16_384
 const largestData = 65_536
-const largestKeptArgs = 262_144
 
-/** The events whose words and data others choose, without an end. */
+/** The events whose texts and data come from outside, in any size. */
 const unbounded = new Set<ToolEventName>(['call:paused', 'call:resumed', 'tool:progress'])
 
-/** Returns the body with texts and data that fit into an event; args have the limit of their own. */
+/** Cuts the texts and data of a body to the limits of an event. Args have their own limit. */
 function fitting<Body extends object>(body: Body, { argsLimit }: Kernel): Body {
   const members = Object.entries(body).map(([name, value]: [string, unknown]) => {
     if (name === 'args' || name === 'input') return [name, bounded(value, argsLimit)]
@@ -123,60 +126,50 @@ function fitting<Body extends object>(body: Body, { argsLimit }: Kernel): Body {
   return Object.fromEntries(members) as Body
 }
 
-/** Makes an event, and folds it into the record of its call: what is written down before it is told. */
-export function happen<Name extends ToolEventName>(
+/** Folds an event into the record and uses its number. */
+export function recordEvent(event: ToolEvent, parcel: Received, kernel: Kernel): void {
+  kernel.recorder?.note(parcel, event)
+  countEvent(event, parcel, kernel)
+}
+
+/** Uses the number of an event, and copies args or input for observers, since the handler or the caller holds them too. */
+export function countEvent(event: ToolEvent, parcel: Received, kernel: Kernel): void {
+  parcel.seq++ // only now: an event that could not be recorded leaves no gap
+  const field = shielded[event.event]
+  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel, kernel)
+}
+
+/** Makes an event. Each of its two shapes has one literal, which engines build fastest. */
+export function eventOf<Name extends ToolEventName>(
   parcel: Received,
   kernel: Kernel,
-  name: Name,
+  event: Name,
   body: Bodies[Name],
 ): ToolEvent {
-  const event = eventOf(parcel, name, unbounded.has(name) ? fitting(body, kernel) : body)
-  const field = shielded[name]
-  const { ledger } = kernel
-  if (ledger !== undefined) {
-    const record = (parcel.record ??= begun(event))
-    fold(record, event)
-    if (field === 'args') record.input = argsFor(record.input, parcel, ledger)
-  }
-  parcel.seq++ // what could not be folded has not happened
-  // What the handler or the caller holds too is copied for those who watch.
-  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel, kernel)
-  return event
+  return made(parcel, event, unbounded.has(event) ? fitting(body, kernel) : body)
 }
 
-/** The args as a record has them, whatever becomes of them elsewhere. */
-function argsFor(args: unknown, parcel: Received, { keeps }: Ledger): unknown {
-  const { identity, tool } = progressOf(parcel)
-  // A call goes on from its text. What its record shows of the args stays for good.
-  if (identity !== undefined && identity.text.length > largestKeptArgs) return bounded(copyOf(args), largestKeptArgs)
-  if (!keeps) return copyOf(args)
-  const isShown = identity !== undefined && tool?.secrets.length === 0
-  const text = isShown ? identity.text : JSON.stringify(args)
-  return text === undefined ? undefined : new Written(text)
-}
-
-/** An event, written in one go for each of its two shapes: an engine makes such objects fastest. */
-function eventOf(parcel: Received, event: ToolEventName, body: object): ToolEvent {
+function made(parcel: Received, event: ToolEventName, body: object): ToolEvent {
   const { callId, invocationId, name: toolName, session, principal, seq } = parcel
   const id = toldId(parcel.id)
   const timestamp = Date.now()
   if (principal !== undefined) body = { principal, ...body }
-  const made: unknown =
+  const whole: unknown =
     id === undefined
       ? { event, callId, invocationId, toolName, session, seq, timestamp, ...body }
       : { event, callId, invocationId, id, toolName, session, seq, timestamp, ...body }
-  return made as ToolEvent
+  return whole as ToolEvent
 }
 
-/** Where validation has changed nothing, the input is shown by the copy that shows the args. */
+/** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */
 function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, { argsLimit }: Kernel): void {
   const open = event as unknown as Record<string, unknown>
   const copy = copyOf(open[field], parcel.shown)
-  // Args were measured when they came. A validator may have made something larger of them.
+  // Args were measured on receipt, but a validator may return a larger input.
   open[field] = parcel.shown = field === 'args' || copy === parcel.shown ? copy : bounded(copy, argsLimit)
 }
 
-/** The events that show what others hold too. */
+/** The fields that handlers or callers hold too. */
 const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'call:received': 'args',
   'call:resumed': 'args',
@@ -184,14 +177,14 @@ const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'tool:start': 'input',
 }
 
-/** Gives an event to everybody who watches. */
+/** Emits an event to all observers. */
 export function publish(event: ToolEvent, parcel: Received | undefined, kernel: Kernel): void {
-  const tool = parcel === undefined ? undefined : progressOf(parcel).tool
-  for (const watcher of kernel.watchers) tell(watcher, event, tool, kernel)
-  if (parcel?.watcher !== undefined) tell(parcel.watcher, event, tool, kernel)
+  const tool = parcel === undefined ? undefined : stageFields(parcel).tool
+  for (const watcher of kernel.watchers) notify(watcher, event, tool, kernel)
+  if (parcel?.watcher !== undefined) notify(parcel.watcher, event, tool, kernel)
 }
 
-function tell(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, kernel: Kernel): void {
+function notify(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, kernel: Kernel): void {
   try {
     const done: unknown = watcher(event, tool)
     if (isThenable(done)) void unawaited(done, kernel.report)

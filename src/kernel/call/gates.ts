@@ -1,11 +1,11 @@
 import { ToolTimeoutError } from '../errors.ts'
-import { progressOf, type Confirmed, type Received, type Slots } from './parcel.ts'
-import type { Gates } from '../ports.ts'
+import { stageFields, type Confirmed, type Received, type Slots } from './parcel.ts'
+import type { Gates } from '../kernel.ts'
 
-/** A fixed number of slots; who comes when all are taken waits in line. */
+/** A fixed number of slots. A call that finds none free waits in line. */
 export class TurnSlots implements Slots {
   #free: number
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly #waiting = new Map<Promise<void>, () => void>()
 
   constructor(count: number) {
@@ -36,25 +36,25 @@ export class TurnSlots implements Slots {
 
 /** Milliseconds. */
 interface Limits {
-  /** For how long the same calls may keep one that waits from its turn. */
+  /** How long the same calls may block the line. */
   readonly turn: number
-  /** For how long work may outlive its call before the next call begins beside it. */
+  /** How long work may outlive its call before other calls stop waiting for it. */
   readonly late: number
 }
 
 const defaultLimits: Limits = { turn: 60_000, late: 30_000 }
 
 /**
- * Who may run beside whom in a session: calls of a tool that is not concurrent run alone, in the order in which they came. A call
- * runs until its work has ended, also if it was given up before.
+ * Decides which calls of a session run at the same time. Calls of a tool that is not concurrent run alone, in the order of
+ * arrival. A call counts as running until its work has ended, even if the call was cancelled before.
  */
 export class SessionGates implements Gates {
   readonly #inFlight: Iterable<Received>
   readonly #report: (error: unknown) => void
   readonly #limits: Limits
-  /** Calls that run alone or wait, in sessions where there are any: where there are none, nothing is asked. */
+  /** The lines of the sessions in which a call runs alone or waits. Other sessions have none. */
   readonly #lines = new Map<string, Line>()
-  /** Calls that have settled, and whose work goes on. */
+  /** Calls that have settled while their work continues. */
   readonly #late = new Set<Received>()
 
   constructor(inFlight: Iterable<Received>, report: (error: unknown) => void, limits: Limits = defaultLimits) {
@@ -87,7 +87,7 @@ export class SessionGates implements Gates {
     else this.#leave(call)
   }
 
-  /** Keeps the place of a call whose work goes on, for as long as that may take. */
+  /** Keeps the place of a call whose work continues, up to the limit. */
   #linger(call: Received): void {
     const { late } = this.#limits
     const end = (): void => {
@@ -99,7 +99,7 @@ export class SessionGates implements Gates {
       const isInTheWay = this.#lines.has(call.session)
       end()
       if (!isInTheWay) return
-      const work = `The work of ${nameOf(call)} goes on ${late.toLocaleString('en')} ms after its call was over`
+      const work = `The work of ${describeCall(call)} goes on ${late.toLocaleString('en')} ms after its call was over`
       this.#report(new ToolTimeoutError(`${work}: other calls of its session no longer wait for it.`))
     }, late)
     ;(timer as { unref?: () => void }).unref?.() // it keeps no process alive
@@ -116,7 +116,7 @@ export class SessionGates implements Gates {
     this.#advance(call.session)
   }
 
-  /** Refuses a call that waits, if the line does not move for so long. */
+  /** Refuses a waiting call if the line does not move in time. */
   #limit(waiting: Waiting, milliseconds: number): void {
     waiting.timer = setTimeout(() => {
       const { movedAt = 0 } = this.#lines.get(waiting.call.session) ?? {}
@@ -128,7 +128,7 @@ export class SessionGates implements Gates {
 
   #refusal({ session }: Confirmed): ToolTimeoutError {
     const [holder] = this.#running(session)
-    const held = holder === undefined ? 'calls before it' : nameOf(holder)
+    const held = holder === undefined ? 'calls before it' : describeCall(holder)
     const words = `The call had no turn within ${this.#limits.turn.toLocaleString('en')} ms: in its session ${held} runs, and one of the two tools runs beside no other.`
     return new ToolTimeoutError(words, { retryable: true, recommendations: ['Call the tool again later.'] })
   }
@@ -138,13 +138,13 @@ export class SessionGates implements Gates {
     for (const call of this.#late) if (call.session === session) yield call
   }
 
-  /** Lets in the calls that may begin now, and forgets a session if none of its calls runs alone or waits. */
+  /** Starts the calls that may run now. Deletes the line if none of its calls runs alone or waits. */
   #advance(session: string): void {
     const line = this.#lines.get(session)
     if (line === undefined) return
     const running = [...this.#running(session)]
     let isFree = running.length === 0
-    let isAlone = running.some((call) => progressOf(call).tool?.traits.concurrent === false)
+    let isAlone = running.some((call) => stageFields(call).tool?.traits.concurrent === false)
     for (let next = line.waiting[0]; next !== undefined && !isAlone; next = line.waiting[0]) {
       const { concurrent } = next.call.tool.traits
       if (!concurrent && !isFree) break
@@ -162,7 +162,7 @@ export class SessionGates implements Gates {
 
 interface Line {
   readonly waiting: Waiting[]
-  /** Milliseconds of the monotonic clock when a call was let in last. */
+  /** When the last call of the line started, in milliseconds of the monotonic clock. */
   movedAt: number
 }
 
@@ -173,6 +173,6 @@ interface Waiting {
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
-function nameOf({ name, invocationId }: Received): string {
+function describeCall({ name, invocationId }: Received): string {
   return `tool ${JSON.stringify(name)} (invocation ${JSON.stringify(invocationId)})`
 }

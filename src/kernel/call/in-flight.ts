@@ -1,26 +1,26 @@
 import { timerLength } from './deadline.ts'
 import type { Received } from './parcel.ts'
 
-/** The calls that are under way in one executor. */
+/** The calls in flight in one executor. */
 export class InFlight implements Iterable<Received> {
-  // Each call knows its place: entering and leaving make nothing, where a map would be built anew every few calls.
+  // Each call stores its index. A map would allocate again every few calls.
   readonly #calls: Received[] = []
-  /** Whether an id may be one that the executor made. */
+  /** Whether the executor may have made an id. */
   readonly #isOurs: (invocationId: string) => boolean
-  /** Those that the host identified. */
+  /** The calls whose id the host chose. */
   readonly #named = new Map<string, Received>()
-  /** Calls that are about to enter, by what has to be done before. */
+  /** The ids of calls that are about to enter, by the promise of their arrival. */
   readonly #arriving = new Map<Promise<void>, string>()
-  /** Why no call may go on, once those that were left have been cancelled. */
+  /** Why calls are cancelled; set when the drain is over. */
   #reason: string | undefined
-  /** Who waits for a call to leave; made when somebody does. */
+  /** Callbacks for the end of a call; made on first use. */
   #waiting: Map<Received, (() => void)[]> | undefined
 
   constructor(isOurs: (invocationId: string) => boolean) {
     this.#isOurs = isOurs
   }
 
-  /** Says that a call is about to enter; gives what says that it has, or never will. */
+  /** Announces a call that is about to enter. Call the returned function when it has entered or failed. */
   expect(invocationId: string): () => void {
     let arrived = (): void => {}
     const arrival = new Promise<void>((resolve) => (arrived = resolve))
@@ -51,14 +51,14 @@ export class InFlight implements Iterable<Received> {
     this.#waiting.delete(call)
   }
 
-  /** The call of an invocation, where it is under way. */
+  /** Returns the call of an invocation, if it is in flight. */
   get(invocationId: string): Received | undefined {
     const named = this.#named.get(invocationId)
     if (named !== undefined || !this.#isOurs(invocationId)) return named
     return this.#calls.find((call) => call.invocationId === invocationId)
   }
 
-  /** Whether the call of an invocation is under way, or about to be. */
+  /** Whether an invocation is in flight, or about to be. */
   has(invocationId: string): boolean {
     return this.get(invocationId) !== undefined || [...this.#arriving.values()].includes(invocationId)
   }
@@ -67,13 +67,13 @@ export class InFlight implements Iterable<Received> {
     return this.#calls.values()
   }
 
-  /** Waits until an invocation is no longer under way. */
+  /** Waits until an invocation is no longer in flight. */
   async left(invocationId: string): Promise<void> {
     const call = this.get(invocationId)
     if (call !== undefined) await this.#gone(call)
   }
 
-  /** Waits until all have left; those that have not after some milliseconds are cancelled. */
+  /** Waits until all calls have left. Cancels the rest after some milliseconds. */
   async drain(milliseconds: number, reason: string): Promise<void> {
     if (this.#calls.length === 0 && this.#arriving.size === 0) return
     const timer = setTimeout(() => {

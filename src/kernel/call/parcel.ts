@@ -1,44 +1,43 @@
-import type { SpooledArtifact } from '../result/artifact.ts'
-import type { Caller, SideEffect, TakenCall } from './call.ts'
-import type { ContentBlock } from '../result/content.ts'
+import type { Caller, Observer, ToolContext } from '../ports.ts'
+import type { SideEffect, TakenCall } from './call.ts'
+import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import type { Fence, Observer, ToolContext } from '../ports.ts'
-import type { OpenRecord } from '../../records/record.ts'
+import type { Resumption } from './pause.ts'
+import type { Recording } from './record.ts'
 
-/** The time that a call has, counted over work and not over waiting for people or slots. */
+/** The time limit of a call. It counts work, and not the wait for people or slots. */
 export interface Deadline {
-  /** Aborts at the deadline and when the caller gives the call up; made on first use. */
+  /** Aborts at the deadline and when the caller cancels; made on first use. */
   readonly signal: AbortSignal
   /**
-   * Waits for work: rejects at the deadline or on abort, whatever the work does.
+   * Waits for work. Rejects at the deadline or on abort, even if the work continues.
    *
-   * @param next Reads what the work gives. What others made is read here: a value that passes through a promise first may be
-   * a thenable by then, and delay that promise for ever.
-   * @param late Called when the work ends after the call was given up or has settled.
+   * @param next Reads the value at once. A value that passes through a promise first may be a thenable that never settles.
+   * @param late Called if the work ends after the call was cancelled or has settled.
    */
   within<Value, Next = Value>(
     work: Value | PromiseLike<Value>,
     next?: (value: Value) => Next | PromiseLike<Next>,
     late?: (isError: boolean) => void,
   ): Promise<Next>
-  /** Waits for a person or a slot: the clock stands still, abort still ends it. */
+  /** Waits for a person or a slot. The clock stops meanwhile; abort still ends the wait. */
   outside<Value, Next = Value>(
     wait: Value | PromiseLike<Value>,
     next?: (value: Value) => Next | PromiseLike<Next>,
   ): Promise<Next>
-  /** Whether work goes on, also work that was given up. */
+  /** Whether any work continues, also work of a cancelled call. */
   readonly isWorking: boolean
-  /** Calls the listener each time when no work goes on any more. */
+  /** Calls the listener each time the last work ends. */
   onRest(listener: () => void): void
-  /** Throws where the deadline has passed, the caller has given up, or the call is over. */
+  /** Throws if the deadline has passed, the caller has cancelled, or the call is over. */
   check(): void
-  /** Whether the call has settled: what still comes is late, and heard by nobody. */
+  /** Whether the call has settled. Later progress is dropped. */
   readonly isOver: boolean
-  /** Sets what the work may take, in milliseconds, before anything has been waited for. */
+  /** Sets the time limit in milliseconds. Call it before the first wait. */
   limit(timeout: number): void
-  /** Gives the call up for a reason of ours. */
+  /** Cancels the call with a message of the package. */
   cancel(message: string): void
-  /** Stops the clock and lets go of the caller's signal. */
+  /** Stops the clock and unsubscribes from the caller's signal. */
   end(): void
 }
 
@@ -46,11 +45,11 @@ export interface Deadline {
 export interface Slots {
   /** Takes a slot: at once, or when the promise resolves. */
   enter(): Promise<void> | undefined
-  /** Gives the slot back, or the place in the queue of one that never got it. */
+  /** Frees the slot, or leaves the queue if the slot was never taken. */
   leave(turn: Promise<void> | undefined): void
 }
 
-/** The exact text that was hashed, its hash, and the value that it stands for. */
+/** The identity of a call: the text that was hashed, its hash, and its value. */
 export interface Identity {
   readonly callId: string
   /** RFC 8785 canonical JSON of the args. */
@@ -58,7 +57,7 @@ export interface Identity {
   readonly args: unknown
 }
 
-/** What the policies together say: `ask` waits for an answer, `result` stands in for the run. */
+/** The merged answer of the policies: `ask` waits for a person, `result` replaces the run. */
 export interface Verdict {
   readonly ask: {
     readonly reason?: string | undefined
@@ -67,7 +66,7 @@ export interface Verdict {
   readonly result: { readonly value: unknown } | null
 }
 
-/** How a request for approval was answered. */
+/** The answer to a request for approval. */
 export interface Approval {
   readonly decision: 'allow' | 'deny'
   readonly decidedBy?: string | undefined
@@ -75,31 +74,7 @@ export interface Approval {
   readonly always?: boolean | undefined
 }
 
-/** The answer for which a call was paused. */
-export interface Resumption {
-  /** Whom it was paused for. */
-  readonly reason: 'approval' | 'client'
-  /** The hash of the tool's definition when it was paused. */
-  readonly fingerprint: string
-  readonly approval: Approval
-  /** The client's own value, where the call waited for a client. */
-  readonly reply?: { readonly value: unknown }
-  /** Whether a person had approved of the call before the client was asked. */
-  readonly isApproved?: true
-  /** The call whose args were edited into those of this one. */
-  readonly editedFrom?: string
-  /** The client was silent for too long. */
-  readonly isExpired?: true
-}
-
-/** What leaves the house with the result. */
-export interface Receipt {
-  readonly content: readonly ContentBlock[]
-  readonly artifact: SpooledArtifact
-  readonly handle: string | undefined
-}
-
-// The states of the call are types, each with one field more than the one before: a stage that is called too early
+// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
 // does not compile.
 export interface Received {
   readonly call: TakenCall
@@ -112,36 +87,32 @@ export interface Received {
   readonly deadline: Deadline
   readonly slots: Slots | undefined
   readonly watcher: Observer | undefined
-  /** What a redeemed token brings, where the call waited for somebody. */
+  /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption: Resumption | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
-  /** The name of the tool where it is resolved, else the name that was asked for. */
+  /** The name of the tool if it is resolved, else the name in the call. */
   readonly name: string
   /** `null` until the call is identified. */
   readonly callId: string | null
   /** The args as a value, once they are identified. */
   readonly args: unknown
-  /** What is known of the side effect so far. */
+  /** The side effect so far. */
   effect: SideEffect
   /** The number of the next event. */
   seq: number
   /** How often the handler was started. */
   attempts: number
-  /** The fold of the events so far, where there is a journal. */
-  record: OpenRecord | undefined
-  /** Where it stands among the calls that are under way, which keep this up to date. */
+  /** The record of the call; its recorder owns it. */
+  recording: Recording | undefined
+  /** The index of the call among those in flight; `InFlight` sets it. */
   place: number
-  /** Whether it has been let in to run and has not ended, which the session's gates keep up to date. */
+  /** Whether the call runs; the gates of the session set it. */
   isRunning: boolean
-  /** Milliseconds of the monotonic clock at the start of the run, where anybody was told of it. */
+  /** Milliseconds of the monotonic clock when `tool:start` was emitted. */
   startedAt: number | undefined
-  /** What those who watch were shown of the args, or of the input: they alone hold it. */
+  /** The copy of the args or the input that observers got. */
   shown: unknown
-  /** Says that the journal's record is ours. */
-  fence: Fence | undefined
-  /** The last write of the record: one that was given up may still land, and the next must not land before it. */
-  writing: Promise<void> | undefined
 }
 export interface Resolved extends Received {
   readonly tool: ToolDefinition
@@ -170,7 +141,7 @@ export interface Spooled extends Checked {
   readonly receipt: Receipt
 }
 
-/** The field that makes each state out of the one before it. */
+/** The field that turns each state into the next. */
 interface Stamps {
   tool: [Received, Resolved]
   identity: [Resolved, Identified]
@@ -182,7 +153,7 @@ interface Stamps {
   receipt: [Checked, Spooled]
 }
 
-/** What the executor knows of a call when it comes in. */
+/** What the executor knows of a call on receipt. */
 export type Reception = Pick<
   Received,
   | 'call'
@@ -196,11 +167,10 @@ export type Reception = Pick<
   | 'resumption'
   | 'receivedAt'
   | 'seq'
-  | 'record'
-  | 'fence'
+  | 'recording'
 >
 
-/** One object for the whole walk, with every field from the start, so that the engine never changes its shape. */
+/** One object for the whole walk. It has every field from the start, so that its shape never changes. */
 class Parcel implements Reception {
   readonly call: TakenCall
   readonly invocationId: string
@@ -219,9 +189,7 @@ class Parcel implements Reception {
   isRunning = false
   startedAt: number | undefined = undefined
   shown: unknown = undefined
-  record: OpenRecord | undefined
-  fence: Fence | undefined
-  writing: Promise<void> | undefined = undefined
+  recording: Recording | undefined
   seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined
@@ -244,8 +212,7 @@ class Parcel implements Reception {
     this.resumption = reception.resumption
     this.receivedAt = reception.receivedAt
     this.seq = reception.seq
-    this.record = reception.record
-    this.fence = reception.fence
+    this.recording = reception.recording
     this.context = contextOf(this)
   }
 
@@ -263,24 +230,24 @@ class Parcel implements Reception {
   }
 }
 
-/** Takes a call in: the first state. */
+/** Makes the first state of a call. */
 export function receive(reception: Reception, contextOf: (parcel: Received) => ToolContext): Received {
   return new Parcel(reception, contextOf)
 }
 
-/** Adds a stage's one field: the object stays the same, its type grows. */
+/** Writes the field of a stage. The object stays the same, and its type grows. */
 export function stamp<Field extends keyof Stamps>(
   parcel: Stamps[Field][0],
   field: Field,
   value: Spooled[Field],
 ): Stamps[Field][1] {
-  // The one cast of the passage: what the types promise from here on is exactly what was just written.
+  // The one cast of the passage. The new type promises exactly the field that is written here.
   const open = parcel as { -readonly [Name in keyof Spooled]: Spooled[Name] }
   open[field] = value
   return open
 }
 
-/** How far a call has come, for the one place that settles whatever became of it. */
-export function progressOf(parcel: Received): Partial<Pick<Spooled, keyof Stamps>> & Received {
+/** Returns the call with the fields of all stages. Those of stages that have not run are undefined. */
+export function stageFields(parcel: Received): Partial<Pick<Spooled, keyof Stamps>> & Received {
   return parcel
 }

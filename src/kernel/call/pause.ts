@@ -1,9 +1,12 @@
-/** Why a call waits for somebody. */
-export interface Pausing {
-  readonly reason: 'approval' | 'client'
-}
+import type { Caller, ToolValues } from '../ports.ts'
+import type { ToolCall } from './call.ts'
+import type { Approval } from './parcel.ts'
+import type { Recording } from './record.ts'
 
-/** What is asked. */
+/** Who has to answer a paused call: a person, or the client that runs the tool. */
+export type PauseReason = 'approval' | 'client'
+
+/** What a person or a client is asked. */
 export interface Question {
   /** In words: at most 4,096 characters. */
   readonly prompt: string
@@ -14,16 +17,56 @@ export interface Question {
   readonly input: unknown
 }
 
-/** Thrown by a stage to say that somebody has to answer before the call can go on. */
-export class Pause implements Pausing {
-  readonly reason: 'approval' | 'client'
+/** A stage throws it to pause the call until there is an answer. */
+export class Pause {
+  readonly reason: PauseReason
   readonly question: Question
-  /** How long the answer may take, in milliseconds. */
+  /** How long the answer may take, in milliseconds. `0` for no limit. */
   readonly timeout: number
 
-  constructor(reason: 'approval' | 'client', question: Question, timeout: number) {
+  constructor(reason: PauseReason, question: Question, timeout: number) {
     this.reason = reason
     this.question = question
     this.timeout = timeout
   }
+}
+
+/** A call that waits for an answer, with everything that it needs to walk the passage again. */
+export interface PausedCall {
+  /** The call as it was. `args` is the canonical text that was hashed. */
+  readonly call: ToolCall
+  readonly callId: string | null
+  readonly invocationId: string
+  readonly session: string
+  readonly principal: string | undefined
+  readonly caller: Caller
+  readonly reason: PauseReason
+  /** SHA-256 of the token. */
+  readonly digest: string
+  /** The hash of the tool's definition when the call paused. */
+  readonly fingerprint: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  /** Whether a person approved the call before a client was asked. */
+  readonly isApproved: boolean
+  /** The number of the call's next event. */
+  readonly seq: number
+  readonly recording: Recording | undefined
+}
+
+/** A paused call that was answered. */
+export interface Resumption extends PausedCall {
+  readonly values: ToolValues
+  readonly approval: Approval
+  /** What the client answered, if the call waited for a client. */
+  readonly reply?: { readonly value: unknown }
+  /** The callId of the call whose args were edited. */
+  readonly editedFrom?: string
+  /** Whether the client answered too late. */
+  readonly isExpired?: true
+}
+
+/** Returns the invocation id in a token. There may be no such invocation. */
+export function invocationOf(token: unknown): string {
+  return typeof token === 'string' ? token.slice(0, Math.max(0, token.lastIndexOf('.'))) : ''
 }

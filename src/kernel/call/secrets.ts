@@ -1,23 +1,23 @@
-import { bounded } from '../json/bounded.ts'
 import {
   content,
+  type ContentBlock,
   isMarkedJson,
   json,
   looksLikeBlocks,
   markedBlocks,
   markedValue,
-  type ContentBlock,
 } from '../result/content.ts'
+import { bounded } from '../json/bounded.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { jsonBlock } from '../result/json-block.ts'
 import { jsonText, readText } from '../json/json-text.ts'
 import type { Issue } from '../schema/standard.ts'
 import { pointerSteps } from '../json/text.ts'
 
-/** What stands where a secret was. */
+/** Replaces a secret. */
 export const mask = '[secret]'
 
-/** A call, as far as it says what must not be told of it. Its args are read from the text that was hashed: nobody can change that. */
+/** The part of a call that names its secrets. Args are read from the hashed text, which cannot change. */
 export interface Secretive {
   readonly tool: { readonly secrets: readonly string[] }
   readonly identity: { readonly text: string }
@@ -25,34 +25,34 @@ export interface Secretive {
 
 type Identifying = Pick<Secretive, 'tool'> & { readonly identity: Secretive['identity'] | undefined }
 
-/** Shorter values are not looked for in texts: they would be found everywhere. */
+/** Shorter values are not replaced in texts, since they match everywhere. */
 const shortest = 3
 const largestTold = 65_536
-/** A call with more hidden values than this has its texts masked whole, so that no search takes long. */
+/** If a call has more secret values, its texts are masked whole, so that no search takes long. */
 const mostValues = 1_000
 
 /**
- * A copy in which the values at the given JSON Pointers are masked; the value itself if there are no pointers.
+ * Returns a copy in which the values at the given JSON Pointers are masked. Returns the value itself if there are no pointers.
  *
- * A pointer looks into each item of an array that has no such index. Text that stands where a pointer expects an object or an
- * array is masked whole, since it may be JSON text of either; so is everything but objects in an array in which a pointer looks.
+ * If a pointer's step is not an index, it applies to each item of an array. Text in place of an object or an array is masked
+ * whole, since it may be JSON of either. So is every item that is not an object, if a pointer applies to it.
  */
 export function masked(value: unknown, secrets: readonly string[]): unknown {
   return maskedBy(value, secrets, nothing)
 }
 
-/** The args of a call as they may be told. */
+/** Returns the args of a call with its secrets masked. */
 export function toldArgs({ tool, identity }: Secretive): unknown {
   return masked(readText(identity.text), tool.secrets)
 }
 
-/** What the handler is given, as it may be told: a pointer into args is of no use in what a schema made of them. */
+/** Returns the input. If the tool has secrets, returns the masked args, since pointers into args do not fit the input. */
 export function toldInput(call: Secretive & { readonly input: unknown }): unknown {
   return call.tool.secrets.length === 0 ? call.input : toldArgs(call)
 }
 
-/** Issues without the words of a validator about a secret, or about what holds one, and without the keys within a secret. */
-export function concealed(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[] {
+/** Returns issues without the validator's message about a secret or its container, and without keys within a secret. */
+export function redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[] {
   if (secrets.length === 0) return issues
   const pointers = secrets.map(pointerSteps)
   return issues.map((issue) => {
@@ -61,20 +61,20 @@ export function concealed(issues: readonly Issue[], secrets: readonly string[]):
   })
 }
 
-/** How much of a path may be told that leads to a secret, through it, or to what holds it; nothing if it leads elsewhere. */
+/** Returns how many steps of a path may be shown if it touches a secret. Returns `undefined` if it does not. */
 function nearness(path: readonly PropertyKey[], steps: readonly string[]): number | undefined {
   let depth = 0
   for (const [index, key] of path.entries()) {
     if (depth === steps.length) return index
     if (String(key) === steps[depth]) depth++
-    else if (!/^\d+$/.test(String(key))) return undefined // an index may be that of an array in which the pointer looks
+    else if (!/^\d+$/.test(String(key))) return undefined // the index of an array to whose items the pointer applies
   }
   return path.length
 }
 
 const redactors = new WeakMap<object, Redactor>()
 
-/** What hides the secrets of a call, made once. */
+/** Returns the redactor of a call. Each call has one. */
 export function redactorOf({ tool, identity }: Identifying): Redactor {
   const redactor = redactors.get(identity ?? tool) ?? new Redactor(tool.secrets, identity)
   redactors.set(identity ?? tool, redactor)
@@ -82,12 +82,12 @@ export function redactorOf({ tool, identity }: Identifying): Redactor {
 }
 
 /**
- * Hides the secrets of one call in what others say of it: what stands at the pointers, and what repeats a value that the args
- * have there.
+ * Hides the secrets of one call in texts and data: the values at the pointers, and each repetition of a secret value of the
+ * args.
  */
 class Redactor {
   readonly #secrets: readonly string[]
-  /** The longest first; nothing if they are too many, or cannot be read. */
+  /** The secret values, longest first. `undefined` if they are too many or cannot be read: then texts are masked whole. */
   readonly #texts: readonly string[] | undefined
 
   constructor(secrets: readonly string[], identity: Secretive['identity'] | undefined) {
@@ -95,13 +95,13 @@ class Redactor {
     this.#texts = identity === undefined ? [] : textsIn(identity, secrets)
   }
 
-  /** A text of others, without the values of secrets. */
+  /** Returns a text without secret values. */
   words(text: string): string {
     if (this.#texts === undefined) return mask
     return this.#texts.reduce((told, secret) => told.replaceAll(secret, mask), text)
   }
 
-  /** Plain JSON of others, without the values of secrets. */
+  /** Returns plain JSON without secret values. */
   data(value: unknown): unknown {
     switch (typeof value) {
       case 'string':
@@ -117,7 +117,7 @@ class Redactor {
     }
   }
 
-  /** Anything that others say, as far as JSON holds it; the mask if it is larger than 64 KiB, nothing if it cannot be read. */
+  /** Returns any value as JSON without secrets: the mask if it exceeds 64 KiB, `undefined` if it cannot be read. */
   told(value: unknown): unknown {
     try {
       if (bounded(value, largestTold) !== value) return mask
@@ -129,7 +129,7 @@ class Redactor {
   }
 
   /**
-   * A result that is all there, in which secrets are masked, however its maker marked it.
+   * Returns a whole result with secrets masked. Its marks are kept.
    *
    * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold it.
    */
@@ -152,18 +152,18 @@ class Redactor {
     if (block.type === 'text') return { ...(this.data(block) as object), type: 'text', text: this.#text(block.text) }
     if (block.type !== 'json') return this.data(readText(jsonText(block))) as ContentBlock
     const data = this.#kept(block.data)
-    // A text of the handler's own would show what the data hides.
+    // The handler's own text would show what is masked in the data.
     return block.text === undefined ? { type: 'json', data } : jsonBlock(data)
   }
 
-  /** The value as JSON has it: what instances and `toJSON` make of themselves is nowhere else to be seen. */
+  /** Masks the value as JSON, since only JSON shows what instances and `toJSON` become. */
   #kept(value: unknown): unknown {
     let text: string
     try {
       text = jsonText(value)
     } catch (error) {
       const issues = isToolError(error) ? (error.issues ?? []) : []
-      const said = concealed(issues, this.#secrets)
+      const said = redactIssues(issues, this.#secrets)
       if (said.every((issue, index) => issue === issues[index])) throw error
       throw new InvalidToolResultError('The result cannot be kept: JSON cannot hold a secret of it.', { issues: said })
     }
@@ -174,7 +174,7 @@ class Redactor {
     return this.data(maskedBy(readText(text), this.#secrets, nothing, (words) => this.#text(words)))
   }
 
-  /** Text that may be JSON text of what has secrets. */
+  /** Masks a text, which may be JSON with secrets. */
   #text(text: string): string {
     if (!/^\s*[[{]/.test(text)) return this.words(text)
     try {
@@ -188,14 +188,14 @@ class Redactor {
       const value = maskedBy(readText(text), this.#secrets, hide, read)
       return this.words(isMasked ? JSON.stringify(value) : text)
     } catch {
-      return this.words(text) // it is no JSON
+      return this.words(text) // it is not JSON
     }
   }
 }
 
 function nothing(): void {}
 
-/** The values that args have at the pointers, as they may stand in a text. */
+/** Returns the secret values of args, in each form that a text may have. */
 function textsIn({ text }: Secretive['identity'], secrets: readonly string[]): readonly string[] | undefined {
   const texts = new Set<string>()
   const collect = (value: unknown): void => {
@@ -209,13 +209,13 @@ function textsIn({ text }: Secretive['identity'], secrets: readonly string[]): r
     try {
       collect(readText(plain))
     } catch {
-      // it is no JSON
+      // it is not JSON
     }
   }
   try {
     maskedBy(readText(text), secrets, collect)
   } catch {
-    return undefined // args of the host's own that are no JSON
+    return undefined // the host's own args, which are not JSON
   }
   return texts.size > mostValues ? undefined : [...texts].toSorted((one, other) => other.length - one.length)
 }
@@ -229,10 +229,10 @@ function uriText(text: string): string {
 }
 
 /**
- * Masks what stands at the pointers.
+ * Masks the values at the pointers.
  *
- * @param hide Given each value that is masked.
- * @param read Reads text at the root, or in an array at the root. Default: it is masked.
+ * @param hide Called with each masked value.
+ * @param read Masks text at the root, or in an array at the root. Default: the text is masked whole.
  */
 function maskedBy(
   value: unknown,
@@ -264,8 +264,8 @@ function maskedBy(
 }
 
 /**
- * What a handler returned, with the secrets of its tool masked: what the model is shown and the artifact keeps. Bytes, streams and
- * artifacts stay as they are.
+ * Returns a handler's result with secrets masked, for the model and the artifact. Bytes, streams and artifacts stay as they
+ * are.
  *
  * @throws `E_INVALID_TOOL_RESULT` if the tool has secrets and JSON cannot hold the result.
  */

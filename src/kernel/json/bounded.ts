@@ -1,9 +1,9 @@
 import { shortened, utf8Length } from './text.ts'
 
-/** What stands in events and records for a value that is too large for them. */
+/** Stands in events and records for a value that is too large for them. */
 export interface Truncated {
   readonly truncated: true
-  /** Bytes of the value as JSON; of one that is no text, how many were counted when it turned out to be too large. */
+  /** Bytes of a text; for any other value, the bytes of JSON that were counted before the count stopped. */
   readonly byteLength: number
   /** The beginning of the text, or of the JSON. */
   readonly head: string
@@ -18,10 +18,10 @@ interface Measure {
 }
 
 /**
- * Returns the value itself if it has at most `limit` bytes as JSON, else a stub. It stops counting at the limit, so a value that
- * refers to itself, or holds the same object many times, costs no more.
+ * Returns the value itself if it has at most `limit` bytes as JSON, else a stub. The count stops at the limit, so cycles and
+ * repeated objects cost no more.
  *
- * @param limit Bytes of UTF-8, in which escapes count as what they stand for.
+ * @param limit Bytes of UTF-8; an escape counts as the character that it stands for.
  */
 export function bounded(value: unknown, limit: number): unknown {
   if (typeof value === 'string') {
@@ -33,7 +33,7 @@ export function bounded(value: unknown, limit: number): unknown {
   try {
     if (fits(value, measure)) return value
   } catch {
-    // too deep, or it throws when it is read
+    // it is too deep, or throws while it is read
   }
   return { truncated: true, byteLength: measure.size, head: shortened(measure.head, headLength) }
 }

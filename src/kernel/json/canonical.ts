@@ -3,22 +3,22 @@ import type { UncanonicalArgsError } from '../errors.ts'
 import { isWellFormed, utf8Length } from './text.ts'
 import { pathText, tooLarge, uncanonical, whyNotJson } from './uncanonical.ts'
 
-/** How deeply arrays and objects may nest, in args of any origin. */
+/** How deeply arrays and objects in args may nest. */
 export const deepest = 256
 
-// No engine makes a longer string, so this is "no limit", and small enough to be compared as an integer.
+// No engine makes a longer string, so this means "no limit"; small enough to compare as an integer.
 const unlimited = 0x3fff_ffff
 
 /**
  * Writes a value as canonical JSON: the one text that equal values have in every language.
  *
- * Members that are `undefined` drop out of objects and become `null` in arrays, as in JSON. `toJSON` is not asked.
+ * As in JSON, `undefined` drops out of objects and becomes `null` in arrays. `toJSON` is not called.
  *
  * @param value Null, a boolean, a finite number, a string, or an array or plain object of these, at most 256 deep.
- * @param limit The most that the text may have, in bytes of UTF-8. Default: none.
- * @returns The text, byte for byte that of RFC 8785.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the value is not JSON, refers to itself, or is too deep or too large;
- *   `issues` holds the one place where writing stopped.
+ * @param limit The maximum length of the text in bytes of UTF-8. Default: none.
+ * @returns The text, byte for byte as in RFC 8785.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the value is not JSON, refers to itself, or is too deep or too large;
+ *   `issues` holds the one place at which writing stopped.
  * @example
  * canonicalize({ b: 1.0, a: [undefined] }) // '{"a":[null],"b":1}'
  * @see https://www.rfc-editor.org/rfc/rfc8785
@@ -31,16 +31,16 @@ export function canonicalize(value: unknown, limit: number = unlimited): string 
   return text
 }
 
-/** A writer that holds nothing and that nobody uses: while a text is written, a getter may ask for another. */
+/** An idle writer for the next text. It is taken out while it writes, since a getter may canonicalize another value. */
 let spare: Writer | undefined
 
 /**
- * Gives the content identity of a call whose args are canonical already.
+ * Returns the content identity of a call whose args are already canonical.
  *
  * @param toolName The resolved tool's own name, never an alias.
- * @param canonicalArgs What `canonicalize` made of the args.
+ * @param canonicalArgs The text of the args from `canonicalize`.
  * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the name holds a lone surrogate.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the name holds a lone surrogate.
  * @example
  * callIdOf('get_forecast', canonicalize({ city: 'Oslo' }))
  * @see https://www.rfc-editor.org/rfc/rfc8785
@@ -50,12 +50,12 @@ export function callIdOf(toolName: string, canonicalArgs: string): string {
 }
 
 /**
- * Gives the content identity of a call: the same for the same tool and args on every machine, whatever their key order.
+ * Returns the content identity of a call: the same for the same tool and args on every machine, in any key order.
  *
  * @param toolName The resolved tool's own name, never an alias.
  * @param args The args before validation; `undefined` counts as `{}`.
  * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the args are not JSON, refer to themselves, or are too deep.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the args are not JSON, refer to themselves, or are too deep.
  * @example
  * computeCallId('get_forecast', { city: 'Oslo' }) === computeCallId('get_forecast', JSON.parse('{ "city": "Oslo" }'))
  * @see https://www.rfc-editor.org/rfc/rfc8785
@@ -64,13 +64,13 @@ export function computeCallId(toolName: string, args: unknown): string {
   return callIdOf(toolName, args === undefined ? '{}' : canonicalize(args))
 }
 
-/** A member's name as it is written, with what stands before it. */
+/** The text of a member's name, with the brace or comma before it. */
 interface MemberName {
   readonly first: string
   readonly next: string
 }
 
-/** The names that were written lately: the args of a tool have the same few each time. */
+/** A cache of written names: the args of a tool have the same few each time. */
 const names = new Map<string, MemberName>()
 const mostNames = 1_000
 
@@ -78,7 +78,7 @@ class Writer {
   limit = 0
   /** How many containers are being written. */
   depth = 0
-  /** These, outermost first. */
+  /** The containers that are being written, outermost first. */
   readonly open: (object | undefined)[] = []
   /** For each of them the key of the member that is being written; `undefined` before the first. */
   readonly path: (PropertyKey | undefined)[] = []
@@ -191,14 +191,14 @@ class Writer {
   }
 }
 
-// Also another realm's plain objects: their prototype is not ours, but ends its chain and has what only `Object.prototype` has.
+// Also the plain objects of another realm: their prototype ends its chain, and has a member that only an `Object.prototype` has.
 function isPlain(object: object): object is Record<string, unknown> {
   const prototype: object | null = Object.getPrototypeOf(object)
   if (prototype === Object.prototype || prototype === null) return true
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
 }
 
-/** Sorts by UTF-16 code units, as the RFC wants; most objects have few keys or are in order. */
+/** Sorts by UTF-16 code units, as the RFC requires. Insertion sort is faster for the few keys of most objects. */
 function inOrder(keys: string[]): string[] {
   if (keys.length > 24) return keys.toSorted()
   for (let index = 1; index < keys.length; index++) {
@@ -212,7 +212,7 @@ function inOrder(keys: string[]): string[] {
 
 const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
-/** Whether a string is its own JSON between quotes. A loop is faster than a call into the engine where it ends soon. */
+/** Whether a string needs no escapes in JSON. For short strings a loop is faster than a regular expression. */
 function isPlainText(value: string): boolean {
   if (value.length > 32) return !special.test(value)
   for (let index = 0; index < value.length; index++) {

@@ -1,11 +1,11 @@
-/** Objects that are copied at most; what has more is no data that somebody would look at. */
+/** The most objects that a copy may have. */
 const mostObjects = 1_000_000
 
 /**
- * A copy that whoever gets it may change: of plain data whole, of other objects as far as they can be cloned.
+ * Returns a copy that its reader may change. Plain data is copied whole, other objects if `structuredClone` can.
  *
- * @param known A copy of args that was made before, which is given again where the value is still the same.
- * @returns Nothing, where the value is too large or breaks while it is read.
+ * @param known An earlier copy of args, which is returned again if the value still equals it.
+ * @returns `undefined` if the value is too large, or throws while it is read.
  */
 export function copyOf(value: unknown, known?: unknown): unknown {
   const budget = budgetOf(fewObjects)
@@ -16,7 +16,7 @@ export function copyOf(value: unknown, known?: unknown): unknown {
   }
 }
 
-/** A copy of arrays and plain objects, in which everything else stays what it is; the value itself where it is too large. */
+/** Copies arrays and plain objects and shares everything else. Returns the value itself if it is too large. */
 export function copyOfPlain(value: unknown): unknown {
   try {
     return copied(
@@ -29,7 +29,7 @@ export function copyOfPlain(value: unknown): unknown {
   }
 }
 
-/** Whether plain data is what a copy of args holds, which is a tree of JSON. */
+/** Whether plain data equals a copy of args, which is a tree of JSON. */
 function isSame(value: unknown, copy: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, copy)
   if (typeof copy !== 'object' || copy === null) return false
@@ -42,7 +42,7 @@ function isSame(value: unknown, copy: unknown): boolean {
   let surplus = 0
   for (const key in value) {
     const member = copy[key]
-    // What JSON cannot hold is not there, or inherited.
+    // The copy lacks what JSON cannot hold, or inherits it.
     if (member === undefined || typeof member === 'function' || key === '__proto__') return false
     if (!isSame(value[key], member)) return false
     surplus++
@@ -51,7 +51,7 @@ function isSame(value: unknown, copy: unknown): boolean {
   return surplus === 0
 }
 
-/** Thrown where a value has so many objects that some may be the same: then it is copied with a memory. */
+/** Thrown if a value has so many objects that some may be shared: it is then copied with a map of those seen. */
 const many = new RangeError('many objects')
 const fewObjects = 1_000
 
@@ -66,9 +66,9 @@ function copyOfGraph(value: unknown): unknown {
 interface Budget {
   /** How many objects and elements may still be copied. */
   left: number
-  /** Whether somebody has added to what all objects inherit from: asked once, since asking for each member takes too long. */
+  /** Whether `Object.prototype` has enumerable members: checked once, since a check for each member is slow. */
   readonly isPolluted: boolean
-  /** What becomes of objects that are not plain. */
+  /** Copies objects that are not plain. */
   readonly clone: (value: object) => unknown
 }
 
@@ -105,10 +105,10 @@ function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: 
 }
 
 /**
- * A copy of plain JSON: what the JSON text of the value stands for, made without the text.
+ * Copies plain JSON, as writing and parsing its text would, but without the text.
  *
- * @param most How many objects and elements it may have. Default: so few that a copy is better than the text.
- * @returns Nothing, where the value holds what JSON does not or where an object speaks for itself, and where there is more.
+ * @param most How many objects and elements it may have. Default: 1,000, up to which a copy is faster than the text.
+ * @returns `undefined` if the value has more, is not plain JSON, or has an object with a `toJSON`.
  */
 export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
@@ -157,23 +157,23 @@ function copiedContainer(value: object, budget: Budget): unknown {
   return copy
 }
 
-/** The elements as they are read by index, once: an array's own iterator may never end, and neither may its length. */
+/** Reads each element once, by index: an array's own iterator, or its length, may be endless. */
 function elementsOf(array: readonly unknown[], budget: Budget): unknown[] {
   const length = Number(array.length)
   if ((budget.left -= length) < 0) throw many
-  // oxlint-disable-next-line unicorn/no-new-array -- as long as it has to be, since each copy is held as long as its call
+  // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
   const items: unknown[] = new Array(length)
   for (let index = 0; index < length; index++) items[index] = array[index]
   return items
 }
 
-/** Sets a member, also one whose name would change the prototype if it were assigned. */
+/** Sets a member; `__proto__` becomes an own member and does not change the prototype. */
 export function put(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') define(object, key, value)
   else object[key] = value
 }
 
-/** Makes a member that is as if it had been assigned, whatever stands in its place. */
+/** Defines a member as if it were assigned, also over an accessor or a read-only member. */
 export function define(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
@@ -182,7 +182,7 @@ function cloneOf(value: object): unknown {
   try {
     return structuredClone(value)
   } catch {
-    return value // functions, and instances of which nothing can be cloned
+    return value // functions, and instances that cannot be cloned
   }
 }
 

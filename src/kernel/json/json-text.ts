@@ -1,23 +1,23 @@
-import { put } from './copy.ts'
-import { InvalidToolResultError } from '../errors.ts'
-import { parseJson } from './parse.ts'
 import { pathText } from './uncanonical.ts'
+import { InvalidToolResultError } from '../errors.ts'
+import { put } from './copy.ts'
+import { parseJson } from './parse.ts'
 
 const maximumDepth = 1_000
-/** What a result may have as JSON: values, each counted as often as it is referred to, and characters of strings and names. */
+/** The limits of a result as JSON: values, each counted for every reference to it, and characters of strings and keys. */
 const mostValues = 10_000_000
 const mostCharacters = 268_435_456
 
 /**
- * Writes a result as JSON text, and refuses what JSON would lose without a word.
+ * Writes a result as JSON text, and refuses what JSON would silently lose.
  *
- * @throws `E_INVALID_TOOL_RESULT` with the path of what cannot be kept.
+ * @throws `E_INVALID_TOOL_RESULT` with the path of what JSON cannot hold.
  */
 export function jsonText(value: unknown): string {
   return textOf(readResult(value).value)
 }
 
-/** The JSON text of what `readResult` gave. */
+/** Returns the JSON text of a value from `readResult`. */
 export function textOf(value: unknown): string {
   let text: string | undefined
   try {
@@ -30,10 +30,10 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * Looks at all of a result before it is written, so that none explodes into more text than its maker has values.
+ * Walks a result before it is written, since shared objects can expand into a huge text.
  *
- * @returns The value, with what `toJSON` gave in the place of each that has one, and how many values it has.
- * @throws `E_INVALID_TOOL_RESULT` with the path of what JSON cannot hold, or of where it is too much.
+ * @returns The value, in which each object with a `toJSON` is replaced by its result, and the number of values.
+ * @throws `E_INVALID_TOOL_RESULT` with the path of what JSON cannot hold, or of what exceeds a limit.
  */
 export function readResult(value: unknown): { readonly value: unknown; readonly values: number } {
   const reading = new Reading()
@@ -48,9 +48,9 @@ export function readResult(value: unknown): { readonly value: unknown; readonly 
 }
 
 /**
- * Refuses what explodes into too many values when it is walked, and nothing else.
+ * Refuses a value that expands beyond the limits of a result, and nothing else.
  *
- * @throws `E_INVALID_TOOL_RESULT` with the path of where it is too much.
+ * @throws `E_INVALID_TOOL_RESULT` with the path of what exceeds a limit.
  */
 export function requireBounded(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
@@ -58,14 +58,14 @@ export function requireBounded(value: unknown): void {
   try {
     if (reading.read(value, '', 0, true) !== refused) return
   } catch {
-    return // it cannot be walked at all
+    return // reading it throws
   }
   throw reading.refusal()
 }
 
 /**
- * Reads JSON text that was written by us or kept for somebody. V8's own reader (13.6) can give a wrong key where one has an
- * escape in it: where that may be so, the strict reader goes first, and V8 reads only what its strictness refuses.
+ * Parses JSON text that this package wrote or stored. V8 13.6 can return a wrong key if a key has an escape. Such text goes to
+ * the strict parser first, and to V8 only if the strict parser refuses it.
  */
 export function readText(text: string): unknown {
   if (!/[{,]\s*"[^"]*\\/.test(text)) return JSON.parse(text) as unknown
@@ -81,15 +81,15 @@ type Refusal = (path: readonly PropertyKey[]) => InvalidToolResultError
 /** Stands for a value that was refused. */
 const refused = Symbol('refused')
 
-/** One walk over a value, which counts what it meets. */
+/** One walk over a value, which counts values and characters. */
 class Reading {
   values = 0
   #characters = 0
   #refusal: Refusal = lost(undefined)
-  /** From the place of the refusal up to the root. */
+  /** The keys from the place of the refusal up to the root. */
   readonly #path: PropertyKey[] = []
 
-  /** @param isLenient Whether only too much is refused: `toJSON` decides for itself what is lost. */
+  /** @param isLenient Whether only the limits are checked: a `toJSON` may drop what it likes. */
   read(value: unknown, key: string | number, depth: number, isLenient: boolean): unknown {
     switch (typeof value) {
       case 'string':
@@ -104,7 +104,7 @@ class Reading {
       case 'object':
         return value === null ? null : this.#container(value, key, depth, isLenient)
       default:
-        return value // booleans, and what JSON leaves out
+        return value // booleans, and `undefined`, which JSON leaves out
     }
   }
 
@@ -147,7 +147,7 @@ class Reading {
       const member = (value as Record<string, unknown>)[key]
       this.#characters += key.length
       if (typeof member === 'string') {
-        this.#characters += member.length // most members are, and are not worth a call
+        this.#characters += member.length // most members are strings: this saves a call for each
         continue
       }
       const its = this.read(member, key, depth + 1, isLenient)
@@ -177,13 +177,13 @@ function hasMethod<Name extends string>(value: object, name: Name): value is Rec
   return typeof (value as Record<string, unknown>)[name] === 'function'
 }
 
-/** Objects whose contents are not their own enumerable fields: as JSON they would be empty, or nonsense. */
+/** Whether the contents of an object are not its own enumerable fields, so that its JSON would be empty or nonsense. */
 function isLossy(value: object): boolean {
   if (value instanceof Error || ArrayBuffer.isView(value)) return true
   if (Symbol.iterator in value || Symbol.asyncIterator in value || hasMethod(value, 'getReader')) return true
   if (Object.keys(value).length > 0) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance, of which nothing would be left
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance without fields
 }
 
 function lost(value: unknown): Refusal {

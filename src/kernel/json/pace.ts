@@ -1,23 +1,23 @@
-/** Steps after which the clock is compared. */
+/** Steps between two looks at the clock. */
 const clockSteps = 16
-/** Steps after which a turn is given whatever the clock says: on some platforms it stands still between turns. */
+/** Steps after which the loop yields regardless of the clock: on some platforms it stands still between turns. */
 const mostSteps = 4_096
-/** Milliseconds of work after which a turn is given. */
+/** Milliseconds of work after which the loop yields. */
 const sliceTime = 10
 
-/** Runs a task in the next turn of the event loop, by what the platform has for that. */
+/** Runs a task in the next turn of the event loop. */
 export function soon(task: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
   if (setImmediate === undefined) setTimeout(task, 0)
   else setImmediate(task)
 }
 
-/** Keeps a loop over what others give from starving the process: something that is always ready never waits by itself. */
+/** Keeps a loop over foreign input from starving the process: input that is always ready never yields. */
 export class Pace {
   #steps = 0
   #turnedAt = performance.now()
 
-  /** Counts a step of the loop. Returns a promise when timers and sockets are due for a turn. */
+  /** Counts a step of the loop. Returns a promise if timers and sockets are due for a turn. */
   step(): Promise<void> | undefined {
     if (++this.#steps % clockSteps !== 0) return undefined
     if (this.#steps < mostSteps && performance.now() - this.#turnedAt < sliceTime) return undefined

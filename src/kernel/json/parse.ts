@@ -4,12 +4,12 @@ import { InvalidToolArgsError } from '../errors.ts'
 import { tooLarge, uncanonical } from './uncanonical.ts'
 
 /**
- * Reads the args of a call from text: as `parseJson`, and blank text is `{}`, which is what some models send for no args.
+ * Parses the args of a call as `parseJson` does, and blank text as `{}`: some models send it for no args.
  *
- * @param text JSON text, or nothing but white space.
- * @param limit The most that the text may have, in bytes of UTF-8. Default: 262,144.
- * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS: the text is not JSON.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the text is JSON, and yet ambiguous, too deep or too large.
+ * @param text JSON text, or white space.
+ * @param limit The maximum length of the text in bytes of UTF-8. Default: 262,144.
+ * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS if the text is not JSON.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the text is JSON, but ambiguous, too deep or too large.
  * @example
  * parseArgs(' ') // {}
  */
@@ -18,14 +18,14 @@ export function parseArgs(text: string, limit: number = 262_144): unknown {
 }
 
 /**
- * Reads JSON text of which nobody can make two different values: no key twice in an object, no lone surrogate, no number
- * beyond a double's range. `__proto__` is a key like any other. A byte order mark is not JSON.
+ * Parses JSON text that every parser reads as the same value. Refuses duplicate keys, lone surrogates, numbers beyond the
+ * range of a double, and a byte order mark. `__proto__` is a key like any other.
  *
  * @param text JSON text as in RFC 8259.
- * @param options `limit`: the most that the text may have, in bytes of UTF-8 (default 262,144); `depth`: how deeply arrays and
+ * @param options `limit`: the maximum length of the text in bytes of UTF-8 (default 262,144); `depth`: how deeply arrays and
  *   objects may nest, at most 1,000 (default 256).
- * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS: the text is not JSON; the message says where, what was expected, what came.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS: the text is JSON, and yet ambiguous, too deep or too large.
+ * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS if the text is not JSON; the message has the position.
+ * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the text is JSON, but ambiguous, too deep or too large.
  * @example
  * parseJson('{"city": "Oslo"}') // { city: 'Oslo' }
  * @see https://www.rfc-editor.org/rfc/rfc8259
@@ -35,23 +35,23 @@ export function parseJson(text: string, options: { limit?: number; depth?: numbe
   const { limit = 262_144, depth = deepest } = options
   const levels = Math.min(depth, 1_000)
   if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw tooLarge(limit)
-  // The engine's own parser makes the value. What it would let pass, or get wrong, shows in cheap counts, and only a text
-  // that is odd in one of them is read slowly, by the one function that knows what to say about it.
+  // The engine's parser makes the value. Cheap counts find what it accepts or gets wrong. Only a text that fails one of them
+  // goes to the slow reader, which makes the error message.
   const members = countMembers(text, levels)
   if (members >= 0) {
     try {
       const value: Json = JSON.parse(text)
       if (countOwn(value, text.includes('\\u')) === members && isWellFormed(text)) return value
     } catch {
-      // The error that tells more is made below.
+      // The slow reader below makes a better error.
     }
   }
   return readJson(text, levels)
 }
 
 /**
- * Counts the colons outside strings, which in valid JSON is the number of members, duplicates included; -1 where the text
- * is not for the engine: it is too deep, or has an escape in a key, which V8 (13.6, for one) may take for another key that it has met.
+ * Counts the colons outside strings, which in valid JSON is the number of members, duplicates included. Returns -1 if the text
+ * is too deep, or has an escape in a key: V8 13.6 may mistake such a key for an earlier one.
  */
 function countMembers(text: string, levels: number): number {
   const hasEscapes = text.includes('\\')
@@ -73,7 +73,7 @@ function countMembers(text: string, levels: number): number {
   return members
 }
 
-/** Finds the closing quote of a string. Short strings end within a loop; the engine is faster at finding far ones. */
+/** Finds the closing quote of a string: by a loop in short strings, by the faster search of the engine in long ones. */
 function endOfString(text: string, start: number): number {
   let index = start
   for (const near = start + 32; index < near; index++) {
@@ -91,7 +91,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Counts the members that a value came to have; `NaN`, which equals no count, where it holds what it must not. */
+/** Counts the members of a value. Returns `NaN`, which equals no count, if the value holds something forbidden. */
 function countOwn(value: Json, strict: boolean): number {
   if (typeof value === 'string') return strict && !isWellFormed(value) ? Number.NaN : 0
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : Number.NaN
@@ -116,14 +116,14 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 interface Level {
   readonly value: object
   readonly close: '}' | ']'
-  /** The key or index that is being read; none yet before the first key. */
+  /** The key or index that is being read; `undefined` before the first key. */
   key: string | number | undefined
 }
 
 /**
- * Reads the text from left to right, slowly, and throws at the first thing that is wrong with it, with its exact position.
+ * Reads the text slowly from left to right, and throws at the first fault with its exact position.
  *
- * Exported for its tests: on every text it must agree with the fast way.
+ * Exported for its tests: it must agree with the fast way on every text.
  */
 export function readJson(text: string, levels: number): unknown {
   const open: Level[] = []
@@ -146,7 +146,7 @@ export function readJson(text: string, levels: number): unknown {
   const ambiguous = (position: number, reason: string, next: string): never => {
     throw uncanonical(`${reason} at ${where(position)}. ${next}`, path())
   }
-  /** Reads what a sticky pattern matches here; nothing, where it does not. */
+  /** Reads what a sticky pattern matches at this position: an empty string if it does not match. */
   const match = (pattern: RegExp): string => {
     pattern.lastIndex = at
     const found = pattern.exec(text)?.[0] ?? ''
@@ -156,7 +156,7 @@ export function readJson(text: string, levels: number): unknown {
   const space = (): void => {
     if (text.charCodeAt(at) <= 0x20) match(/[\t\n\r ]*/y)
   }
-  /** Reads a string, from its opening quote on. */
+  /** Reads a string, starting at its opening quote. */
   const string = (): string => {
     const start = at++
     for (; match(/[ !#-[\]-\uffff]*/y), text[at] !== '"'; at++) {
@@ -200,7 +200,7 @@ export function readJson(text: string, levels: number): unknown {
     at++
   }
 
-  /** Puts a value where it belongs; defined, since assigning to `__proto__` is something else. */
+  /** Puts a value into its container by definition, since assigning to `__proto__` would change the prototype. */
   const place = (value: unknown): void => {
     const level = open.at(-1)
     const own = { value, writable: true, enumerable: true, configurable: true }

@@ -1,7 +1,7 @@
-// Of ES2024, so every engine has it that has what else is used here, but not every TypeScript library.
+// ES2024: every supported engine has it, but not every TypeScript library does.
 const wellFormed: (this: string) => boolean = Reflect.get(String.prototype, 'isWellFormed')
 
-/** Whether a string has no lone surrogates, and so has a UTF-8 of its own. */
+/** Whether a string has no lone surrogates, so that UTF-8 can hold it. */
 export function isWellFormed(value: string): boolean {
   return wellFormed.call(value)
 }
@@ -14,7 +14,7 @@ export function utf8Length(text: string): number {
   return text.length > 256 ? countedByEngine(text) : counted(text)
 }
 
-/** An engine counts fastest if it encodes, into a place that is there already. */
+/** Encoding into a buffer that exists already is the engine's fastest way to count. */
 function countedByEngine(text: string): number {
   scratch ??= new Uint8Array(32_768)
   let bytes = 0
@@ -36,7 +36,7 @@ function counted(text: string): number {
   return bytes
 }
 
-/** The keys that a JSON Pointer names, from the root on. */
+/** Returns the keys that a JSON Pointer names, from the root on. */
 export function pointerSteps(pointer: string): string[] {
   return pointer
     .split('/')
@@ -44,18 +44,18 @@ export function pointerSteps(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** Random bytes as hexadecimal digits: what nobody can guess. */
+/** Returns unguessable random bytes as hexadecimal digits. */
 export function randomDigits(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes))
   return Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** A text that was cut off, without the half of a character at its end. */
+/** Returns a text that was cut off without half a surrogate pair at its end. */
 export function wholeCharacters(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
 }
 
-/** Returns the text, or the beginning of one that is longer, with an ellipsis as its last character. */
+/** Returns the text, or its beginning with an ellipsis as the last character if it is longer. */
 export function shortened(text: string, longest: number): string {
   return text.length <= longest ? text : `${wholeCharacters(text.slice(0, longest - 1))}…`
 }

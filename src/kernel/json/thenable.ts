@@ -1,4 +1,4 @@
-/** Whether a value has to be waited for: promises of any realm and library, and nothing else. */
+/** Whether a value is a promise, of any realm or library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     value !== null &&
@@ -7,7 +7,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   )
 }
 
-/** Lets others' work go on unwatched: only its failure is told. */
+/** Awaits work in the background and passes only its failure on. */
 export async function unawaited(work: unknown, failed: (error: unknown) => void = () => {}): Promise<void> {
   try {
     await work
@@ -16,16 +16,16 @@ export async function unawaited(work: unknown, failed: (error: unknown) => void 
   }
 }
 
-/** Goes on with a value: at once, or as soon as it is there. What is not waited for costs no turn of the event loop. */
-export function after<Value, Next>(
+/** Calls `next` synchronously for plain values, asynchronously for promises. A plain value costs no turn of the event loop. */
+export function thenSync<Value, Next>(
   value: Value | PromiseLike<Value>,
   next: (value: Value) => Next,
 ): Next | Promise<Awaited<Next>> {
   return isThenable(value) ? ((value as Promise<Value>).then(next) as Promise<Awaited<Next>>) : next(value)
 }
 
-/** Does work, then what has to be done whatever comes of it, and goes on: at once, or as soon as the work is done. */
-export function lastly<Value, Next = Value>(
+/** Does work, then calls `last` on success and failure, and `next` on success: synchronously unless the work returns a promise. */
+export function finallySync<Value, Next = Value>(
   work: () => Value | Promise<Value>,
   last: (isError: boolean) => void,
   next: (value: Value) => Next = asItIs,
@@ -37,13 +37,13 @@ export function lastly<Value, Next = Value>(
     last(true)
     throw error
   }
-  if (isThenable(value)) return later(value, last, next)
+  if (isThenable(value)) return finallyLater(value, last, next)
   last(false)
   return next(value)
 }
 
-/** On its own, since what a promise holds on to is made for nothing where there is none. */
-function later<Value, Next>(
+/** A function of its own, so that the synchronous path allocates no closures. */
+function finallyLater<Value, Next>(
   work: Promise<Value>,
   last: (isError: boolean) => void,
   next: (value: Value) => Next,

@@ -1,6 +1,6 @@
 import { UncanonicalArgsError } from '../errors.ts'
 
-/** Writes a path as code would read it: `args.items[3].when`. */
+/** Writes a path as an expression of code: `args.items[3].when`. */
 export function pathText(path: readonly (PropertyKey | undefined)[], root = 'args'): string {
   let text = root
   for (const key of path) {
@@ -12,7 +12,7 @@ export function pathText(path: readonly (PropertyKey | undefined)[], root = 'arg
   return text
 }
 
-/** Makes the error for args that have no canonical form; the reason is a clause, and tells what to do next. */
+/** Makes the error for args that have no canonical form. The reason is a clause that also says what to do next. */
 export function uncanonical(
   reason: string,
   path: readonly (PropertyKey | undefined)[],
@@ -24,7 +24,7 @@ export function uncanonical(
   return new UncanonicalArgsError(`The args cannot be identified${place}: ${reason}.`, { issues, cause })
 }
 
-/** Makes the error for args that are over the limit. */
+/** Makes the error for args that are too large. */
 export function tooLarge(limit: number): UncanonicalArgsError {
   return uncanonical(`they are larger than ${limit} bytes of JSON. Send less, or a reference to it`, [])
 }
@@ -39,7 +39,7 @@ const instead = new Map([
   ['undefined', 'null, or {} for no args'],
 ])
 
-/** Says that a value is no JSON, and what to pass instead. */
+/** Returns the reason why a value is not JSON, and what to pass instead. */
 export function whyNotJson(value: unknown): string {
   let kind: string = typeof value
   if (typeof value === 'object') {

@@ -2,7 +2,7 @@ import { copyOfJson } from './copy.ts'
 import { JournalError } from '../errors.ts'
 import { readText } from './json-text.ts'
 
-/** A value that is known by its JSON text alone: it takes little room, and nobody can change it. */
+/** Stores a value as JSON text: immutable and compact. */
 export class Written {
   readonly #text: string
 
@@ -16,9 +16,9 @@ export class Written {
 }
 
 /**
- * The same as JSON, with nothing in it that others hold.
+ * Returns a deep copy of a value as JSON, which shares nothing with it.
  *
- * @throws `E_JOURNAL` where it has no JSON text.
+ * @throws `E_JOURNAL` if the value has no JSON text.
  */
 export function ownJson<Value extends object>(value: Value): Value {
   try {

@@ -1,4 +1,12 @@
-import { isToolError, ToolDownstreamError, ToolFailure, type ErrorCategory, type ToolError } from '../errors.ts'
+import type { Received } from '../call/parcel.ts'
+import {
+  DuplicateInvocationError,
+  type ErrorCategory,
+  isToolError,
+  ToolDownstreamError,
+  type ToolError,
+  ToolFailure,
+} from '../errors.ts'
 import { shortened } from '../json/text.ts'
 
 const longestLine = 1_000
@@ -10,7 +18,7 @@ interface Words {
   readonly message: string
 }
 
-/** Reads what was thrown: it may be no error at all, and its getters may throw in turn. */
+/** Reads a thrown value. It may be no error, and its getters may throw too. */
 export function wordsOf(thrown: unknown): Words {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { name: 'Error', message: String(thrown) }
@@ -35,11 +43,11 @@ interface SystemError {
   readonly hostname?: unknown
   readonly address?: unknown
   readonly port?: unknown
-  /** One for each address that was tried. */
+  /** One error for each address that was tried. */
   readonly errors?: readonly SystemError[]
 }
 
-/** Returns which connection failed and how, since `fetch` says neither. Of other causes it tells nothing. */
+/** Returns which connection failed and how, since `fetch` says neither. Returns nothing for other causes. */
 function connectionOf(thrown: object, words: string): string {
   try {
     const { cause } = thrown as { readonly cause?: SystemError }
@@ -53,7 +61,7 @@ function connectionOf(thrown: object, words: string): string {
   }
 }
 
-/** Wraps whatever a handler or a middleware threw. */
+/** Wraps what a handler or a middleware threw. */
 export function downstream(toolName: string, thrown: unknown): ToolDownstreamError {
   const { name, message } = wordsOf(thrown)
   const failure = thrown instanceof ToolFailure ? thrown : undefined
@@ -70,7 +78,7 @@ function isRetryable(thrown: unknown): boolean {
   return isToolError(thrown) && thrown.retryable
 }
 
-/** The failure that a handler returned instead of throwing it: `{ ok: false, error, recommendations?, note? }` and nothing else. */
+/** Returns the failure in a result of exactly the form `{ ok: false, error, recommendations?, note? }`. */
 export function returnedFailure(value: unknown): ToolFailure | undefined {
   if (typeof value !== 'object' || value === null || (value as { ok?: unknown }).ok !== false) return undefined
   const { ok: _ok, error, recommendations, note, ...others } = value as Record<string, unknown>
@@ -84,13 +92,13 @@ const socketCodes = ['ETIMEDOUT', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 
 const fetchCodes = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET']
 const networkCodes = new Set([...resolverCodes, ...socketCodes, ...fetchCodes])
 
-/** Whether the code is one of a broken or missing connection; `fetch` has it in the cause of what it throws. */
+/** Whether the code is that of a network failure. Errors of `fetch` have it in their cause. */
 function isOfNetwork({ code, cause }: { readonly code?: unknown; readonly cause?: unknown }): boolean {
   const behind = typeof cause === 'object' && cause !== null ? (cause as { readonly code?: unknown }).code : undefined
   return [code, behind].some((one) => typeof one === 'string' && networkCodes.has(one))
 }
 
-/** What kind of trouble was thrown, read from types and codes alone. */
+/** Returns the category of a thrown value, by types and codes alone. */
 export function categoryOf(thrown: unknown): ErrorCategory {
   try {
     if (isToolError(thrown)) return thrown.category
@@ -110,8 +118,8 @@ export function categoryOf(thrown: unknown): ErrorCategory {
 }
 
 /**
- * Returns the one line of an error that a model may read: never a stack, and of the cause only what a handler threw. Class names
- * of others may help, such as `TypeError`. Ours do not.
+ * Returns the line of an error for the model. It never has a stack. Of causes it has only what a handler threw, with class
+ * names such as `TypeError`, but not those of this package.
  */
 export function modelLine(error: ToolError, isExposed: boolean): string {
   if (!isExposed || !error.exposed) return 'The tool failed; the reason is not shown.'
@@ -122,24 +130,24 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
   return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestLine)
 }
 
-/** Control, direction and separator characters: what a terminal or a log obeys, or a reader is deceived by. */
+/** Control, direction and separator characters, which steer terminals and logs or deceive readers. */
 // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
 const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Text in lines that no terminal or log obeys: all but tabs and the ends of lines is escaped. */
+/** Escapes the characters that steer terminals and logs, except tabs and line ends. */
 export function plainText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(deceptive, (character) => (/[\n\t]/.test(character) ? character : escape(character)))
 }
 
-/** Text as one line that no terminal or log obeys: control, direction and separator characters are escaped. */
+/** Returns text as one line. Control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
   const escaped = cut(text, longest).replace(deceptive, escape)
   return escaped.length > longest || text.length > longest ? `${cut(escaped, longest - 1)}…` : escaped
 }
 
-/** The beginning of a text, without half of a character at its end. */
+/** Cuts a text without splitting its last character. */
 function cut(text: string, longest: number): string {
   return text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
 }
@@ -147,4 +155,12 @@ function cut(text: string, longest: number): string {
 function escape(character: string): string {
   if (character === '\n') return '\\n'
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Makes the error of an invocation that already exists. The existing call may have had an effect. */
+export function duplicate(received: Received, effect: Received['effect'] = 'unknown'): DuplicateInvocationError {
+  received.effect = effect
+  return new DuplicateInvocationError(
+    `Invocation ${JSON.stringify(received.invocationId)} already exists: it is still running, or was made with different arguments, session or caller. Retry later; a new id may run the tool twice.`,
+  )
 }

@@ -1,35 +1,35 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { InternalError, isToolError, ToolDeniedError, ToolError, ToolFailure, type ErrorCode } from '../errors.ts'
-import type { ToolEvent } from '../call/events.ts'
+import {
+  type ErrorCode,
+  InternalError,
+  isToolError,
+  statusOf,
+  ToolDeniedError,
+  ToolError,
+  ToolFailure,
+} from '../errors.ts'
+import type { EventBody } from '../call/events.ts'
 import { modelLine } from './failure.ts'
-import { redactorOf } from '../call/secrets.ts'
-import { progressOf, type Received, type Spooled } from '../call/parcel.ts'
+import { stageFields, type Received, type Spooled } from '../call/parcel.ts'
 import type { Pause } from '../call/pause.ts'
-import type { Kernel } from '../ports.ts'
-import { productOf } from '../result/encode.ts'
-import type { Awaited } from '../../records/record.ts'
+import type { Kernel } from '../kernel.ts'
+import { encodeResult } from '../result/encode.ts'
+import type { PauseRecord } from '../call/record.ts'
+import { redactorOf } from '../call/secrets.ts'
 
 type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
-const statuses = new Map<ErrorCode, CallStatus>([
-  ['E_TOOL_DENIED', 'denied'],
-  ['E_APPROVAL_EXPIRED', 'denied'],
-  ['E_TOOL_TIMEOUT', 'timed_out'],
-  ['E_CLIENT_TOOL', 'timed_out'],
-  ['E_TOOL_CANCELLED', 'cancelled'],
-])
-
-/** What became of a call, and what is still to be told of it once it is written down. */
+/** The outcome of a call, and what is emitted once it is written. */
 export interface Outcome {
   readonly result: ToolResult
-  /** What the call needs to go on, where it is paused. */
-  readonly awaits?: Awaited
-  /** What happened before it settled. */
-  readonly before?: ToolEvent
+  /** What the call needs to go on, if it is paused. */
+  readonly paused?: PauseRecord
+  /** The body of `call:paused`. */
+  readonly pause?: EventBody<'call:paused'>
 }
 
-/** The result of a call that walked the whole passage. */
+/** Makes the result of a call that walked the whole passage. */
 export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
   const result = outcome(spooled, 'ok', spooled.effect, receipt.content)
@@ -39,7 +39,7 @@ export function success(spooled: Spooled): ToolResult {
   return result
 }
 
-/** What is told of errors that quote what a handler or a validator threw, if their tool has secrets. */
+/** Messages in place of those that quote a handler or a validator, if the tool has secrets. */
 const unquoted: Partial<Record<ErrorCode, string>> = {
   E_TOOL_DOWNSTREAM_ERROR:
     'The tool failed. It has secrets, so what it threw is not told: throw a ToolFailure to say what may be read.',
@@ -48,9 +48,9 @@ const unquoted: Partial<Record<ErrorCode, string>> = {
     'The validator failed. The tool has secrets, so its words are not told. The args may have been right; the same call may succeed later.',
 }
 
-/** The error as it may be told: if the tool has secrets, without causes, and without words that quote a secret. */
+/** Returns the error. If the tool has secrets, returns a copy without causes and without secret values. */
 function discreet(received: Received, error: ToolError): ToolError {
-  const { tool, identity } = progressOf(received)
+  const { tool, identity } = stageFields(received)
   if (tool === undefined || tool.secrets.length === 0) return error
   const redactor = redactorOf({ tool, identity })
   const { cause, code, category, retryable: isRetryable, issues, recommendations: advice } = error
@@ -80,22 +80,17 @@ function discreet(received: Received, error: ToolError): ToolError {
   return told
 }
 
-/** The result of a call that left the passage early. */
+/** Makes the result of a call that left the passage early. */
 export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
   const error = discreet(received, thrown)
-  const result = outcome(
-    received,
-    statuses.get(error.code) ?? 'error',
-    received.effect,
-    wordsFor(received, kernel, error),
-  )
+  const result = outcome(received, statusOf(error), received.effect, wordsFor(received, kernel, error))
   result.error = error
   const { name: toolName, callId, invocationId } = received
   if (Object.isExtensible(error)) Object.assign(error, { toolName, callId, invocationId })
   return result
 }
 
-/** The result of a call in which the kernel itself failed; reported, since it is nobody else's fault. */
+/** Makes the result of a call in which the kernel itself failed, and reports the fault. */
 export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
   const message = 'The kernel failed while it handled the call; this is a fault of the package.'
   const error = new InternalError(message, { cause, exposed: false })
@@ -104,22 +99,22 @@ export function fault(received: Received, kernel: Kernel, cause: unknown): ToolR
   return result
 }
 
-/** The result of a call that failed, whatever was thrown. */
+/** Makes the result of a failed call from any thrown value. */
 export function failed(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
   return isToolError(thrown) ? failure(received, kernel, thrown) : fault(received, kernel, thrown)
 }
 
-/** The result of a call that waits for somebody. */
+/** Makes the result of a call that waits for an answer. */
 export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
   const text = waitingWords(received.name, pause.reason)
   const result = outcome(received, 'pending', received.effect, [{ type: 'text', text }])
-  // Not enumerable: a host that returns the result over HTTP must not hand the requester the approval.
+  // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
   return result
 }
 
-/** What the model is told of a call that waits. */
+/** Returns the words for the model about a call that waits. */
 export function waitingWords(toolName: string, reason: Pause['reason']): string {
   if (reason === 'client') return `${toolName} waits for the answer of the client.`
   return `${toolName} has not run yet: it waits for approval by a person.`
@@ -142,13 +137,13 @@ function outcome(
 function wordsFor(received: Received, kernel: Kernel, error: ToolError): readonly ContentBlock[] {
   if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
     try {
-      return productOf(error.toolResult).blocks
+      return encodeResult(error.toolResult).blocks
     } catch {
       // what the policy gave cannot be shown: its words can
     }
   }
-  // What we say ourselves is for the model, such as who denied it and why, and what is wrong with its args.
+  // The package's own messages are for the model, such as a denial and its reason, or issues of args.
   const isTheirs = error.code === 'E_TOOL_DOWNSTREAM_ERROR' || error.code === 'E_INVALID_TOOL_RESULT'
-  const isExposed = !isTheirs || (progressOf(received).tool?.exposeErrors ?? kernel.exposeErrors)
+  const isExposed = !isTheirs || (stageFields(received).tool?.exposeErrors ?? kernel.exposeErrors)
   return [{ type: 'text', text: modelLine(error, isExposed) }]
 }

@@ -1,37 +1,38 @@
+import { artifactBrand } from './brand.ts'
 import { ArtifactError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
 import { giveWay, LineIndex, stretch } from './lines.ts'
 import type { SpoolReader, ToolContext } from '../ports.ts'
 import { wholeCharacters } from '../json/text.ts'
 
-/** What an artifact is made of. */
+/** The parts of an artifact. */
 export interface ArtifactSource {
   readonly reader: SpoolReader
-  /** Default: the class's own. */
+  /** Default: that of the class. */
   readonly mediaType?: string | undefined
-  /** Under which a store keeps the bytes. */
+  /** The name under which a store keeps the bytes. */
   readonly handle?: string | undefined
-  /** Whether the maker of the text is to be trusted. Default: `false`. */
+  /** Whether the source of the text is trusted. Default: `false`. */
   readonly trusted?: boolean | undefined
-  /** Where the lines of these bytes begin, as far as that was found out before. */
+  /** The line ends of these bytes that were counted before. */
   readonly index?: LineIndex | undefined
 }
 
-/** A question that a model may ask of an artifact, as a tool of the name `artifact_<key>`. */
+/** A question that a model may ask of an artifact, by a tool named `artifact_<key>`. */
 export interface ArtifactQuery {
-  /** What it answers and when to ask it, for the model. */
+  /** Tells the model what it answers and when to ask it. */
   readonly description: string
-  /** What it takes beside the handle; its root is an object. Default: nothing. */
+  /** The args beside the handle; its root is an object. Default: none. */
   readonly inputSchema?: Schema
-  /** Answers with text or a JSON value, of which the model is shown no more than it can take. */
+  /** Returns text or a JSON value; what is too long for the model is cut. */
   answer(artifact: never, input: never, context: ToolContext): unknown
 }
 
 /** Lines that were read together. */
 export interface Lines {
-  /** The number of the first, counted from 0. */
+  /** The number of the first line, counted from 0. */
   readonly first: number
-  /** None at times, within a line that is longer than what is read at a time. */
+  /** May be empty within a line that is longer than one read. */
   readonly texts: readonly string[]
 }
 
@@ -40,26 +41,25 @@ export interface ArtifactClass<Artifact extends SpooledArtifact = SpooledArtifac
   new (source: ArtifactSource): Artifact
 }
 
-/** A subclass, or a function that gives it, for modules that import each other. */
+/** A subclass, or a function that returns it, for modules that import each other. */
 export type ArtifactOption<Artifact extends SpooledArtifact = SpooledArtifact> =
   ArtifactClass<Artifact> | (() => ArtifactClass<Artifact>)
 
-const artifactBrand: unique symbol = Symbol.for('toolwright.artifact') as never
 const tailStretch = 65_536
-/** No string of the engine is longer; beyond it there are bytes alone. */
+/** The longest string of the engine; longer content can only be read as bytes. */
 const longestText = 2 ** 29 - 24
 
-/** A whole result, held as bytes wherever they are, and read in parts. Lines are counted from 0. */
+/** A whole result as bytes in memory or in a store, read in parts. Lines are counted from 0. */
 export class SpooledArtifact {
   static readonly kind: string = 'artifact'
   static readonly mediaType: string = 'application/octet-stream'
-  /** Every media type that means this class, where there is more than its own. */
+  /** All media types of this class, if it has more than `mediaType`. */
   static readonly mediaTypes?: readonly string[]
   static {
     Object.defineProperty(this.prototype, artifactBrand, { value: true })
   }
 
-  /** What models may ask of artifacts of this class, beside what they may ask of those of the classes that it extends. */
+  /** The questions that models may ask of artifacts of this class, in addition to those of the classes that it extends. */
   static readonly queries: Readonly<Record<string, ArtifactQuery>> = {}
 
   readonly mediaType: string
@@ -76,25 +76,25 @@ export class SpooledArtifact {
     this.#index = source.index ?? new LineIndex()
   }
 
-  /** What sort of artifact it is, in one word. */
+  /** The sort of artifact, in one word. */
   get kind(): string {
     return (this.constructor as typeof SpooledArtifact).kind
   }
 
-  /** The size in bytes. */
+  /** Returns the size in bytes. */
   byteLength(): number {
     return this.#reader.byteLength
   }
 
-  /** How many lines there are; a final newline ends the last line and begins no other. */
+  /** Returns the number of lines; a final newline does not begin another line. */
   lineCount(): Promise<number> {
     return this.#index.lineCount(this.#reader)
   }
 
   /**
-   * A rough number of tokens.
+   * Returns a rough number of tokens.
    *
-   * @param estimate Counts those of a piece of text. Default: a quarter of the bytes, rounded up.
+   * @param estimate Counts the tokens of a piece of text. Default: a quarter of the bytes, rounded up.
    */
   async estimateTokens(estimate?: (text: string) => number): Promise<number> {
     if (estimate === undefined) return Math.ceil(this.byteLength() / 4)
@@ -105,21 +105,21 @@ export class SpooledArtifact {
   }
 
   /**
-   * Everything, as text.
+   * Returns all of it as text.
    *
-   * @throws `E_ARTIFACT` where it is longer than a string can be: about 512 MiB.
+   * @throws `E_ARTIFACT` if it is longer than the longest string: about 512 MiB.
    */
   async asString(): Promise<string> {
     if (this.byteLength() > longestText) throw new ArtifactError(tooLong(this.byteLength()))
     return new TextDecoder().decode(await this.bytes())
   }
 
-  /** The first lines. @param count How many. Default: 10. */
+  /** Returns the first lines. @param count How many. Default: 10. */
   head(count = 10): Promise<string> {
     return this.cat(0, count)
   }
 
-  /** The last lines. @param count How many. Default: 10. */
+  /** Returns the last lines. @param count How many. Default: 10. */
   async tail(count = 10): Promise<string> {
     const lines: string[] = []
     if (count > 0) {
@@ -130,7 +130,7 @@ export class SpooledArtifact {
     return lines.join('\n')
   }
 
-  /** The lines from `start` up to and without `end`, as far as there are any. */
+  /** Returns the existing lines from `start` up to and without `end`. */
   async cat(start = 0, end: number = Infinity): Promise<string> {
     const found: string[] = []
     const from = Math.max(0, start)
@@ -144,10 +144,10 @@ export class SpooledArtifact {
   }
 
   /**
-   * The lines that contain a string, or that a pattern of the host's own matches.
+   * Returns the lines that contain a string, or that a pattern of the host matches.
    *
-   * @param pattern A string, or anything with `test`, such as a regular expression.
-   * @param options `limit`: after how many lines to stop. Default: never.
+   * @param pattern A string, or an object with `test`, such as a regular expression.
+   * @param options `limit`: the maximum number of lines. Default: none.
    */
   async grep(
     pattern: string | Pick<RegExp, 'test'>,
@@ -155,7 +155,7 @@ export class SpooledArtifact {
   ): Promise<{ line: number; text: string }[]> {
     const matches = (text: string): boolean => {
       if (typeof pattern === 'string') return text.includes(pattern)
-      if (pattern instanceof RegExp) pattern.lastIndex = 0 // a global or sticky one would go on from its last match
+      if (pattern instanceof RegExp) pattern.lastIndex = 0 // a global or sticky pattern would continue at its last match
       return pattern.test(text)
     }
     const found: { line: number; text: string }[] = []
@@ -168,16 +168,16 @@ export class SpooledArtifact {
     return found
   }
 
-  /** The bytes from `start` up to and without `end`, as far as there are any. */
+  /** Returns the existing bytes from `start` up to and without `end`. */
   async bytes(start = 0, end: number = Infinity): Promise<Uint8Array> {
     const from = Math.max(0, Math.min(start, this.byteLength()))
     return this.#reader.read(from, Math.max(from, Math.min(end, this.byteLength())))
   }
 
-  /** All bytes, in pieces. */
+  /** Yields all bytes in pieces. */
   async *chunks(from = 0): AsyncGenerator<Uint8Array, void, undefined> {
     for (let start = from, end; start < this.byteLength(); start = end) {
-      end = (Math.floor(start / stretch) + 1) * stretch // no piece lies across the border of two stretches
+      end = (Math.floor(start / stretch) + 1) * stretch // no piece crosses the border of two stretches
       const bytes = await this.bytes(start, end)
       if (start % stretch === 0) this.#index.note(start / stretch, bytes)
       yield bytes
@@ -185,17 +185,17 @@ export class SpooledArtifact {
     }
   }
 
-  /** All lines, without their ends (`\n` or `\r\n`). */
+  /** Yields all lines, without their ends (`\n` or `\r\n`). */
   async *lines(): AsyncGenerator<string, void, undefined> {
     for await (const { texts } of this.lineGroups()) yield* texts
   }
 
   /**
-   * The lines, many at a time: what a query over a large artifact reads.
+   * Yields the lines, many at a time, for queries over large artifacts.
    *
-   * @param options `start`: the first line, found without reading what stands before it a second time. Default: 0.
-   * `longest`: characters after which a line is cut, and ends with `…`. Default: never.
-   * @throws `E_ARTIFACT` where a line that is not cut is longer than a string can be.
+   * @param options `start`: the first line, found without reading the lines before it twice. Default: 0.
+   * `longest`: characters after which a line is cut and ends with `…`. Default: none.
+   * @throws `E_ARTIFACT` if an uncut line is longer than the longest string.
    */
   async *lineGroups(
     options: { readonly start?: number; readonly longest?: number } = {},
@@ -204,14 +204,14 @@ export class SpooledArtifact {
     yield* this.#linesFrom(await this.#index.offsetOf(start, this.#reader), start, longest)
   }
 
-  /** What may be written down in the artifact's place. */
+  /** Returns the description that is written in place of the artifact. */
   toJSON(): { kind: string; mediaType: string; byteLength: number; handle?: string } {
     const { kind, mediaType, handle } = this
     return { kind, mediaType, byteLength: this.byteLength(), ...(handle === undefined ? undefined : { handle }) }
   }
 
   async *#linesFrom(offset: number, line: number, longest: number): AsyncGenerator<Lines, void, undefined> {
-    // Only at the very beginning is U+FEFF a mark of the byte order and no character.
+    // U+FEFF is a byte order mark only at the very beginning; elsewhere it is a character.
     const decoder = new TextDecoder('utf-8', { ignoreBOM: offset > 0 })
     const shown = (text: string): string => {
       const end = text.endsWith('\r') ? text.length - 1 : text.length
@@ -219,7 +219,7 @@ export class SpooledArtifact {
     }
     let first = line
     let rest = ''
-    let isCut = false // the line that goes on was given out, cut: what is left of it is passed over
+    let isCut = false // whether the current line was already yielded, cut: its rest is skipped
     for await (const chunk of this.chunks(offset)) {
       const texts = decoder.decode(chunk, { stream: true }).split('\n')
       const last = texts.pop() ?? ''
@@ -236,14 +236,14 @@ export class SpooledArtifact {
         rest = ''
         isCut = true
       }
-      yield { first, texts: texts.map(shown) } // of none, in a long line: whoever reads may stop here
+      yield { first, texts: texts.map(shown) } // may be empty within a long line, so that the reader can stop here
       first += texts.length
     }
     rest += decoder.decode()
     if (rest !== '') yield { first, texts: [rest.length > longest ? shown(rest) : rest] }
   }
 
-  /** Where the last `count` lines begin, found from the end so that nothing else is read. */
+  /** Returns the offset of the last `count` lines, searched from the end so that nothing else is read. */
   async #startOfLast(count: number): Promise<number> {
     const last = this.byteLength() - 1
     let seen = 0
@@ -260,15 +260,4 @@ export class SpooledArtifact {
 
 function tooLong(length: number): string {
   return `${length.toLocaleString('en')} bytes are more than one string can hold. Read them in parts: by lines, or with \`bytes(start, end)\`.`
-}
-
-/** Whether a value is an artifact, whichever copy of the package made it. */
-export function isArtifact(value: unknown): value is SpooledArtifact {
-  return typeof value === 'object' && value !== null && artifactBrand in value
-}
-
-/** Whether a value is `SpooledArtifact` or a subclass of it, of whichever copy of the package. */
-export function isArtifactClass(value: unknown): boolean {
-  const prototype: unknown = typeof value === 'function' ? value.prototype : undefined
-  return typeof prototype === 'object' && prototype !== null && artifactBrand in prototype
 }

@@ -6,7 +6,7 @@ export interface TextBlock {
   readonly text: string
 }
 
-/** A JSON value; `text` is the same value as JSON text, where the maker has it. */
+/** A JSON value; `text` is the same value as JSON text, if it is known. */
 export interface JsonBlock {
   readonly type: 'json'
   readonly data: unknown
@@ -50,30 +50,30 @@ export interface ResourceLinkBlock {
 }
 
 /**
- * What a model is shown, in blocks: those of the Model Context Protocol, and `json`.
+ * A block of what a model is shown: one of the Model Context Protocol, or `json`.
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result
  */
 export type ContentBlock = TextBlock | JsonBlock | ImageBlock | AudioBlock | ResourceBlock | ResourceLinkBlock
 
-// Registered, so that another copy of the package understands the marks; symbols cannot come out of JSON.
+// Registered symbols, so that another copy of the package reads the marks. JSON cannot forge them.
 const blocksMark: unique symbol = Symbol.for('toolwright.content') as never
 const valueMark: unique symbol = Symbol.for('toolwright.json') as never
 
-/** A handler's result that is meant as content blocks. */
+/** A handler's result that is marked as content blocks. */
 export interface MarkedContent {
   readonly [blocksMark]: readonly ContentBlock[]
 }
 
-/** A handler's result that is meant as one JSON value. */
+/** A handler's result that is marked as one JSON value. */
 export interface MarkedJson<Value = unknown> {
   readonly [valueMark]: Value
 }
 
 /**
- * Says that a handler's result is content blocks, of any kind and with any extra fields.
+ * Marks a handler's result as content blocks, of any kind and with any extra fields.
  *
- * @param blocks The blocks, in the order in which the model shall read them.
+ * @param blocks The blocks, in the order in which the model reads them.
  * @example
  * ```ts
  * import { content } from 'toolwright'
@@ -86,7 +86,7 @@ export function content(blocks: readonly ContentBlock[]): MarkedContent {
 }
 
 /**
- * Says that a handler's result is one JSON value, also where it is a string or looks like content blocks.
+ * Marks a handler's result as one JSON value, even if it is a string or looks like content blocks.
  *
  * @param value Any JSON value.
  * @example
@@ -100,11 +100,11 @@ export function json<Value>(value: Value): MarkedJson<Value> {
   return { [valueMark]: value }
 }
 
-/** Blocks that a result may have; an array may say that it has four thousand million, and have one. */
+/** The most blocks of a result: a sparse array may have a `length` of four thousand million. */
 const mostBlocks = 100_000
 
 /**
- * The blocks of a result that was marked by `content`, else nothing.
+ * Returns the blocks of a result that `content` marked, else `undefined`.
  *
  * @throws `E_INVALID_TOOL_RESULT` if there are too many.
  */
@@ -115,19 +115,19 @@ export function markedBlocks(value: object): readonly ContentBlock[] | undefined
   throw new InvalidToolResultError(`${message}. Return one text, or a stream.`, { issues: [{ message, path: [] }] })
 }
 
-/** Whether a result was marked by `json`. */
+/** Whether `json` marked a result. */
 export function isMarkedJson(value: object): value is MarkedJson {
   return valueMark in value
 }
 
-/** The value that was marked by `json`. */
+/** Returns the value that `json` marked. */
 export function markedValue(value: MarkedJson): unknown {
   return value[valueMark]
 }
 
 /** Whether an unmarked array is content: every item has exactly the fields of a text, json, image or audio block. */
 export function looksLikeBlocks(value: readonly unknown[]): value is readonly ContentBlock[] {
-  // Of a sparse array `every` would pass over what is not there.
+  // `every` skips the holes of a sparse array, `Array.from` fills them.
   return value.length <= mostBlocks && isPlainBlock(value[0]) && Array.from(value).every(isPlainBlock)
 }
 

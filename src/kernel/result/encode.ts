@@ -1,18 +1,24 @@
-import { type ArtifactClass } from './artifact.ts'
+import type { ArtifactClass, ArtifactOption, SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
-import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
-import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
+import {
+  isMarkedJson,
+  looksLikeBlocks,
+  markedBlocks,
+  markedValue,
+  type AudioBlock,
+  type ContentBlock,
+  type ImageBlock,
+} from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { jsonBlock } from './json-block.ts'
 import { MemoryReader } from './memory-reader.ts'
-import type { Checked, Receipt } from '../call/parcel.ts'
 import { utf8Length } from '../json/text.ts'
 
-/** The most that one picture or sound may have to be shown as it is, in bytes. */
+/** The largest picture or sound that is shown as it is, in bytes. */
 const mediaLimit = 5_242_880
 
-/** What a result is before it is kept: its bytes, which may still be somebody else's, the class that reads them, and the blocks that show it where it is small. */
-export interface Product {
+/** A result before it is kept: its bytes, which the handler may still own, the class that reads them, and its blocks. */
+export interface EncodedResult {
   readonly source: string | Uint8Array
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
@@ -20,60 +26,60 @@ export interface Product {
 }
 
 /**
- * Reads a result that is all there: text, a JSON value, bytes or content blocks.
+ * Encodes a complete result: text, a JSON value, bytes or content blocks.
  *
- * @throws `E_INVALID_TOOL_RESULT` where it cannot be kept without loss.
+ * @throws `E_INVALID_TOOL_RESULT` if it cannot be kept without loss.
  */
-export function productOf(value: unknown): Product {
+export function encodeResult(value: unknown): EncodedResult {
   try {
-    return productOfAny(value)
+    return encodeAny(value)
   } catch (cause) {
     if (isToolError(cause)) throw cause
     throw new InvalidToolResultError('The result cannot be read: it throws when it is looked at.', { cause })
   }
 }
 
-function productOfAny(value: unknown): Product {
+function encodeAny(value: unknown): EncodedResult {
   switch (typeof value) {
     case 'undefined':
-      return textProduct('')
+      return encodeText('')
     case 'string':
-      return textProduct(value)
+      return encodeText(value)
     case 'number':
     case 'boolean':
-      return textProduct(String(value))
+      return encodeText(String(value))
     case 'object':
-      return value === null ? textProduct('null') : productOfObject(value)
+      return value === null ? encodeText('null') : encodeObject(value)
     default:
-      return jsonProduct(value) // which refuses it, and says why
+      return encodeJson(value) // refuses it with the reason
   }
 }
 
-function productOfObject(value: object): Product {
-  if (isMarkedJson(value)) return jsonProduct(markedValue(value))
-  if (value instanceof ArrayBuffer) return binaryProduct(new Uint8Array(value))
+function encodeObject(value: object): EncodedResult {
+  if (isMarkedJson(value)) return encodeJson(markedValue(value))
+  if (value instanceof ArrayBuffer) return encodeBytes(new Uint8Array(value))
   if (ArrayBuffer.isView(value)) {
-    return binaryProduct(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    return encodeBytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
   }
   const blocks = Array.isArray(value) && looksLikeBlocks(value) ? value : markedBlocks(value)
-  return blocks === undefined ? jsonProduct(value) : blocksProduct(blocks)
+  return blocks === undefined ? encodeJson(value) : encodeBlocks(blocks)
 }
 
-function textProduct(text: string): Product {
+function encodeText(text: string): EncodedResult {
   return { source: text, Class: TextArtifact, blocks: [{ type: 'text', text: text === '' ? '(no output)' : text }] }
 }
 
-function jsonProduct(value: unknown): Product {
+function encodeJson(value: unknown): EncodedResult {
   const block = jsonBlock(value)
   return { source: block.text, Class: JsonArtifact, blocks: [block] }
 }
 
-function binaryProduct(bytes: Uint8Array): Product {
+function encodeBytes(bytes: Uint8Array): EncodedResult {
   const text = `(${bytes.byteLength.toLocaleString('en')} bytes, not shown)`
   return { source: bytes, Class: BinaryArtifact, blocks: [{ type: 'text', text }] }
 }
 
-function blocksProduct(blocks: readonly ContentBlock[]): Product {
+function encodeBlocks(blocks: readonly ContentBlock[]): EncodedResult {
   if (
     !Array.isArray(blocks) ||
     !Array.from(blocks).every((block: unknown) => typeof (block as ContentBlock | null)?.type === 'string')
@@ -82,14 +88,14 @@ function blocksProduct(blocks: readonly ContentBlock[]): Product {
   }
   const [only] = blocks
   if (blocks.length === 1 && only !== undefined) {
-    if (only.type === 'json') return jsonProduct(only.data)
+    if (only.type === 'json') return encodeJson(only.data)
     if (only.type === 'image' || only.type === 'audio') {
       return { source: base64Bytes(only.data), Class: BinaryArtifact, mediaType: only.mimeType, blocks }
     }
   }
   const texts = blocks.map((block) => (block.type === 'text' ? block.text : undefined))
-  if (texts.length > 0 && !texts.includes(undefined)) return { ...textProduct(texts.join('\n')), blocks }
-  return { ...jsonProduct(blocks), blocks }
+  if (texts.length > 0 && !texts.includes(undefined)) return { ...encodeText(texts.join('\n')), blocks }
+  return { ...encodeJson(blocks), blocks }
 }
 
 function base64Bytes(data: string): Uint8Array {
@@ -100,8 +106,15 @@ function base64Bytes(data: string): Uint8Array {
   }
 }
 
-/** Whether a result may live in the result object and be shown as it is. */
-export function isSmall({ source, blocks }: Product, inlineLimit: number): boolean {
+/** What the result of a call holds of the handler's result. */
+export interface Receipt {
+  readonly content: readonly ContentBlock[]
+  readonly artifact: SpooledArtifact
+  readonly handle: string | undefined
+}
+
+/** Whether a result fits into the result object and is shown as it is. */
+export function isSmall({ source, blocks }: EncodedResult, inlineLimit: number): boolean {
   let shown = 0
   let media = 0
   for (const block of blocks) {
@@ -128,14 +141,18 @@ function wordsOfBlock(block: ContentBlock): string {
   return block.type === 'json' && block.text !== undefined ? block.text : JSON.stringify(block)
 }
 
-/** The length of a text in bytes of UTF-8, exact only where it matters whether it is above the limit. */
+/** Returns the length of a text in bytes of UTF-8, exact only if it decides whether the text is above the limit. */
 function byteLength(text: string, limit: number): number {
   return text.length * 3 <= limit || text.length > limit ? text.length : utf8Length(text)
 }
 
+interface KeepOptions {
+  readonly tool: { readonly artifact?: ArtifactOption; readonly trusted: boolean }
+}
+
 /** Keeps a small result in the result object. */
-export function keepSmall({ source, blocks, mediaType, Class }: Product, { tool }: Checked): Receipt {
-  // Bytes that the handler may go on using are copied, as a store would copy them.
+export function keepSmall({ source, blocks, mediaType, Class }: EncodedResult, { tool }: KeepOptions): Receipt {
+  // The handler may reuse its bytes, so they are copied, as a store does.
   const reader = new MemoryReader(typeof source === 'string' ? source : source.slice())
   const artifact = new (chosenClass(tool.artifact, Class))({ reader, mediaType, trusted: tool.trusted })
   return { content: blocks, artifact, handle: undefined }

@@ -3,10 +3,10 @@ import { copyOfJson, define } from '../json/copy.ts'
 import { readResult, readText, textOf } from '../json/json-text.ts'
 import { ownJson, Written } from '../json/written.ts'
 
-/** A block of our own making, of which the text is known for good: whoever is shown the block may change what he holds. */
+/** A block that keeps its text in a private field, since a reader may change the public ones. */
 class TextedBlock implements JsonBlock {
   readonly type = 'json'
-  // Declared alone, since members stand in the order in which they are set.
+  // Only declared: the constructor sets the members in the order in which they are to be enumerated.
   declare readonly data: unknown
   declare readonly text: string
   readonly #text: string
@@ -36,14 +36,14 @@ const readWhenAsked: PropertyDescriptor & ThisType<object> = {
   },
 }
 
-/** Values of which a copy is made at once: where there are more, the text is mostly all that is asked for. */
+/** The most values that are copied at once: of larger values mostly only the text is read. */
 const fewValues = 32
 
 /**
- * The block that shows a JSON value as it was when the block was made, whatever its maker still holds: by a copy if it has few
- * values, else by the text, which is read when the value is first asked for.
+ * Makes a block that keeps the present state of a JSON value. A small value is copied; of a large one the text is parsed when
+ * `data` is first read.
  *
- * @throws `E_INVALID_TOOL_RESULT` where JSON cannot hold the value.
+ * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold the value.
  */
 export function jsonBlock(value: unknown): JsonBlock & { readonly text: string } {
   const { value: plain, values } = readResult(value)
@@ -53,9 +53,9 @@ export function jsonBlock(value: unknown): JsonBlock & { readonly text: string }
 }
 
 /**
- * What a record keeps of content: nothing that others hold, and of the value of a block that has its text, the text.
+ * Returns a private copy of content for a record. A block that knows its JSON text is kept as the text.
  *
- * @throws `E_JOURNAL` where something of it is no JSON.
+ * @throws `E_JOURNAL` if a block is not JSON.
  */
 export function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
   return content.map((block) => {

@@ -1,4 +1,5 @@
-import { isArtifactClass, SpooledArtifact, type ArtifactClass, type ArtifactOption } from './artifact.ts'
+import { SpooledArtifact, type ArtifactClass, type ArtifactOption } from './artifact.ts'
+import { isArtifactClass } from './brand.ts'
 import { ArtifactError } from '../errors.ts'
 import { readText } from '../json/json-text.ts'
 import { pointerSteps } from '../json/text.ts'
@@ -9,36 +10,36 @@ export class TextArtifact extends SpooledArtifact {
   static override readonly mediaType: string = 'text/plain'
 }
 
-/** A result that is one JSON value; nothing is parsed before it is asked for. */
+/** A result that is one JSON value, parsed when it is first needed. */
 export class JsonArtifact extends SpooledArtifact {
   static override readonly kind: string = 'json'
   static override readonly mediaType: string = 'application/json'
   #value: Promise<unknown> | undefined
 
   /**
-   * The whole value.
+   * Returns the whole value.
    *
-   * @throws `E_ARTIFACT` where the text is no JSON.
+   * @throws `E_ARTIFACT` if the text is not JSON.
    */
   value(): Promise<unknown> {
     this.#value ??= this.asString().then(valueOf)
-    this.#value.catch(() => (this.#value = undefined)) // a store that was away may be back
+    this.#value.catch(() => (this.#value = undefined)) // a later read may succeed if the store failed
     return this.#value
   }
 
-  /** `object`, `array`, `string`, `number`, `boolean` or `null`. */
+  /** Returns `object`, `array`, `string`, `number`, `boolean` or `null`. */
   async type(): Promise<string> {
     const value = await this.value()
     return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
   }
 
-  /** The keys of an object; the indices of an array; none of anything else. */
+  /** Returns the keys of an object, the indices of an array, and none for anything else. */
   async keys(): Promise<string[]> {
     const value = await this.value()
     return typeof value === 'object' && value !== null ? Object.keys(value) : []
   }
 
-  /** How many items an array has, or keys an object, or characters a string; 1 for anything else. */
+  /** Returns the number of items of an array, keys of an object or characters of a string; 1 for anything else. */
   async length(): Promise<number> {
     const value = await this.value()
     if (typeof value === 'string' || Array.isArray(value)) return value.length
@@ -46,10 +47,10 @@ export class JsonArtifact extends SpooledArtifact {
   }
 
   /**
-   * The value at a JSON Pointer, or `undefined` where there is none.
+   * Returns the value at a JSON Pointer, or `undefined` if there is none.
    *
    * @param pointer Such as `/items/0/name`; the empty string is the whole value.
-   * @throws `E_ARTIFACT` where the pointer is not one.
+   * @throws `E_ARTIFACT` if the pointer is not a JSON Pointer.
    * @see https://www.rfc-editor.org/rfc/rfc6901
    */
   async get(pointer: string): Promise<unknown> {
@@ -65,7 +66,7 @@ export class JsonArtifact extends SpooledArtifact {
     return value
   }
 
-  /** The items of an array from `start` up to and without `end`. */
+  /** Returns the items of an array from `start` up to and without `end`. */
   async slice(start?: number, end?: number): Promise<unknown[]> {
     const value = await this.value()
     return Array.isArray(value) ? value.slice(start, end) : []
@@ -76,7 +77,7 @@ function valueOf(text: string): unknown {
   try {
     return readText(text)
   } catch (cause) {
-    throw new ArtifactError(`The artifact is no JSON: ${(cause as Error).message}`, { cause })
+    throw new ArtifactError(`The artifact is not JSON: ${(cause as Error).message}`, { cause })
   }
 }
 
@@ -85,14 +86,14 @@ export class BinaryArtifact extends SpooledArtifact {
   static override readonly kind: string = 'binary'
 }
 
-/** Whether an artifact is of a class, be it of another copy of the package: then a kind of the class's own says so. */
+/** Whether an artifact is of a class. An artifact of another copy of the package is recognised by its `kind`. */
 export function isOf(artifact: SpooledArtifact, Class: ArtifactClass): boolean {
   const { kind } = Class as unknown as typeof SpooledArtifact
   const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === artifact.kind
   return isOfOwnKind || kind === SpooledArtifact.kind || artifact instanceof Class
 }
 
-/** The subclass that a tool's `artifact` option means. */
+/** Returns the subclass that the `artifact` option of a tool names. Throws `E_ARTIFACT` if it names none. */
 export function artifactClass<Artifact extends SpooledArtifact>(
   option: ArtifactOption<Artifact>,
 ): ArtifactClass<Artifact> {
@@ -109,12 +110,12 @@ export function artifactClass<Artifact extends SpooledArtifact>(
   )
 }
 
-/** The subclass that a tool's `artifact` option means, where there is one, else the one that the result suggests. */
+/** Returns the subclass that the `artifact` option of a tool names, else the one that the result suggests. */
 export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
   return option === undefined ? otherwise : artifactClass(option)
 }
 
-/** The kernel's own class for a kind of artifact. */
+/** Returns the class of the kernel for a kind of artifact. */
 export function classOfKind(kind: string | undefined): ArtifactClass {
   return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
 }

@@ -1,21 +1,21 @@
 import type { SpoolReader } from '../ports.ts'
 
-/** How many bytes are read at a time; line ends are counted for each such stretch. */
+/** Bytes that are read at a time. Line ends are counted for each such stretch. */
 export const stretch = 262_144
 const lineFeed = 10
-/** After so many stretches whoever reads on lets others have a turn: reading memory never waits by itself. */
+/** Stretches after which a reader yields to the event loop: reading memory never yields by itself. */
 const turn = 16
 
-/** Lets timers and sockets have their turn, now and then. */
+/** Returns a promise every sixteenth stretch, so that timers and sockets get a turn. */
 export function giveWay(number: number): Promise<void> | undefined {
   return number % turn === turn - 1 ? new Promise((resolve) => setTimeout(resolve)) : undefined
 }
 
-/** Where lines begin: for each stretch of bytes how many lines end before it, counted as far as it is asked for. */
+/** Finds lines: it counts the line ends before each stretch of bytes, only up to the line that is needed. */
 export class LineIndex {
   readonly #ends: number[] = [0]
 
-  /** The offset at which a line begins; the length of it all where there is no such line. */
+  /** Returns the offset at which a line begins; the total length if there is no such line. */
   async offsetOf(line: number, reader: SpoolReader): Promise<number> {
     if (line <= 0) return 0
     while (this.#last < line && this.#isOpen(reader)) await this.#countNext(reader)
@@ -28,7 +28,7 @@ export class LineIndex {
     return start + position + 1
   }
 
-  /** How many lines there are; a final line end begins no other line. */
+  /** Returns the number of lines; a final line end does not begin another line. */
   async lineCount(reader: SpoolReader): Promise<number> {
     while (this.#isOpen(reader)) await this.#countNext(reader)
     if (reader.byteLength === 0) return 0
@@ -36,7 +36,7 @@ export class LineIndex {
     return last === lineFeed ? this.#last : this.#last + 1
   }
 
-  /** Takes note of a stretch that somebody has read for another purpose. */
+  /** Counts the line ends of a stretch that was read for another purpose. */
   note(number: number, bytes: Uint8Array): void {
     if (number !== this.#ends.length - 1) return
     let ends = this.#last
@@ -58,7 +58,7 @@ export class LineIndex {
     await giveWay(number)
   }
 
-  /** The stretch in which the line before `line` ends. */
+  /** Returns the stretch in which the line before `line` ends. */
   #stretchOf(line: number): number {
     let low = 0
     let high = this.#ends.length - 1

@@ -1,7 +1,7 @@
 import { utf8Length } from '../json/text.ts'
 import type { SpoolReader } from '../ports.ts'
 
-/** Reads what is held in memory: bytes, or text that becomes bytes when it is first read. */
+/** Reads from memory: bytes, or text that is encoded when it is first read. */
 export class MemoryReader implements SpoolReader {
   readonly mediaType: string | undefined
   #source: string | Uint8Array
@@ -12,7 +12,7 @@ export class MemoryReader implements SpoolReader {
   }
 
   get byteLength(): number {
-    // Text is counted faster than it is encoded, and is mostly asked for its size alone.
+    // Counting is faster than encoding, and mostly only the size is needed.
     return typeof this.#source === 'string' ? utf8Length(this.#source) : this.#source.byteLength
   }
 
@@ -26,7 +26,7 @@ export class MemoryReader implements SpoolReader {
   }
 }
 
-/** Pieces as one, whose length is known. */
+/** Joins pieces whose total length is known. */
 export function joinedBytes(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let offset = 0

@@ -1,7 +1,7 @@
 import { compose, layersOf } from './middleware.ts'
 import { content } from '../result/content.ts'
 import { copyOfPlain } from '../json/copy.ts'
-import { partsOf } from '../tool/definition.ts'
+import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './generator.ts'
 import {
   ClientToolError,
@@ -10,18 +10,18 @@ import {
   ToolNoHandlerError,
   type ToolError,
 } from '../errors.ts'
-import { announceProgress } from '../call/events.ts'
+import { emitProgress } from '../call/events.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
 import { toldInput } from '../call/secrets.ts'
 import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
 import { Pause } from '../call/pause.ts'
-import type { Kernel } from '../ports.ts'
-import { after, isThenable } from '../json/thenable.ts'
+import type { Kernel } from '../kernel.ts'
+import { thenSync, isThenable } from '../json/thenable.ts'
 
-/** How long a client may take to answer, where its tool says nothing, in milliseconds. */
-export const clientPatience = 30_000
+/** How long a client may take to answer if its tool has no timeout, in milliseconds. */
+export const clientTimeout = 30_000
 
-/** The result of a call that nobody here runs: a policy gave it, or the provider ran the tool itself. */
+/** Returns the result of a call that does not run here: a policy gave it, or the provider ran the tool itself. */
 export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readonly value: unknown } | null {
   const { tool, verdict, call, resumption } = confirmed
   if (verdict !== null && verdict.result !== null) return verdict.result
@@ -36,20 +36,20 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
     throw new Pause(
       'client',
       { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
-      tool.timeout ?? clientPatience,
+      tool.timeout ?? clientTimeout,
     )
   }
   return null
 }
 
-/** Does the work of a confirmed call within its middleware. `input` is what was confirmed. */
-export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+/** Runs the handler within the middleware. `input` is what was confirmed. */
+export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
   const { tool, context, deadline } = confirmed
   const layers = layersOf(tool, kernel)
-  if (layers.length === 0) return perform(confirmed, input, kernel)
-  // What somebody approved is beyond the reach of what wraps the run.
+  if (layers.length === 0) return runHandler(confirmed, input, kernel)
+  // A copy, so that no middleware changes what a person approved.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
-  const work = async (): Promise<unknown> => after(perform(confirmed, own, kernel), (ran) => ran.returned)
+  const work = async (): Promise<unknown> => thenSync(runHandler(confirmed, own, kernel), (ran) => ran.returned)
   return deadline
     .within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
     .catch((thrown: unknown) => {
@@ -58,57 +58,57 @@ export function onion(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran
     })
 }
 
-/** Does the work of a confirmed call, by whoever runs tools of its type. `input` is what was confirmed. */
-export function perform(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+/** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
+export function runHandler(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
   confirmed.deadline.check()
-  stamp(confirmed, 'input', input) // whatever a middleware has put there
+  stamp(confirmed, 'input', input) // a middleware may have replaced it
   const work = workOf(confirmed, input, kernel)
   if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
-  if (confirmed.attempts === 1) return attempt(confirmed, work, kernel)
-  return after(kernel.ledger?.commit(confirmed), () => {
-    confirmed.deadline.check() // it may have passed while the attempt was written down
-    return attempt(confirmed, work, kernel)
+  if (confirmed.attempts === 1) return invoke(confirmed, work, kernel)
+  return thenSync(kernel.recorder?.commit(confirmed), () => {
+    confirmed.deadline.check() // it may have passed while the attempt was written
+    return invoke(confirmed, work, kernel)
   })
 }
 
-/** What only looks changes nothing, as far as it runs here. */
+/** Whether the tool may have an effect. Only `readonly` tools of the server have none. */
 function hasEffect({ tool }: Confirmed): boolean {
   return !(tool.traits.readonly && tool.type === 'server')
 }
 
-function attempt(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
+function invoke(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
   try {
     const value = work()
-    const ran = isThenable(value) ? awaited(value, confirmed, kernel) : given(value, confirmed, kernel)
+    const ran = isThenable(value) ? awaitHandler(value, confirmed, kernel) : given(value, confirmed, kernel)
     return isThenable(ran) ? orError(ran, confirmed) : ran
   } catch (thrown) {
     throw errorOf(thrown, confirmed)
   }
 }
 
-/** On its own, since a call that waits for nothing makes no closure. */
+/** A function of its own, so that a synchronous call makes no closure. */
 function orError(ran: Promise<Ran>, confirmed: Confirmed): Promise<Ran> {
   return ran.catch((thrown: unknown) => {
     throw errorOf(thrown, confirmed)
   })
 }
 
-function awaited(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
+function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
   const { deadline } = confirmed
-  const { ledger } = kernel
+  const { recorder } = kernel
   const next = (value: unknown): Ran | Promise<Ran> => given(value, confirmed, kernel)
-  if (ledger === undefined) return deadline.within(work, next)
-  // What the handler still does after its caller was released changes nothing, and is written down.
+  if (recorder === undefined) return deadline.within(work, next)
+  // The late outcome of a handler does not change the result. It is noted in the audit trail.
   return deadline.within(work, next, (isError) => {
-    ledger.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
+    recorder.remark(confirmed, isError ? 'the handler failed late' : 'the handler returned late')
   })
 }
 
-/** What a handler gives that needs no waiting for; a generator still has to run to its end. */
+/** Takes a value that a handler gave. A generator first runs to its end. */
 function given(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   if (!isGenerator(value)) return returned(value, confirmed, kernel)
-  const progress = (data: unknown): void => announceProgress(confirmed, kernel, 'yield', data)
+  const progress = (data: unknown): void => emitProgress(confirmed, kernel, 'yield', data)
   return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
 }
 
@@ -129,7 +129,7 @@ function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
 function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {
   const { tool, context, resumption } = confirmed
   const reply = resumption?.reply
-  const { handler } = partsOf(tool)
+  const { handler } = internals(tool)
   const runner = kernel.runners.get(tool.type)
   if (reply !== undefined) return () => reply.value
   if (runner !== undefined) return () => runner.run(confirmed, context)

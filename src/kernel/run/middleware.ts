@@ -2,12 +2,12 @@ import { isPlainObject } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import type { Confirmed } from '../call/parcel.ts'
-import type { Kernel, Middleware, ToolContext } from '../ports.ts'
-import type { ToolHooks } from '../tool/options.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Middleware, ToolContext, ToolHooks } from '../ports.ts'
 
 const none: readonly Middleware[] = []
 
-/** What wraps the runs of a tool, the outermost first: the executor's, the tool's own, and its `postToolUse`. */
+/** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */
 export function layersOf(tool: ToolDefinition, kernel: Kernel): readonly Middleware[] {
   const hook = tool.hooks?.postToolUse
   if (hook === undefined && tool.middleware.length === 0) return kernel.middleware
@@ -44,7 +44,7 @@ export function compose(
     }
     return layer(call, context, () => {
       const attempt = next()
-      attempt.catch(() => {}) // also where the middleware does not wait for it
+      attempt.catch(() => {}) // the middleware may not wait for it
       return attempt
     })
   }

@@ -3,8 +3,8 @@ import type { Validated } from '../call/parcel.ts'
 import type { Policy } from '../ports.ts'
 import { isThenable } from '../json/thenable.ts'
 
-/** Everything that a policy can say, read once. */
-export interface Said {
+/** A policy's decision. Each field was read once. */
+export interface PolicyAnswer {
   readonly decision?: 'ask' | 'deny'
   readonly reason?: string
   readonly meta?: Readonly<Record<string, unknown>>
@@ -12,8 +12,8 @@ export interface Said {
   readonly result?: unknown
 }
 
-/** Asks a policy; one that breaks, or says what it cannot say, has not agreed. */
-export function consult(policy: Policy, validated: Validated): Said | Promise<Said> {
+/** Asks a policy. A policy that throws or returns an invalid decision denies the call. */
+export function askPolicy(policy: Policy, validated: Validated): PolicyAnswer | Promise<PolicyAnswer> {
   const { deadline, context } = validated
   const refuse = (cause: unknown): never => {
     deadline.check()
@@ -21,13 +21,13 @@ export function consult(policy: Policy, validated: Validated): Said | Promise<Sa
   }
   try {
     const decision: unknown = policy.decide(validated, context)
-    return isThenable(decision) ? deadline.within(decision, read).catch(refuse) : read(decision)
+    return isThenable(decision) ? deadline.within(decision, readAnswer).catch(refuse) : readAnswer(decision)
   } catch (cause) {
     return refuse(cause)
   }
 }
 
-function read(decision: unknown): Said {
+function readAnswer(decision: unknown): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
   if (typeof decision !== 'object') throw new TypeError(`a decision is an object, not ${typeof decision}`)
   const said: Record<string, unknown> = { ...decision }
@@ -35,5 +35,5 @@ function read(decision: unknown): Said {
   throw new TypeError('a decision asks, denies, or gives a result')
 }
 
-/** What a policy says that says nothing. */
-export const noObjection: Said = Object.freeze({})
+/** The answer of a policy that does not object. */
+export const noObjection: PolicyAnswer = Object.freeze({})

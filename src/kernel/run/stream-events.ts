@@ -1,8 +1,8 @@
 import type { ToolEvent } from '../call/events.ts'
 import type { Observer } from '../ports.ts'
 
-/** Starts something that announces events, yields them as they come, and returns its outcome; leaving early aborts it. */
-export async function* pump<Outcome>(
+/** Starts work that emits events, yields them as they come, and returns its outcome. Leaving early aborts the work. */
+export async function* streamEvents<Outcome>(
   start: (watcher: Observer, signal: AbortSignal) => Promise<Outcome>,
   outer: AbortSignal | undefined,
 ): AsyncGenerator<ToolEvent, Outcome, undefined> {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from './standard.ts'
 
-/** Anything that speaks Standard Schema, reduced to what inference needs: index access, no `infer`, so that it stays cheap. */
+/** A Standard Schema, reduced to what inference needs: index access instead of `infer`, which is cheaper to check. */
 interface Typed {
   readonly '~standard': {
     readonly version: 1
@@ -14,13 +14,13 @@ export type Schema = Typed | JsonSchema
 /** The input of a tool that takes no arguments. */
 export type EmptyInput = Readonly<Record<never, never>>
 
-/** What a caller may send. */
+/** The type that a caller may send. */
 export type InputOf<S> = Sides<S>['input']
 
-/** What validation gives back: defaults filled in, transforms done. */
+/** The type that validation returns: with defaults and after transforms. */
 export type OutputOf<S> = Sides<S>['output']
 
-// Interfaces, since of their members the checker makes only what is asked for, and of a conditional type both branches.
+// Interfaces: the type checker makes only the members that are used, but both branches of a conditional type.
 type Sides<S> = S extends Typed ? TypedSides<S> : S extends undefined ? NoSides : JsonSides<S>
 interface TypedSides<S extends Typed> {
   readonly input: NonNullable<S['~standard']['types']>['input']
@@ -36,8 +36,8 @@ interface JsonSides<S> {
 }
 
 /**
- * The type that a JSON Schema literal describes, as far as `type`, `properties`, `required`, `items`, `enum`, `const` and
- * unions say it; a schema that says nothing of it here, because it came from a file or the wire, describes some object.
+ * The type that a JSON Schema literal describes by `type`, `properties`, `required`, `items`, `enum`, `const` and unions. A
+ * schema without such literal types, for example one from a file or the wire, describes any object.
  */
 export type FromJson<S> = unknown extends ValueOf<S> ? Record<string, unknown> : ValueOf<S>
 

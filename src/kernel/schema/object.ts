@@ -1,12 +1,12 @@
 import { SchemaConversionError } from '../errors.ts'
-import type { Outcome, Validator } from './validator.ts'
+import type { Validation, Validator } from './validator.ts'
 import type { JsonSchema, JsonSchemaObject } from './standard.ts'
 
 const noFields: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false }
 
 /** The input of a tool that takes no arguments. */
 export const noInput: Validator = {
-  validate(value): Outcome {
+  validate(value): Validation {
     if (!isObject(value)) return notAnObject(value)
     const issues = Object.keys(value).map((key) => ({
       message: 'unknown property; the tool takes no arguments',
@@ -19,7 +19,7 @@ export const noInput: Validator = {
 
 /** The input of a tool that takes any object. */
 export const anyObject: Validator = {
-  validate: (value): Outcome => (isObject(value) ? { value } : notAnObject(value)),
+  validate: (value): Validation => (isObject(value) ? { value } : notAnObject(value)),
   jsonSchema: () => ({ type: 'object' }),
 }
 
@@ -27,18 +27,18 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function notAnObject(value: unknown): Outcome {
+function notAnObject(value: unknown): Validation {
   const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
   return { issues: [{ message: `must be an object, got ${what}`, path: [] }] }
 }
 
-/** Makes an input schema's root an object, as every provider asks: a union of objects says so, a wider type is narrowed. */
+/** Sets the root of an input schema to `object`, as every provider requires. A union gets the type, a wider type is narrowed. */
 export function rootObject(schema: JsonSchemaObject): JsonSchemaObject {
   requireObjectRoot(schema)
   return schema.type === 'object' ? schema : { ...schema, type: 'object' }
 }
 
-/** Throws `E_SCHEMA_CONVERSION` if the root of an input schema says that the args are no object. */
+/** Throws `E_SCHEMA_CONVERSION` if the root of an input schema does not allow an object. */
 export function requireObjectRoot(schema: JsonSchema): void {
   const { type } = schema === false ? { type: false } : schema === true ? { type: undefined } : schema
   if (type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))) return

@@ -2,7 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from '@s
 
 export type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 }
 
-/** What a validator found wrong: a sentence, and where in the value it stands. */
+/** A fault that a validator found: a sentence, and its place in the value. */
 export interface Issue {
   readonly message: string
   /** The keys from the root of the value to the place; empty for the root itself. */
@@ -18,7 +18,7 @@ interface JsonSchemas {
   readonly [name: string]: JsonSchema
 }
 
-/** The keywords of JSON Schema, so that an editor completes them; unknown keywords are allowed, as in the standard. */
+/** The keywords of JSON Schema, for completion in editors; unknown keywords are allowed, as in the standard. */
 export interface JsonSchemaObject {
   readonly $schema?: string
   readonly $id?: string

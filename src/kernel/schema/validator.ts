@@ -1,37 +1,38 @@
 import { pathText } from '../json/uncanonical.ts'
 import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
 import type { Schema } from './infer.ts'
-import { readText } from '../json/json-text.ts'
+import { copyOfJson } from '../json/copy.ts'
 import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 import { isThenable } from '../json/thenable.ts'
 
-/** What validation gives: the value to go on with, or what is wrong. */
-export type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
+/** The outcome of validation: the value after defaults and transforms, or the issues. */
+export type Validation =
+  { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
 
-/** A schema of any library, in the one form that the kernel speaks. */
+/** A schema of any library, in the one form that the kernel uses. */
 export interface Validator {
-  /** Checks a value; a promise only where the schema asks for time. Throws `E_VALIDATOR_FAILED` where the schema breaks. */
-  validate(value: unknown): Outcome | Promise<Outcome>
-  /** The schema of one side as JSON Schema; throws `E_SCHEMA_CONVERSION` where it cannot be said. */
+  /** Checks a value; returns a promise only if the schema is asynchronous. Throws `E_VALIDATOR_FAILED` if the schema throws. */
+  validate(value: unknown): Validation | Promise<Validation>
+  /** Returns one side of the schema as JSON Schema. Throws `E_SCHEMA_CONVERSION` if JSON Schema cannot express it. */
   jsonSchema(side: 'input' | 'output'): JsonSchemaObject
 }
 
-/** Validates raw JSON Schema: the port behind which our own engine stands. */
+/** Validates raw JSON Schema: the port of the engine that this package loads when needed. */
 export interface SchemaEngine {
-  /** Gives a function that answers with what is wrong with a value, or nothing. */
+  /** Returns a function that returns the issues of a value, or `undefined` if it is valid. */
   compile(schema: JsonSchema): (value: unknown) => readonly Issue[] | undefined
 }
 
 let engine: SchemaEngine | undefined
 let loading: Promise<SchemaEngine> | undefined
 
-/** Starts to load the engine for raw JSON Schema, which is not part of the front door's bundle. */
+/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. */
 export function loadEngine(): Promise<SchemaEngine> {
   loading ??= import('#json-schema').then((loaded) => (engine = loaded))
   return loading
 }
 
-/** Whether a schema is a Standard Schema; a function may be one, and `instanceof` is of no use across copies of a library. */
+/** Whether a schema is a Standard Schema; a function may be one. `instanceof` fails across copies of a library. */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   if (schema === null || (typeof schema !== 'object' && typeof schema !== 'function')) return false
   const standard = (schema as Partial<StandardSchemaV1>)['~standard']
@@ -43,7 +44,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   )
 }
 
-/** Whether a schema is a raw one, which our own engine validates. */
+/** Whether a schema is raw JSON Schema, which the engine of this package validates. */
 export function isRaw(schema: Schema | undefined): boolean {
   return schema !== undefined && !isStandardSchema(schema)
 }
@@ -52,12 +53,12 @@ export function isRaw(schema: Schema | undefined): boolean {
 export function isJsonSchema(schema: unknown): schema is JsonSchema {
   if (typeof schema === 'boolean') return true
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '~standard' in schema) return false
-  // A plain object of any realm: the schema objects of other libraries are instances of their classes.
+  // A plain object of any realm: schema objects of other libraries are class instances.
   const prototype: unknown = Object.getPrototypeOf(schema)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Brings a schema of any library into the one form. */
+/** Returns the validator of a schema of any library. */
 export function validatorOf(schema: Schema): Validator {
   return isStandardSchema(schema) ? standardValidator(schema) : rawValidator(schema as JsonSchema)
 }
@@ -73,7 +74,7 @@ function standardValidator(schema: StandardSchemaV1): Validator {
       } catch (cause) {
         throw broken(standard.vendor, 'threw', cause)
       }
-      return outcomeOf(result, standard.vendor)
+      return validationOf(result, standard.vendor)
     },
     jsonSchema(side) {
       requireConverter(schema, side)
@@ -93,18 +94,18 @@ function standardValidator(schema: StandardSchemaV1): Validator {
   }
 }
 
-async function settleResult(pending: PromiseLike<unknown>, vendor: string): Promise<Outcome> {
+async function settleResult(pending: PromiseLike<unknown>, vendor: string): Promise<Validation> {
   let result: unknown
   try {
     result = await pending
   } catch (cause) {
     throw broken(vendor, 'rejected', cause)
   }
-  return outcomeOf(result, vendor)
+  return validationOf(result, vendor)
 }
 
-/** Reads a validator's answer: a failure if `issues` is there, a success if `value` is, own or inherited; nothing else is an answer. */
-function outcomeOf(result: unknown, vendor: string): Outcome {
+/** Reads a validator's result: a failure if it has `issues`, a success if it has `value`, own or inherited. Throws otherwise. */
+function validationOf(result: unknown, vendor: string): Validation {
   if (typeof result !== 'object' || result === null) throw broken(vendor, 'gave no result object', undefined)
   try {
     const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown }
@@ -121,10 +122,10 @@ function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
     message: String(message),
     path: Array.from(path ?? [], (step) => (typeof step === 'object' ? step.key : step)),
   }))
-  return plain.length > 0 ? plain : [{ message: 'refused, and the validator did not say why', path: [] }]
+  return plain.length > 0 ? plain : [{ message: 'refused by the validator without a reason', path: [] }]
 }
 
-/** What is wrong with a value, in words: each issue with the place where it stands. */
+/** Returns the issues of a value as one text, each with its place. */
 export function invalid(issues: readonly Issue[], root = 'args'): string {
   const words = issues
     .slice(0, 8)
@@ -132,7 +133,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
   return issues.length > 8 ? `${words.join('; ')}; and ${issues.length - 8} more` : words.join('; ')
 }
 
-/** The refusal of args that do not fit their schema. */
+/** Makes the error for args that do not fit their schema. */
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
     issues,
@@ -142,7 +143,7 @@ export function invalidArgs(toolName: string, issues: readonly Issue[]): Invalid
 
 function rawValidator(schema: JsonSchema): Validator {
   let check: ((value: unknown) => readonly Issue[] | undefined) | undefined
-  const run = (value: unknown, loaded: SchemaEngine): Outcome => {
+  const run = (value: unknown, loaded: SchemaEngine): Validation => {
     check ??= compile(schema, loaded)
     let issues: readonly Issue[] | undefined
     try {
@@ -167,9 +168,13 @@ function compile(schema: JsonSchema, loaded: SchemaEngine): (value: unknown) => 
   }
 }
 
-/** A copy that nobody else holds and that is JSON for certain; the default dialect goes without saying. */
+/** The most objects and elements of a schema that is copied directly; a larger one is copied as text. */
+const mostParts = 100_000
+
+/** Returns a private copy that is certainly JSON, without `$schema` if it names the default dialect. */
 function plainCopy(schema: unknown): JsonSchemaObject {
-  const copy = readText(JSON.stringify(schema))
+  const whole = typeof schema === 'object' && schema !== null ? copyOfJson(schema, mostParts) : undefined
+  const copy: unknown = whole ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) {
     throw new TypeError('the JSON Schema is not an object')
   }
@@ -183,7 +188,7 @@ const wrappers = new Map([
   ['zod', "zod(schema) from 'toolwright/validators/zod', and Zod 4.2 or newer"],
 ])
 
-/** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the import that helps. */
+/** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the wrapper to import. */
 export function requireConverter(
   { '~standard': standard }: StandardSchemaV1,
   side: 'input' | 'output' = 'input',
@@ -192,18 +197,18 @@ export function requireConverter(
   if (typeof jsonSchema?.[side] === 'function') return
   const wrapper = wrappers.get(vendor)
   throw new SchemaConversionError(
-    `A schema of ${vendor} validates, but says no JSON Schema of itself, so a model cannot be shown it. ${wrapper === undefined ? 'Give' : `Wrap it in ${wrapper}, or give`} the tool a \`jsonSchema\` of its own.`,
+    `A ${vendor} schema validates, but has no conversion to JSON Schema, so it cannot be shown to a model. ${wrapper === undefined ? 'Give' : `Wrap it in ${wrapper}, or give`} the tool a \`jsonSchema\` of its own.`,
   )
 }
 
 function broken(vendor: string, what: string, cause: unknown): ValidatorFailedError {
   return new ValidatorFailedError(
     `The validator (${vendor}) ${what}${cause === undefined ? '' : `: ${reasonOf(cause)}`}. The args may have been right; the same call may succeed later.`,
-    { cause, retryable: true },
+    { cause },
   )
 }
 
-/** The words of anything that was thrown, however hostile it is. */
+/** Returns the message of any thrown value, even of a hostile one. */
 export function reasonOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message)

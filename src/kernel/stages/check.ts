@@ -1,16 +1,16 @@
 import { isMarkedJson, json, markedBlocks, markedValue } from '../result/content.ts'
-import { partsOf } from '../tool/definition.ts'
+import { internals } from '../tool/definition.ts'
 import { InvalidToolResultError } from '../errors.ts'
-import { requireBounded } from '../json/json-text.ts'
-import { concealed } from '../call/secrets.ts'
-import { stamp, type Checked, type Ran } from '../call/parcel.ts'
-import type { Kernel } from '../ports.ts'
-import { invalid, type Outcome } from '../schema/validator.ts'
+import { redactIssues } from '../call/secrets.ts'
+import { type Checked, type Ran, stamp } from '../call/parcel.ts'
+import type { Kernel } from '../kernel.ts'
+import { invalid, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
+import { requireBounded } from '../json/json-text.ts'
 
-/** Asks `outputSchema` whether the result is what the tool promised: what leaves is what was checked. */
+/** Validates the result against `outputSchema`. The validated value goes on. */
 export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
-  const { output } = partsOf(ran.tool)
+  const { output } = internals(ran.tool)
   if (output === undefined) return stamp(ran, 'output', ran.returned)
   const value = valueOf(ran)
   requireBounded(value) // a validator may walk all of it
@@ -18,7 +18,7 @@ export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
   return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
 }
 
-/** The value behind the marks; content is checked by its one json block. */
+/** Returns the value to check. For content, it is the one json block. */
 function valueOf({ returned, name }: Ran): unknown {
   if (typeof returned !== 'object' || returned === null) return returned
   if (isMarkedJson(returned)) return markedValue(returned)
@@ -31,10 +31,10 @@ function valueOf({ returned, name }: Ran): unknown {
   )
 }
 
-function accept(ran: Ran, outcome: Outcome): Checked {
+function accept(ran: Ran, outcome: Validation): Checked {
   const { returned, name } = ran
   if (outcome.issues !== undefined) {
-    const issues = concealed(outcome.issues, ran.tool.secrets)
+    const issues = redactIssues(outcome.issues, ran.tool.secrets)
     throw new InvalidToolResultError(
       `The result of tool "${name}" does not fit its outputSchema: ${invalid(issues, 'result')}.`,
       {

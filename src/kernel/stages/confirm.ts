@@ -1,12 +1,11 @@
-import { askApprover, questionFor, refused, wantsConfirmation } from '../../approvals/approver.ts'
 import { ToolDeniedError } from '../errors.ts'
-import { stamp, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
+import { stamp, type Approval, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
 import { Pause } from '../call/pause.ts'
-import type { Kernel } from '../ports.ts'
+import type { Kernel } from '../kernel.ts'
 
 const tokenLife = 86_400_000
 
-/** Waits for a person's word where a policy or the tool itself asks for one. */
+/** Asks a person if a policy or the tool itself requires it. */
 export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
   const { tool, verdict } = authorized
   const grant = authorized.resumption?.approval
@@ -18,16 +17,24 @@ export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Pro
 }
 
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
-  if (ask === null && !(await wantsConfirmation(authorized))) return stamp(authorized, 'approval', null)
+  if (ask === null && !(await kernel.approvals.wantsConfirmation(authorized)))
+    return stamp(authorized, 'approval', null)
   const { resumption } = authorized
-  // A client's answer is no person's word: it stands for one only where a person had given it before.
-  const isGranted = resumption !== undefined && (resumption.reply === undefined || resumption.isApproved === true)
+  // A client's answer is no approval. It counts as one only if a person approved the call before.
+  const isGranted = resumption !== undefined && (resumption.reply === undefined || resumption.isApproved)
   if (isGranted) return stamp(authorized, 'approval', resumption.approval)
   if (resumption !== undefined) {
     throw new ToolDeniedError('Approval was asked for only after the client had answered: what it gave is not taken')
   }
-  if (kernel.approver === undefined) throw new Pause('approval', questionFor(authorized, ask), tokenLife)
-  const approval = await askApprover(authorized, kernel, kernel.approver, ask)
+  if (kernel.approver === undefined) {
+    throw new Pause('approval', kernel.approvals.questionFor(authorized, ask), tokenLife)
+  }
+  const approval = await kernel.approvals.ask(authorized, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)
   return stamp(authorized, 'approval', approval)
+}
+
+/** Makes the error of a person's refusal, in words for the model. */
+function refused({ note }: Approval): ToolDeniedError {
+  return new ToolDeniedError(`Permission denied by user${note === undefined ? '' : `: ${note}`}`)
 }

@@ -1,26 +1,26 @@
 import { callIdOf, canonicalize } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
-import { InvalidToolArgsError, isToolError, UncanonicalArgsError } from '../errors.ts'
-import { announce, isWatched } from '../call/events.ts'
+import { emit, isWatched } from '../call/events.ts'
 import { readText } from '../json/json-text.ts'
 import { toldArgs } from '../call/secrets.ts'
-import { stamp, type Identified, type Resolved } from '../call/parcel.ts'
+import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
-import type { Kernel } from '../ports.ts'
+import type { Kernel } from '../kernel.ts'
+import { InvalidToolArgsError, isToolError, UncanonicalArgsError } from '../errors.ts'
 
-/** Gives the call its identity: the canonical text of its args, and the hash of that text and the tool's name. */
+/** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
   const { text: pieces, value: args } = readArgs(given === undefined ? {} : given, resolved, kernel)
   const text = flat(pieces)
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
-  if (isWatched(identified, kernel)) announceArrival(identified, kernel)
+  if (isWatched(identified, kernel)) emitArrival(identified, kernel)
   return identified
 }
 
-/** The same text in one piece: one that was put together of many weighs many times as much for as long as the call takes. */
+/** Returns the text as one flat string. A string of many pieces takes far more memory while the call runs. */
 function flat(text: string): string {
-  return text.charCodeAt(0) > 0 ? text : '' // what is read is joined
+  return text.charCodeAt(0) > 0 ? text : '' // reading a character joins the pieces
 }
 
 interface Args {
@@ -36,7 +36,7 @@ function readArgs(given: unknown, resolved: Resolved, kernel: Kernel): Args {
   }
 }
 
-/** The refusal of args that may hold secrets, without what it quotes of them: text, and keys. */
+/** Returns the error of invalid args without its quotes of text and keys, which may be secret. */
 function unquoting(error: unknown): unknown {
   const reason = isToolError(error) ? error.issues?.[0]?.message : undefined
   if (reason === undefined) return error
@@ -47,7 +47,7 @@ function unquoting(error: unknown): unknown {
     : new InvalidToolArgsError(`The args are not valid JSON: ${message}`, details)
 }
 
-/** Returns the canonical text and the value that goes on, which may have to be the call's own. */
+/** Returns the canonical text and the value of args. The value is a copy if the call needs its own. */
 function read(given: unknown, resolved: Resolved, kernel: Kernel): Args {
   const { argsLimit } = kernel
   if (typeof given !== 'string' && kernel.owns(resolved)) return ownArgs(given, argsLimit)
@@ -55,23 +55,23 @@ function read(given: unknown, resolved: Resolved, kernel: Kernel): Args {
   return { text: canonicalize(value, argsLimit), value }
 }
 
-/** Either is made of the other, so that whoever holds the args cannot make the two differ. */
+/** Derives text and value from each other, so that a caller that mutates its args cannot make them diverge. */
 function ownArgs(given: unknown, limit: number): Args {
-  // Every object and element takes a byte of the text at least.
+  // Each object and element takes at least one byte of text, so the limit also bounds the copy.
   const copy = typeof given === 'object' && given !== null ? copyOfJson(given, limit) : given
   if (copy !== undefined) return { text: canonicalize(copy, limit), value: copy }
-  const text = canonicalize(given, limit) // also plain objects of another realm, and what has to be refused
+  const text = canonicalize(given, limit) // also for plain objects of another realm, and to refuse the rest
   return { text, value: readText(text) }
 }
 
-function announceArrival(identified: Identified, kernel: Kernel): void {
+function emitArrival(identified: Identified, kernel: Kernel): void {
   const { resumption, tool } = identified
   const args = tool.secrets.length === 0 ? identified.args : toldArgs(identified)
   if (resumption === undefined) {
-    announce(identified, kernel, 'call:received', { args })
+    emit(identified, kernel, 'call:received', { args })
   } else {
     const { approval, editedFrom } = resumption
     const edited = editedFrom === undefined ? undefined : { editedFrom, args }
-    announce(identified, kernel, 'call:resumed', { ...approval, ...edited })
+    emit(identified, kernel, 'call:resumed', { ...approval, ...edited })
   }
 }

@@ -1,17 +1,16 @@
 import { canBeDescribed } from '../tool/definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../outcome/failure.ts'
-import { requireUnchanged } from '../../approvals/fingerprint.ts'
-import { nearestFirst } from '../tool/nearest.ts'
-import { stamp, type Received, type Resolved } from '../call/parcel.ts'
-import { clientPatience } from '../run/handler.ts'
-import type { Kernel } from '../ports.ts'
+import { type Received, type Resolved, stamp } from '../call/parcel.ts'
+import { clientTimeout } from '../run/handler.ts'
+import type { Kernel } from '../kernel.ts'
 import { isVisible, type ToolRegistry } from '../tool/registry.ts'
+import { nearestFirst } from '../tool/nearest.ts'
 
-const listed = 20
+const mostListed = 20
 const runHere: readonly string[] = ['server', 'mcp', 'client']
 
-/** Finds the tool that the call names; one that the caller may not see is not there. */
+/** Finds the tool that the call names. A tool that the caller may not see counts as unknown. */
 export function resolve(received: Received, kernel: Kernel): Resolved {
   received.deadline.check()
   if (received.call.refusal !== undefined) throw received.call.refusal
@@ -19,11 +18,11 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   const tool = registry.resolve(received.call.name)
   if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry, kernel)
   const { resumption } = received
-  if (resumption !== undefined) requireUnchanged(tool, tool.name, resumption.fingerprint)
-  // The time of a client that answers elsewhere is its own: it begins when the client is asked.
+  if (resumption !== undefined) kernel.approvals.requireUnchanged(tool, resumption.fingerprint)
+  // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)
-  if (isClients && kernel.runners.has('client')) received.deadline.limit(tool.timeout ?? clientPatience)
+  if (isClients && kernel.runners.has('client')) received.deadline.limit(tool.timeout ?? clientTimeout)
   return stamp(received, 'tool', tool)
 }
 
@@ -35,7 +34,7 @@ function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Ke
   )
   const shown: string[] = []
   let checked = 0
-  while (shown.length < listed && checked < names.length) {
+  while (shown.length < mostListed && checked < names.length) {
     const name = names[checked++]!
     const tool = registry.get(name)
     if (tool !== undefined && canBeDescribed(tool, () => {})) shown.push(name)

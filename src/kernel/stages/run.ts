@@ -1,13 +1,13 @@
-import { announce, happen, isWatched, publish } from '../call/events.ts'
+import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
 import { toldInput } from '../call/secrets.ts'
-import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
-import { onion, resultWithoutRun } from '../run/handler.ts'
-import type { Kernel } from '../ports.ts'
-import { isThenable, lastly } from '../json/thenable.ts'
+import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
+import { resultWithoutRun, wrap } from '../run/handler.ts'
+import type { Kernel } from '../kernel.ts'
+import { isThenable, finallySync } from '../json/thenable.ts'
 
 type Turn = Promise<void> | undefined
 
-/** Runs the tool within its middleware, once there is a slot for it. */
+/** Runs the tool within its middleware, once it has a slot and its turn in the session. */
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
@@ -15,7 +15,7 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const slot = slots?.enter()
   const gate = kernel.gates.enter(confirmed)
   const isFree = slot === undefined && gate === undefined
-  return lastly(
+  return finallySync(
     () => (isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])),
     (isError) => {
       try {
@@ -32,37 +32,25 @@ async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn
   return start(confirmed, kernel)
 }
 
-/** Enters the onion. What starts is written down before, and told of only then. */
+/** Runs the middleware chain. The record of the start is durable before `tool:start` is emitted. */
 function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const { input, deadline } = confirmed
   deadline.check()
-  if (!isWatched(confirmed, kernel)) return onion(confirmed, input, kernel)
-  const before = confirmed.record && { ...confirmed.record }
-  const event = happen(confirmed, kernel, 'tool:start', {
-    input: toldInput(confirmed),
-  })
-  return lastly(
-    () => {
-      const written = kernel.ledger?.commit(confirmed)
-      return isThenable(written) ? deadline.within(written) : undefined
-    },
-    (isError) => {
-      if (!isError) return
-      // Nobody hears of it: the record is as it was, and its number goes to the next event.
-      confirmed.record = before
-      confirmed.seq--
-    },
-    () => {
-      publish(event, confirmed, kernel)
-      confirmed.startedAt = performance.now()
-      return onion(confirmed, input, kernel)
-    },
-  )
+  if (!isWatched(confirmed, kernel)) return wrap(confirmed, input, kernel)
+  const event = eventOf(confirmed, kernel, 'tool:start', { input: toldInput(confirmed) })
+  const written = kernel.recorder?.commit(confirmed, event)
+  const go = (): Ran | Promise<Ran> => {
+    recordEvent(event, confirmed, kernel)
+    publish(event, confirmed, kernel)
+    confirmed.startedAt = performance.now()
+    return wrap(confirmed, input, kernel)
+  }
+  return isThenable(written) ? deadline.within(written).then(go) : go()
 }
 
-/** One end for each start that was told of, however often the onion tried and whatever came of it. */
+/** Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried. */
 function end(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
   const { startedAt } = confirmed
   if (startedAt === undefined) return
-  announce(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
+  emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
 }

@@ -1,13 +1,14 @@
 import type { ToolResult } from '../call/call.ts'
-import { happen, isWatched } from '../call/events.ts'
-import { failed, pending, success, type Outcome } from '../outcome/result.ts'
+import { isWatched } from '../call/events.ts'
+import { failed, type Outcome, pending, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Pause } from '../call/pause.ts'
-import type { Kernel } from '../ports.ts'
-import { tell } from '../outcome/publish.ts'
+import type { Kernel } from '../kernel.ts'
+import { publishOutcome } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
+import type { Recorder } from '../ports.ts'
 
-/** Says what became of a call that walked the whole passage. */
+/** Settles a call that walked the whole passage. */
 export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {
   let outcome: Outcome
   try {
@@ -18,23 +19,28 @@ export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<T
   return over(spooled, kernel, outcome)
 }
 
-/** Says what became of a call that left the passage early: what was thrown becomes a result. */
+/** Settles a call that left the passage early. What was thrown becomes the result. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
-  let outcome: Outcome
   try {
-    outcome = thrown instanceof Pause ? paused(received, kernel, thrown) : { result: failed(received, kernel, thrown) }
+    if (thrown instanceof Pause) return pause(received, kernel, thrown)
+    return over(received, kernel, { result: failed(received, kernel, thrown) })
   } catch (another) {
-    outcome = { result: failed(received, kernel, another) }
+    return over(received, kernel, { result: failed(received, kernel, another) })
   }
-  return over(received, kernel, outcome)
 }
 
-function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult | Promise<ToolResult> {
+function over(
+  received: Received,
+  kernel: Kernel,
+  outcome: Outcome,
+  recorder: Recorder | undefined = kernel.recorder,
+): ToolResult | Promise<ToolResult> {
   try {
     kernel.gates.leave(received)
     received.deadline.end()
     received.shown = undefined
-    const told = isWatched(received, kernel) ? tell(received, kernel, outcome) : outcome.result
+    const isTold = recorder !== undefined || isWatched(received, kernel)
+    const told = isTold ? publishOutcome(received, kernel, outcome, recorder) : outcome.result
     if (isThenable(told)) return written(told, received, kernel)
     kernel.leave(received)
     return told
@@ -44,7 +50,7 @@ function over(received: Received, kernel: Kernel, outcome: Outcome): ToolResult 
   }
 }
 
-/** The result of a call whose outcome is on its way into the journal. */
+/** Waits for the write of an outcome. */
 async function written(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
   try {
     return await told
@@ -55,13 +61,17 @@ async function written(told: Promise<ToolResult>, received: Received, kernel: Ke
   }
 }
 
-function paused(received: Received, kernel: Kernel, pause: Pause): Outcome {
-  const { token, awaits } = kernel.hold(received, pause)
-  const { reason, question } = pause
-  const { expiresAt } = awaits
-  const result = pending(received, pause, token, expiresAt)
-  if (!isWatched(received, kernel)) return { result }
-  // Told only once it is written down: a token that was announced can be redeemed.
-  const body = { reason, token, ...question, expiresAt }
-  return { result, awaits, before: happen(received, kernel, 'call:paused', body) }
+/** Writes the paused call before it emits `call:paused`, so that every emitted token can be redeemed. */
+function pause(received: Received, kernel: Kernel, thrown: Pause): ToolResult | Promise<ToolResult> {
+  const { token, paused } = kernel.approvals.hold(received, thrown)
+  const { reason, question } = thrown
+  const { expiresAt } = paused
+  const result = pending(received, thrown, token, expiresAt)
+  const outcome = { result, paused, pause: { reason, token, ...question, expiresAt } }
+  const recorder = kernel.pauses()
+  if (!isThenable(recorder)) return over(received, kernel, outcome, recorder)
+  return recorder.then(
+    (loaded) => over(received, kernel, outcome, loaded),
+    (error: unknown) => over(received, kernel, { result: failed(received, kernel, error) }),
+  )
 }

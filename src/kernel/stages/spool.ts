@@ -1,21 +1,20 @@
-import { isArtifact } from '../result/artifact.ts'
-import { isStream } from '../run/generator.ts'
+import { isArtifact } from '../result/brand.ts'
+import { isStream } from '../result/stream.ts'
 import { toldResult } from '../call/secrets.ts'
-import { stamp, type Checked, type Spooled } from '../call/parcel.ts'
-import type { Kernel } from '../ports.ts'
-import { isSmall, keepSmall, productOf } from '../result/encode.ts'
-import { keep, type Kept } from '../../spool/store.ts'
+import { type Checked, type Spooled, stamp } from '../call/parcel.ts'
+import type { Kernel, Spool } from '../kernel.ts'
+import { isSmall, keepSmall, encodeResult } from '../result/encode.ts'
 
-/** Keeps all of the result, and makes what the model is shown of it. */
+/** Keeps the whole result, and makes the content for the model. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
   const { inlineLimit = kernel.inlineLimit } = checked.tool
   const { output } = checked
-  if (isArtifact(output) || isStream(output)) return keepLarge(output, checked, kernel)
-  const product = productOf(toldResult(output, checked))
-  if (isSmall(product, inlineLimit)) return stamp(checked, 'receipt', keepSmall(product, checked))
-  return keepLarge(product, checked, kernel)
+  if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
+  const encoded = encodeResult(toldResult(output, checked))
+  if (isSmall(encoded, inlineLimit)) return stamp(checked, 'receipt', keepSmall(encoded, checked))
+  return keep(encoded, checked, kernel)
 }
 
-async function keepLarge(output: Kept, checked: Checked, kernel: Kernel): Promise<Spooled> {
-  return stamp(checked, 'receipt', await keep(output, checked, kernel))
+async function keep(...[output, checked, kernel]: [...Parameters<Spool['keep']>, Kernel]): Promise<Spooled> {
+  return stamp(checked, 'receipt', await kernel.spool.keep(output, checked))
 }

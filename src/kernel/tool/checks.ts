@@ -1,8 +1,9 @@
-import { isArtifactClass } from '../result/artifact.ts'
+import { isArtifactClass } from '../result/brand.ts'
 import { InvalidInitialToolValueError } from '../errors.ts'
 import { isJsonSchema, isStandardSchema } from '../schema/validator.ts'
 import type { Issue } from '../schema/standard.ts'
-import type { ErasedConfig, ToolHooks } from './options.ts'
+import type { ToolHooks } from '../ports.ts'
+import type { ErasedConfig } from './options.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
@@ -81,10 +82,10 @@ const fields: Record<keyof ErasedConfig, Check> = {
   inlineLimit: ['a number of bytes, 0 or more', (value) => typeof value === 'number' && value >= 0],
 }
 
-/** The names of all fields that a tool's config may have. */
+/** The fields that the config of a tool may have. */
 export const fieldNames: readonly string[] = Object.keys(fields)
 
-/** What other kernels call our fields. */
+/** Names of other tool libraries for these fields. */
 const otherNames = new Map([
   ['parameters', 'inputSchema'],
   ['input', 'inputSchema'],
@@ -98,7 +99,7 @@ const otherNames = new Map([
   ['requireConfirmation', 'requiresConfirmation'],
 ])
 
-/** Everything that is wrong with a tool's config, one issue for each field. */
+/** Returns the issues of a tool's config, one for each wrong field. */
 export function issuesOfConfig(config: unknown): Issue[] {
   if (!isObject(config)) return [{ message: 'must be an object', path: [] }]
   const given = config as Record<string, unknown>
@@ -124,7 +125,7 @@ export function issuesOfConfig(config: unknown): Issue[] {
   return issues
 }
 
-/** The refusal of a config, with every field that is wrong in its message. */
+/** Makes the error for a config; the message names every wrong field. */
 export function invalidConfig(config: unknown, issues: readonly Issue[]): InvalidInitialToolValueError {
   const name: unknown = isObject(config) ? (config as { name?: unknown }).name : undefined
   const which = typeof name === 'string' ? `Tool ${JSON.stringify(name.slice(0, 80))}` : 'The tool'

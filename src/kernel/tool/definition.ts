@@ -3,19 +3,19 @@ import type { ContentBlock } from '../result/content.ts'
 import { SchemaConversionError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
 import { anyObject, noInput, requireObjectRoot, rootObject } from '../schema/object.ts'
-import { isStandardSchema, reasonOf, requireConverter, validatorOf, type Validator } from '../schema/validator.ts'
+import { isStandardSchema, reasonOf, requireConverter, type Validator, validatorOf } from '../schema/validator.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 import { invalidConfig, issuesOfConfig } from './checks.ts'
 import type { ErasedConfig, ErasedHandler, ToolOptions, ToolTraits, ToolUi } from './options.ts'
 
-/** The part of a definition that can be written down and sent anywhere. */
+/** The part of a definition that is plain JSON. */
 export interface ToolDescription {
   readonly name: string
   readonly title?: string
   readonly description: string
   /** JSON Schema of the args; its root is an object. */
   readonly inputSchema: JsonSchemaObject
-  /** JSON Schema of the result, where it can be said. */
+  /** JSON Schema of the result, if its schema can be converted. */
   readonly outputSchema?: JsonSchemaObject
   readonly type: string
   readonly intent: 'compute' | 'action' | 'render'
@@ -28,9 +28,9 @@ export interface ToolDescription {
 
 // Registered, so that the tools of another copy of the package can be read.
 export const definitionKey: unique symbol = Symbol.for('toolwright.definition')
-const partsKey: unique symbol = Symbol.for('toolwright.parts')
+const internalsKey: unique symbol = Symbol.for('toolwright.parts')
 
-/** Anything that has a definition: a `Tool` of this or another copy of the package, or the definition itself. */
+/** A value with a definition: a `Tool` of this or another copy of the package, or the definition itself. */
 export interface ToolLike {
   readonly [definitionKey]: ToolDefinition
 }
@@ -54,7 +54,7 @@ type Defaulted =
   | 'examples'
   | 'secrets'
 
-/** The data of a tool, complete: registry, stages and formats speak only of it. */
+/** The complete data of a tool; the registry, the stages and the formats use only this. */
 export interface ToolDefinition
   extends ToolLike, Omit<ToolOptions<unknown>, Defaulted>, Required<Pick<ToolOptions<unknown>, Defaulted>> {
   readonly type: string
@@ -62,19 +62,19 @@ export interface ToolDefinition
   readonly inputSchema?: Schema
   readonly outputSchema?: Schema
   readonly artifact?: ArtifactOption
-  /** What can be written down of it. Throws `E_SCHEMA_CONVERSION` where the input schema cannot be said in JSON Schema. */
+  /** Returns the description. Throws `E_SCHEMA_CONVERSION` if JSON Schema cannot express the input schema. */
   describe(): ToolDescription
 }
 
-/** What only the kernel reaches. */
-interface Parts {
+/** The parts of a definition that only the kernel uses. */
+interface Internals {
   readonly input: Validator
   readonly output: Validator | undefined
   readonly handler: ErasedHandler | undefined
 }
 
 /**
- * Makes a definition out of what an author wrote.
+ * Makes a definition from a config.
  *
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
  */
@@ -85,7 +85,7 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
     Object.entries(config).filter(([, value]) => value !== undefined),
   ) as unknown as ErasedConfig
   const { name, inputSchema, outputSchema } = options
-  const parts: Parts = {
+  const parts: Internals = {
     input: inputSchema !== undefined ? validatorOf(inputSchema) : takesAnyObject ? anyObject : noInput,
     output: outputSchema === undefined ? undefined : validatorOf(outputSchema),
     handler,
@@ -118,14 +118,14 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
       concurrent: true,
       ...options.traits,
     },
-    describe: () => (description ??= describe(definition, parts)),
+    describe: () => (description ??= descriptionOf(definition, parts)),
   } as Omit<ToolDefinition, typeof definitionKey> as ToolDefinition
   Object.defineProperty(definition, definitionKey, { value: definition })
-  Object.defineProperty(definition, partsKey, { value: parts })
+  Object.defineProperty(definition, internalsKey, { value: parts })
   return definition
 }
 
-/** The definition of a tool, whichever copy of the package made it. */
+/** Returns the definition of a tool of any copy of the package. */
 export function definitionOf(tool: ToolLike): ToolDefinition {
   return tool[definitionKey]
 }
@@ -135,12 +135,12 @@ export function isToolLike(value: unknown): value is ToolLike {
   return value !== null && (typeof value === 'object' || typeof value === 'function') && definitionKey in value
 }
 
-/** The validators and the handler of a tool: for the kernel alone. */
-export function partsOf(definition: ToolDefinition): Parts {
-  return (definition as ToolDefinition & { readonly [partsKey]: Parts })[partsKey]
+/** Returns the validators and the handler of a tool, for the kernel alone. */
+export function internals(definition: ToolDefinition): Internals {
+  return (definition as ToolDefinition & { readonly [internalsKey]: Internals })[internalsKey]
 }
 
-/** Refuses a tool that models would be shown, if it is known without a conversion that its schema cannot be shown. */
+/** Throws `E_SCHEMA_CONVERSION` if a tool for models has a schema that obviously has no JSON Schema. Converts nothing. */
 export function requireDescribable(definition: ToolDefinition): void {
   const { audience, jsonSchema, inputSchema, name } = definition
   if (audience === 'user') return
@@ -153,7 +153,7 @@ export function requireDescribable(definition: ToolDefinition): void {
   }
 }
 
-/** Whether a tool can be shown; where it cannot, the reason is reported. */
+/** Whether a tool can be described. Reports the reason if not. */
 export function canBeDescribed(definition: ToolDefinition, report: (error: unknown) => void): boolean {
   try {
     definition.describe()
@@ -164,7 +164,7 @@ export function canBeDescribed(definition: ToolDefinition, report: (error: unkno
   }
 }
 
-function describe(definition: ToolDefinition, parts: Parts): ToolDescription {
+function descriptionOf(definition: ToolDefinition, parts: Internals): ToolDescription {
   const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
   const { requiresResponse, timeout, defaultResult } = definition
   let inputSchema: JsonSchemaObject
@@ -188,7 +188,7 @@ function describe(definition: ToolDefinition, parts: Parts): ToolDescription {
   }
 }
 
-/** The result's schema only informs: one that JSON Schema cannot say is left out, and validates all the same. */
+/** Returns the JSON Schema of the result, or `undefined` if there is none: such a schema still validates. */
 function outputJsonSchema(output: Validator | undefined): JsonSchemaObject | undefined {
   try {
     return output?.jsonSchema('output')

@@ -1,22 +1,20 @@
-import type { Caller } from '../call/call.ts'
+import type { Caller, Extension } from '../ports.ts'
 import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
 import { ToolAlreadyRegisteredError } from '../errors.ts'
-import type { Extension } from '../ports.ts'
 import { spelling, ToolRegistry } from './registry.ts'
 
-/** Names that one extension may take in the life of an executor. */
+/** The most names that one extension may claim in the life of an executor. */
 const mostNames = 10_000
 
 interface Owner {
   readonly extension: Extension
-  /** Whether the tool came from a server, which may list whatever it likes. */
+  /** Whether the tool came from a server, which may list any name. */
   readonly isServer: boolean
 }
 
 /**
- * Which extension a name belongs to. A name that a server's tool once had stays its own for the life of the executor, and a
- * name that a tool of another source has or had never goes to a server's tool: what people approved of, and what policies
- * allow, they know by its name.
+ * Records which extension owns a name. A server's name stays its own for the life of the executor. A server never gets a name
+ * that a tool of another source has or had. Reason: people approve tools, and policies allow them, by name.
  */
 export class NameOwners {
   readonly registry: ToolRegistry
@@ -32,16 +30,16 @@ export class NameOwners {
     this.#report = report
   }
 
-  /** Whether a name belongs to another source than an extension. */
+  /** Whether a name belongs to another source than this extension. */
   isTaken(name: string, extension: Extension): boolean {
     const owner = this.#owners.get(spelling(name))
     return owner === undefined ? this.registry.wasTaken(name) : owner.extension !== extension
   }
 
-  /** Gives an extension the names of its tools. Returns the tools that have theirs; the others are set aside and reported. */
+  /** Claims the names of an extension's tools. Returns the tools that own theirs; the others are set aside and reported. */
   claim(tools: readonly ToolLike[], extension: Extension): readonly ToolLike[] {
     return tools.filter((tool) => {
-      if (!isToolLike(tool)) return true // the registry refuses it, and says why
+      if (!isToolLike(tool)) return true // the registry refuses it with the reason
       const { name, aliases, mcpConfig } = definitionOf(tool)
       const isServer = mcpConfig !== undefined
       const words = [name, ...aliases]
@@ -62,12 +60,12 @@ export class NameOwners {
     })
   }
 
-  /** Whether a tool of the executor's own registry has to stand back, since its name is a server's. */
+  /** Whether a name belongs to a server, so that a tool of the executor's registry gives way. */
   isServers(name: string): boolean {
     return this.#hasServers && this.#owners.get(spelling(name))?.isServer === true
   }
 
-  /** Reports that a tool of the executor's own registry stands back. */
+  /** Reports that a tool of the executor's registry is set aside for a server's. */
   standBack(name: string): void {
     this.#refuse(
       `The tool ${JSON.stringify(name)} of the executor's registry is set aside: a server's tool had this name before. Give it another name, or add it before the executor is first used.`,
@@ -91,7 +89,7 @@ export class NameOwners {
     this.#counts.set(owner.extension, count)
   }
 
-  /** Reports a clash once. */
+  /** Reports each clash once. */
   #refuse(message: string): void {
     if (this.#reported.has(message) || this.#reported.size >= mostNames) return
     this.#reported.add(message)
@@ -99,7 +97,7 @@ export class NameOwners {
   }
 }
 
-/** The tools of a session over those of the executor, of which those stand back whose names are a server's. */
+/** The tools of a session and of the executor, without tools of the executor whose names belong to a server. */
 export class SessionRegistry extends ToolRegistry {
   readonly #owners: NameOwners
 

@@ -2,8 +2,8 @@ const longestWord = 64
 const mostEdits = 8
 
 /**
- * Returns the names, those first that are most like a word: in another spelling, a few edits away, or with the word in them. The
- * others follow in their order. Costs at most about a thousand steps for each name.
+ * Returns the names, those most similar to a word first: in another spelling, a few edits away, or containing the word. The others
+ * keep their order. Takes at most about a thousand steps for each name.
  */
 export function nearestFirst(names: readonly string[], word: string): string[] {
   const wanted = plain(word)
@@ -13,7 +13,7 @@ export function nearestFirst(names: readonly string[], word: string): string[] {
     .map(({ name }) => name)
 }
 
-/** Models mix up case and separators: `getForecast`, `get-forecast` and `get_forecast` are the same here. */
+/** Drops case and separators, which models mix up: `getForecast`, `get-forecast` and `get_forecast` are equal. */
 function plain(name: string): string {
   return name
     .slice(0, longestWord)
@@ -29,7 +29,7 @@ function apart(name: string, word: string): number {
   return short.length >= 3 && long.includes(short) ? mostEdits + long.length - short.length : longestWord * 2
 }
 
-/** The edit distance of two words, or one more than `most` as soon as it is known to be larger. */
+/** Returns the edit distance of two words, or `most + 1` if it is larger than `most`. */
 function editsBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1
   let before = Array.from({ length: other.length + 1 }, (_, index) => index)

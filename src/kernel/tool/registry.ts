@@ -1,4 +1,4 @@
-import type { Caller } from '../call/call.ts'
+import type { Caller } from '../ports.ts'
 import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
 import { isRaw, loadEngine } from '../schema/validator.ts'
@@ -7,24 +7,24 @@ export type OnCollision = 'replace' | 'keep' | 'throw'
 
 const mostFormer = 10_000
 
-/** Names and the tools that they mean; a registry with a parent falls back to it. */
+/** Tools by name; a registry with a parent falls back to it. */
 export class ToolRegistry {
   readonly parent: ToolRegistry | undefined
   readonly #tools = new Map<string, ToolDefinition>()
-  /** Aliases, and the one spelling under which names that differ by `-`, `_` and case are the same. */
+  /** Names by alias, and by the spelling that is equal for names that differ only by `-`, `_` and case. */
   readonly #aliases = new Map<string, string>()
   readonly #spellings = new Map<string, string>()
-  /** What was taken out by its undo, and so is not put back by the undo of what replaced it. */
+  /** Tools whose `add` was undone; the undo of a replacement does not restore them. */
   readonly #undone = new WeakSet<ToolDefinition>()
-  /** Names and aliases of tools that were taken out, in the one spelling; the oldest first. */
+  /** Spellings of the names and aliases of removed tools, the oldest first. */
   readonly #former = new Set<string>()
-  /** What `hide` and `unhide` said of names. */
+  /** Names by the last `hide` (`true`) or `unhide` (`false`). */
   readonly #hidden = new Map<string, boolean>()
   readonly #listeners = new Set<() => void>()
 
   /**
-   * @param tools What it holds from the start.
-   * @param options `parent`: asked for what is not here.
+   * @param tools The tools to add.
+   * @param options `parent`: looked up for names that are not here.
    * @throws `E_TOOL_ALREADY_REGISTERED`, `E_SCHEMA_CONVERSION`, `E_INVALID_CONFIGURATION` as `add` does.
    */
   constructor(tools: Iterable<ToolLike> = [], options: { readonly parent?: ToolRegistry } = {}) {
@@ -39,20 +39,20 @@ export class ToolRegistry {
   /**
    * Adds a tool.
    *
-   * @param options `onCollision`: what to do where the name is taken. Default: `'throw'`.
-   * @returns The undo: takes the tool out again, and puts back what it replaced.
-   * @throws `E_TOOL_ALREADY_REGISTERED` where the name, an alias or a spelling is taken; `E_SCHEMA_CONVERSION` where a model
-   * could not be shown the tool; `E_INVALID_CONFIGURATION` where it is none.
+   * @param options `onCollision`: what to do if the name is taken. Default: `'throw'`.
+   * @returns A function that removes the tool again and restores the one that it replaced.
+   * @throws `E_TOOL_ALREADY_REGISTERED` if the name, an alias or a spelling is taken; `E_SCHEMA_CONVERSION` if the tool cannot be
+   * shown to a model; `E_INVALID_CONFIGURATION` if it is not a tool.
    */
   add(tool: ToolLike, options: { readonly onCollision?: OnCollision } = {}): () => void {
-    requireTool(tool, 'What `add` was given')
+    requireTool(tool, 'The argument of `add`')
     const definition = definitionOf(tool)
     const { name } = definition
     const former = this.#tools.get(name)
     if (former !== undefined && options.onCollision === 'keep') return () => {}
     if (former !== undefined && options.onCollision !== 'replace') throw taken(name, `a tool of this name`)
     requireDescribable(definition)
-    if (isRaw(definition.inputSchema) || isRaw(definition.outputSchema)) loadEngine().catch(() => {}) // validation will tell
+    if (isRaw(definition.inputSchema) || isRaw(definition.outputSchema)) loadEngine().catch(() => {}) // validation reports it
     if (former !== undefined) this.#remove(former)
     try {
       this.#insert(definition)
@@ -69,14 +69,14 @@ export class ToolRegistry {
       try {
         this.#insert(former)
       } catch (error) {
-        this.#insert(definition) // what it replaced has no place any more: nothing is undone
+        this.#insert(definition) // the replaced tool no longer fits: nothing is undone
         this.#undone.delete(definition)
         throw error
       }
     }
   }
 
-  /** Takes a tool out; `false` where there is none of this name. */
+  /** Removes a tool. Returns `false` if there is no tool of this name. */
   remove(name: string): boolean {
     const definition = this.#tools.get(name)
     if (definition === undefined) return false
@@ -86,8 +86,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Takes out the tools that are `ephemeral`: those of this registry, not of its parent, and not those that extensions give for
-   * a session.
+   * Removes the `ephemeral` tools of this registry, but not those of its parent or those that extensions add for a session.
    *
    * @returns Their names.
    */
@@ -98,7 +97,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Leaves a tool out of what callers are shown; they may still call it. A tool that takes its place is hidden too.
+   * Hides a tool from callers, who may still call it. A tool that replaces it is hidden too.
    *
    * @returns `false` if there is no tool of this name.
    */
@@ -107,7 +106,7 @@ export class ToolRegistry {
   }
 
   /**
-   * Shows a tool again that was hidden, here or in the parent.
+   * Shows a tool that was hidden here or in the parent.
    *
    * @returns `false` if there is no tool of this name.
    */
@@ -115,13 +114,13 @@ export class ToolRegistry {
     return this.#setHidden(name, false)
   }
 
-  /** Whether a tool is left out of what callers are shown. */
+  /** Whether a tool is hidden from callers. */
   isHidden(name: string): boolean {
     const said = this.#hidden.get(name)
     return said ?? (!this.#tools.has(name) && this.parent?.isHidden(name) === true)
   }
 
-  /** The tool of exactly this name. */
+  /** Returns the tool of exactly this name. */
   get(name: string): ToolDefinition | undefined {
     return this.#tools.get(name) ?? this.parent?.get(name)
   }
@@ -130,21 +129,21 @@ export class ToolRegistry {
     return this.get(name) !== undefined
   }
 
-  /** Whether a name or an alias is in use here or in the parent, in whichever spelling. */
+  /** Whether a name or an alias is in use here or in the parent, in any spelling. */
   isTaken(name: string): boolean {
     return this.#spellings.has(spelling(name)) || (this.parent?.isTaken(name) ?? false)
   }
 
-  /** Whether a name or an alias is or was in use, as `isTaken` says it; of those taken out, the last 10,000 count. */
+  /** Whether a name or an alias is or was in use, in any spelling. Only the last 10,000 removed names count. */
   wasTaken(name: string): boolean {
     const word = spelling(name)
     return this.#spellings.has(word) || this.#former.has(word) || (this.parent?.wasTaken(name) ?? false)
   }
 
   /**
-   * Subscribes to tools that are added, removed, hidden or shown again, here or in the parent.
+   * Subscribes to changes of the tool list, here or in the parent.
    *
-   * @returns The undo.
+   * @returns An unsubscribe function.
    */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
@@ -155,12 +154,12 @@ export class ToolRegistry {
     }
   }
 
-  /** The tool that a call means: by its name, else by an alias. */
+  /** Returns the tool of this name, else the tool that has it as an alias. */
   resolve(name: string): ToolDefinition | undefined {
     return this.get(name) ?? this.#byAlias(name)
   }
 
-  /** All tools, the parent's first, in the order in which they came; if a caller is given, those that it is shown. */
+  /** Returns all tools in the order of their addition, the parent's first; with a caller, only those that it is shown. */
   list(caller?: Caller): ToolDefinition[] {
     const all = new Map(this.parent?.list().map((tool) => [tool.name, tool]))
     for (const [name, tool] of this.#tools) all.set(name, tool)
@@ -169,9 +168,9 @@ export class ToolRegistry {
   }
 
   /**
-   * A new registry with the tools of this and of others, from left to right; none of them is changed. Hidden tools stay hidden.
+   * Returns a new registry with the tools of this one and of others, from left to right. Hidden tools stay hidden.
    *
-   * @param options `onCollision`: what to do where a name is taken and the incoming tool's own `onCollision` is `'throw'`. Default: `'throw'`.
+   * @param options `onCollision`: what to do if a name is taken and the incoming tool's `onCollision` is `'throw'`. Default: `'throw'`.
    */
   merge(others: Iterable<ToolRegistry>, options: { readonly onCollision?: OnCollision } = {}): ToolRegistry {
     const merged = new ToolRegistry()
@@ -189,12 +188,12 @@ export class ToolRegistry {
     if (!this.has(name)) return false
     if (this.isHidden(name) !== isHidden) {
       this.#hidden.set(name, isHidden)
-      this.#tell()
+      this.#notify()
     }
     return true
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -214,14 +213,14 @@ export class ToolRegistry {
     this.#tools.set(name, definition)
     for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
     for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
-    this.#tell()
+    this.#notify()
   }
 
   #remove(definition: ToolDefinition): void {
     this.#tools.delete(definition.name)
     for (const word of [definition.name, ...definition.aliases].map(spelling)) {
       this.#spellings.delete(word)
-      this.#former.delete(word) // put again below, as the newest
+      this.#former.delete(word) // added again below, as the newest
       this.#former.add(word)
     }
     for (const oldest of this.#former) {
@@ -229,11 +228,11 @@ export class ToolRegistry {
       this.#former.delete(oldest)
     }
     for (const alias of definition.aliases) this.#aliases.delete(alias)
-    this.#tell()
+    this.#notify()
   }
 }
 
-/** Whether a caller is shown a tool, and may call it. */
+/** Whether a caller sees a tool and may call it. */
 export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
   if (caller === 'user') return true
   if (caller === 'model') return tool.audience !== 'user' && (tool.ui?.visibility?.includes('model') ?? true)
@@ -242,7 +241,7 @@ export function isVisible(tool: ToolDefinition, caller: Caller): boolean {
   return typeof app === 'string' && tool.mcpConfig?.serverName === app && visibility.includes('app')
 }
 
-/** The one spelling of names that models would take for the same. */
+/** Returns the spelling that is equal for names which models would confuse. */
 export function spelling(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
 }
@@ -251,7 +250,7 @@ function requireTool(tool: unknown, which: string): void {
   if (isToolLike(tool)) return
   const what = tool === null ? 'null' : Array.isArray(tool) ? 'array' : typeof tool
   throw new InvalidConfigurationError(
-    `${which} is not a tool but ${what}. Give what \`tool()\` made, as in \`tools: [tool({ name, description, handler })]\`.`,
+    `${which} is not a tool but ${what}. Pass the result of \`tool()\`, as in \`tools: [tool({ name, description, handler })]\`.`,
   )
 }
 
@@ -261,7 +260,7 @@ function taken(name: string, by: string): ToolAlreadyRegisteredError {
   )
 }
 
-/** Brings whatever an executor is given into one registry. */
+/** Returns the registry for the `tools` option of an executor. */
 export function registryOf(tools: ToolRegistry | Iterable<ToolLike>): ToolRegistry {
   if (tools instanceof ToolRegistry) return tools
   if (typeof tools !== 'object' || tools === null || !(Symbol.iterator in tools)) {

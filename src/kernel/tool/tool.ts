@@ -1,63 +1,62 @@
 import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
-import { assemble } from '../assemble.ts'
-import type { CallOptions } from '../call/call.ts'
-import { define, definitionKey, isToolLike, partsOf, type ToolDefinition, type ToolDescription } from './definition.ts'
-import { callDirectly, type DirectContext } from '../direct.ts'
-import { ToolDeniedError } from '../errors.ts'
-import { createExecutor, type ToolExecutor } from '../executor.ts'
+import type { CallOptions, CallStreamer, Observer, ToolContext } from '../ports.ts'
+import { define, definitionKey, internals, isToolLike } from './definition.ts'
+import type { ToolDefinition, ToolDescription } from './definition.ts'
+import { InternalError, ToolDeniedError } from '../errors.ts'
 import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
-import type { Kernel, Observer, ToolContext } from '../ports.ts'
-import { pump } from '../run/stream-events.ts'
 import { invalidArgs } from '../schema/validator.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
 import { fieldNames, issuesOfConfig } from './checks.ts'
 import type { ErasedConfig, ToolOptions, ToolType } from './options.ts'
 
-/** What does the work: a plain function, an async one, or an async generator that yields progress and returns the result. */
+/** Runs the tool: a function, an async function, or an async generator that yields progress and returns the result. */
 export type ToolHandler<Input, Result, Progress = unknown> = (
   input: Input,
   context: ToolContext,
-  // oxlint-disable-next-line typescript/no-explicit-any -- what a consumer sends into the generator is not ours to type
+  // oxlint-disable-next-line typescript/no-explicit-any -- a generator may take any type in `next`
 ) => AsyncGenerator<Progress, Result, any> | Promise<Result> | Result
 
-/** What a direct call gives: what `outputSchema` gives out, else what the handler returned. */
+/** The result of a direct call: the output of `outputSchema`, else what the handler returned. */
 export type CheckedResult<Output, Result> = Output extends undefined ? Result : OutputOf<Output>
 
-/** A handler is required where we run the tool ourselves. Deferred on purpose, so that literals are not widened. */
+/** A handler is required for types that run here. The type is deferred on purpose, so that literals are not widened. */
 export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' | 'mcp'
   ? { readonly handler: ToolHandler<Input, Result, Progress> }
   : { readonly handler?: ToolHandler<Input, Result, Progress> }
 
 /**
- * The handler of a tool: it returns what `outputSchema` takes in, else whatever it returns. The choice is around the whole
- * handler, since within a choice the members of a union that it returns would be inferred apart, and only the first be taken.
+ * The handler of a tool: it returns the input of `outputSchema` if there is one. The condition is around the whole handler:
+ * inside it TypeScript would infer the members of a returned union separately, and take only the first.
  */
 export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
   ? HandlerField<Type, Input, Result, Progress>
   : HandlerField<Type, Input, InputOf<Output>, Progress>
 
-/** A tool, as its author writes it. */
+/** The config of a tool, as its author writes it. */
 export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
   readonly type?: Type
-  /** Any Standard Schema, or a raw JSON Schema. Default: it takes no arguments. */
+  /** Any Standard Schema, or a raw JSON Schema. Default: no arguments. */
   readonly inputSchema?: Input
   /** Checks what the handler returns. */
   readonly outputSchema?: Output
-  /** How the result is read. Default: by what it is. */
+  /** The class that reads the result. Default: chosen by the result. */
   readonly artifact?: ArtifactOption<Artifact>
-  /** `HandlerField` types it; named here, since from a config that lacks a field and has another too many nothing is inferred. */
+  /** Typed by `HandlerField`. Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
   readonly handler?: unknown
 }
 
-/** What binds a tool to the passage. */
+/** The options of a direct call. */
+export type DirectContext = Pick<CallOptions, 'session' | 'values' | 'signal' | 'invocationId'>
+
+/** The options of `Tool.executor`. */
 export interface BoundOptions extends Omit<CallOptions, 'invocationId'> {
-  /** Default: one that holds this tool alone. `caller` is `'user'` where it is not said. */
-  readonly executor?: ToolExecutor
-  /** Hears the events of the calls. */
+  /** Default: an executor with this tool alone. The default of `caller` is `'user'`. */
+  readonly executor?: CallStreamer
+  /** Receives the events of the calls. */
   readonly on?: Observer
 }
 
-/** Gives a function the prototype of the class that is being made, so that the class's fields land on the function itself. */
+/** Gives a function the prototype of the class under construction, so that the fields of the class land on the function. */
 const Callable = class {
   constructor(body: (...input: never[]) => unknown) {
     return Object.setPrototypeOf(body, new.target.prototype) as object
@@ -65,18 +64,26 @@ const Callable = class {
 } as unknown as new (body: (...input: never[]) => unknown) => object
 Object.setPrototypeOf(Callable.prototype, Function.prototype)
 
-let bare: Kernel | undefined
+type Direct = typeof import('../direct.ts')
 
-/** The kernel of direct calls: no doors, and the args stay the caller's. */
-function bareKernel(): Kernel {
-  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, owns: () => false }
-  return bare
+let direct: Direct | undefined
+
+/** Loads the module that runs tools without an executor, so that a program that only defines tools does not bundle it. */
+async function loadDirect(): Promise<Direct> {
+  try {
+    return (direct ??= await import('../direct.ts'))
+  } catch (cause) {
+    throw new InternalError('The module for direct calls could not be loaded. Try again, or see `cause`.', {
+      cause,
+      retryable: true,
+    })
+  }
 }
 
-/** A tool: everything that is known of it, and a function that runs it. */
+/** A tool: its definition, and a function that runs it. */
 // oxlint-disable-next-line eslint/no-unused-vars -- an interface that merges with a class has the same parameters
 export interface Tool<Input, Result, Progress, Artifact extends SpooledArtifact> extends ToolDefinition {
-  /** Runs the tool for the host itself: validated in and out, without policies, events or a record. */
+  /** Runs the tool for the host itself: validates args and result, without policies, events or a record. */
   (args: Input, context?: DirectContext): Promise<Result>
 }
 export class Tool<
@@ -86,7 +93,7 @@ export class Tool<
   Progress = unknown,
   Artifact extends SpooledArtifact = SpooledArtifact,
 > extends Callable {
-  /** A Standard Schema of what `new Tool(config)` takes, to nest in schemas of one's own. */
+  /** A Standard Schema of the config of a tool, for use inside other schemas. */
   static readonly schema: StandardSchemaV1<ErasedConfig> = {
     '~standard': {
       version: 1,
@@ -100,7 +107,7 @@ export class Tool<
 
   static {
     for (const field of fieldNames) {
-      if (field === 'name' || field === 'handler') continue // a function has its name; the handler is the kernel's
+      if (field === 'name' || field === 'handler') continue // a function has a `name`; the handler is private
       Object.defineProperty(this.prototype, field, {
         get(this: Tool): unknown {
           return this[definitionKey][field as keyof ToolDefinition]
@@ -111,14 +118,14 @@ export class Tool<
   }
 
   /**
-   * @param config The tool, as its author writes it.
-   * @param takesAnyObject Without an input schema: whether any object is taken, instead of no arguments. Default: `false`.
+   * @param config The config of the tool.
+   * @param takesAnyObject Whether a tool without an input schema takes any object instead of no arguments. Default: `false`.
    * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
    */
   constructor(config: ErasedConfig, takesAnyObject = false) {
     const definition = define(config, takesAnyObject)
     const { name } = definition
-    // A computed key names the function; `defineProperty` would do it too, and make every read of it slow.
+    // A computed key names the function. `defineProperty` would too, but makes reads of the name slow.
     const named: Record<string, (args: Input, context?: DirectContext) => Promise<Result>> = {
       [name]: (args, context) => this.invoke(args, context),
     }
@@ -126,62 +133,56 @@ export class Tool<
     Object.defineProperty(this, definitionKey, { value: definition })
   }
 
-  /** Whether a value is a tool, whichever copy of the package made it. */
+  /** Whether a value is a tool of any copy of the package. */
   static isTool(value: unknown): value is Tool {
     return typeof value === 'function' && isToolLike(value)
   }
 
   /**
-   * Asks the input schema about args, and gives what it gives back: defaults filled in, transforms done.
+   * Validates args. Returns them with defaults and after transforms.
    *
-   * @throws `E_INVALID_TOOL_ARGS`, `E_VALIDATOR_FAILED`, `E_SCHEMA_CONVERSION`.
+   * @throws `E_INVALID_TOOL_ARGS` if they do not fit the schema, `E_VALIDATOR_FAILED` or `E_SCHEMA_CONVERSION` if the schema fails.
    */
   async validate(args: unknown): Promise<unknown> {
-    const outcome = await partsOf(this[definitionKey]).input.validate(args === undefined ? {} : args)
+    const outcome = await internals(this[definitionKey]).input.validate(args === undefined ? {} : args)
     if (outcome.issues === undefined) return outcome.value
     throw invalidArgs(this.name, outcome.issues)
   }
 
-  /** What can be written down and sent anywhere: name, description, JSON Schemas, and who runs it. */
+  /** Returns a description in plain JSON: name, description, JSON Schemas, and who runs the tool. */
   describe(): ToolDescription {
     return this[definitionKey].describe()
   }
 
   /**
-   * Runs the tool for the host itself, as calling it does.
+   * Runs the tool for the host itself, as a call of the function does.
    *
    * @throws `E_INVALID_TOOL_ARGS`, `E_VALIDATOR_FAILED`, `E_TOOL_DOWNSTREAM_ERROR`, `E_INVALID_TOOL_RESULT`, `E_TOOL_TIMEOUT`,
    * `E_TOOL_CANCELLED`, `E_TOOL_NO_HANDLER`.
    */
   invoke(args: Input, context?: DirectContext): Promise<Result> {
-    return callDirectly(this[definitionKey], args, context ?? {}, bareKernel()) as Promise<Result>
+    const run = (loaded: Direct): Promise<Result> =>
+      loaded.callDirectly(this[definitionKey], args, context) as Promise<Result>
+    return direct === undefined ? loadDirect().then(run) : run(direct)
   }
 
   /** Runs the tool for the host itself, yields its progress, and returns its result. */
-  async *stream(args: Input, context: DirectContext = {}): AsyncGenerator<Progress, Result, undefined> {
-    const events = pump<unknown>(
-      (watcher, signal) => callDirectly(this[definitionKey], args, { ...context, signal }, bareKernel(), watcher),
-      context.signal,
-    )
-    try {
-      let step = await events.next()
-      for (; step.done !== true; step = await events.next()) {
-        if (step.value.event === 'tool:progress' && step.value.type === 'yield') yield step.value.data as Progress
-      }
-      return step.value as Result
-    } finally {
-      await events.return(undefined)
-    }
+  async *stream(args: Input, context?: DirectContext): AsyncGenerator<Progress, Result, undefined> {
+    const { streamDirectly } = direct ?? (await loadDirect())
+    return (yield* streamDirectly(this[definitionKey], args, context)) as Result
   }
 
   /**
-   * Binds the passage to this tool: the function that it gives resolves to the artifact, and rejects with the typed error.
+   * Returns a function that runs the tool through an executor. It resolves to the artifact, or rejects with the typed error.
    *
-   * @param bound Which executor, in which session, and who hears the events. Call it once a turn, and use the function again.
+   * @param bound The executor, the session and the listener. Call `executor` once a turn and reuse the function.
    */
   executor(bound: BoundOptions = {}): (args: Input) => Promise<Artifact> {
-    const { executor = createExecutor({ tools: [this] }), on, ...options } = bound
+    const { executor: given, on, ...options } = bound
+    let executor = given
     return async (args) => {
+      const { executorOf } = direct ?? (await loadDirect())
+      executor ??= executorOf(this)
       const events = executor.stream({ name: this.name, args }, { caller: 'user', ...options })
       let step = await events.next()
       while (step.done !== true) {
@@ -195,7 +196,7 @@ export class Tool<
     }
   }
 
-  /** The same as `describe`, so that a tool can be written as JSON. */
+  /** Returns the same as `describe`, for `JSON.stringify`. */
   toJSON(): ToolDescription {
     return this.describe()
   }
@@ -204,7 +205,7 @@ export class Tool<
 /**
  * Makes a tool.
  *
- * @param config Its name, its description, its schemas and its handler; without `inputSchema` it takes no arguments.
+ * @param config Name, description, schemas and handler; without `inputSchema` the tool takes no arguments.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
  * @example
  * ```ts
@@ -248,10 +249,10 @@ export function tool<
     CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
 ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact>
 /**
- * Makes a tool in one line: it takes any object, and is described as `Execute <name>`.
+ * Makes a tool in one line: it takes any object, and its description is `Execute <name>`.
  *
- * @param name How models call it.
- * @param handler What does the work.
+ * @param name The name that models call.
+ * @param handler Runs the tool.
  */
 export function tool<Input, Result, Progress = never>(
   name: string,
@@ -262,7 +263,7 @@ export function tool(config: string | object, handler?: unknown): Tool {
   return new Tool({ name: config, description: `Execute ${config}`, handler } as ErasedConfig, true)
 }
 
-/** A tool of type `client` as a client describes it, in plain JSON. */
+/** A client's description of its own tool, in plain JSON. */
 export interface ClientToolDescription extends Pick<
   ToolOptions,
   'name' | 'description' | 'title' | 'intent' | 'requiresResponse' | 'timeout' | 'defaultResult'
@@ -272,7 +273,7 @@ export interface ClientToolDescription extends Pick<
 }
 
 /**
- * Makes a tool out of what a client says of its own: run by the client, meant to render where it does not say otherwise.
+ * Makes a tool of type `client` from the client's description. The default of `intent` is `'render'`.
  *
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
  */

@@ -1,6 +1,6 @@
+import type { JsonSchema } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, type CompileOptions } from '../../../validators/json-schema/_engine.ts'
 
 /** A format that counts how often it is asked, as a measure of the work that was done. */

@@ -1,6 +1,6 @@
+import type { JsonSchema } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { jsonSchema } from '../../../validators/json-schema.ts'
 
 const place = { type: 'object', properties: { city: { type: 'string', default: 'Oslo' } }, required: ['city'] } as const

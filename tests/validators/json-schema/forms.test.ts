@@ -1,6 +1,6 @@
+import type { JsonSchema } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, type CompileOptions, SchemaError } from '../../../validators/json-schema/_engine.ts'
 
 function refusal(schema: unknown, options?: CompileOptions): SchemaError {

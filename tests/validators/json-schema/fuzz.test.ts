@@ -1,10 +1,10 @@
+import type { JsonSchema } from 'toolwright'
 import { Ajv, type Options } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fastCheck from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, SchemaError } from '../../../validators/json-schema/_engine.ts'
 
 const runs = Number(process.env['FUZZ_RUNS'] ?? 2_000)

@@ -1,6 +1,6 @@
+import type { JsonSchema } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile } from '../../../validators/json-schema/_engine.ts'
 
 /** Issues as lines: the path, then the message. */

@@ -1,3 +1,4 @@
+import type { JsonSchema, JsonSchemaObject } from 'toolwright'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -5,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema, JsonSchemaObject } from '../../../src/kernel/schema/standard.ts'
 import { compile, type CompileOptions } from '../../../validators/json-schema/_engine.ts'
 
 interface Group {

@@ -1,6 +1,6 @@
+import type { JsonSchema } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
-import type { JsonSchema } from '../../../src/kernel/schema/standard.ts'
 import { compile, SchemaError } from '../../../validators/json-schema/_engine.ts'
 
 // Schemas and values are JSON text here: in a JavaScript literal `__proto__` would set the prototype.

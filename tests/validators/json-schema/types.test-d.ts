@@ -1,6 +1,6 @@
+import type { JsonSchema, StandardJSONSchemaV1, StandardSchemaV1 } from 'toolwright'
 import { expectTypeOf, test } from 'vitest'
 
-import type { JsonSchema, StandardJSONSchemaV1, StandardSchemaV1 } from '../../../src/kernel/schema/standard.ts'
 import { jsonSchema } from '../../../validators/json-schema.ts'
 
 const loaded = JSON.parse('{}') as JsonSchema

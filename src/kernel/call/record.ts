@@ -1,0 +1,141 @@
+import type { ToolError } from '../errors.ts'
+import type { ContentBlock } from '../result/content.ts'
+import type { Caller } from '../ports.ts'
+import type { CallStatus, SideEffect, ToolResult } from './call.ts'
+import type { Approval } from './parcel.ts'
+
+/** The state of a call. */
+export type ToolCallState =
+  'PENDING' | 'APPROVAL_REQUIRED' | 'APPROVED' | 'EXECUTING' | 'COMPLETED' | 'FAILED' | 'DENIED' | 'SEALED'
+
+/** One line of a record's audit trail. */
+export interface ToolCallAuditEntry {
+  readonly state: ToolCallState
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+  readonly note?: string
+}
+
+/** A request for approval and its answer, in a record. */
+export interface ToolCallApproval extends Partial<Approval> {
+  readonly required: boolean
+  /** What the person was asked, in words. */
+  readonly prompt?: string
+  /** Why a policy wanted it asked. */
+  readonly why?: string
+  /** Milliseconds since the epoch. */
+  readonly decidedAt?: number
+  readonly meta?: Readonly<Record<string, unknown>>
+}
+
+/** What a record keeps of a paused call until the call settles. */
+export interface PauseRecord {
+  readonly reason: 'approval' | 'client'
+  /** SHA-256 of the token. */
+  readonly digest: string
+  /** The hash of the tool's definition when the call paused. */
+  readonly fingerprint: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+  /** The canonical text of the args. It is not masked, since the call resumes from it. */
+  readonly text: string
+  /** The provider's result, if it ran the tool itself. */
+  readonly result?: unknown
+  /** The provider's id of the call, if `toolCallId` has only its beginning. */
+  readonly id?: string
+  /** Whether a person approved the call before. */
+  readonly isApproved?: true
+}
+
+/** The record of one invocation as plain JSON: a fold over its events, except for `journal`. */
+export interface ToolCallRecord {
+  /** The `invocationId`. */
+  readonly id: string
+  readonly callId: string | null
+  readonly name: string
+  readonly session: string
+  /** The provider's id of the call. An id above 1,024 characters becomes its beginning and its SHA-256. */
+  readonly toolCallId?: string | number
+  /** The callId before a person edited the args. */
+  readonly editedFrom?: string
+  /** The args, with secrets masked. */
+  readonly input: unknown
+  readonly state: ToolCallState
+  readonly approval: ToolCallApproval
+  readonly status?: CallStatus
+  readonly effect: SideEffect
+  readonly error?: string
+  readonly isError?: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly startedAt?: number
+  readonly completedAt?: number
+  /** From receipt to settlement, in milliseconds of a monotonic clock. If the call was paused, from its resumption. */
+  readonly durationMs?: number
+  readonly auditTrail: readonly ToolCallAuditEntry[]
+  /** The number of the next event. */
+  readonly seq: number
+  /** The fields that only a journal has. */
+  readonly journal?: Journaled
+}
+
+/** The record of a running call; its recorder owns it. */
+export interface Recording {
+  readonly record: ToolCallRecord
+}
+
+/** What the recorder adds to a record in a journal. */
+export interface Journaled {
+  readonly caller: Caller
+  readonly principal?: string
+  /** The executor that wrote the record last, and the number of its fence. */
+  readonly owner: string
+  readonly fence: number
+  readonly awaits?: PauseRecord
+  /** The content for the model, for a replay. Above 64 KiB its kinds and size in words. */
+  readonly result?: readonly ContentBlock[]
+  /** The store's handle of content that is too large for `result`, and the SHA-256 of its JSON text. */
+  readonly stored?: { readonly handle: string; readonly sha256: string }
+  readonly handle?: string
+  readonly artifact?: { readonly kind: string; readonly mediaType: string; readonly byteLength: number }
+  readonly failure?: ReturnType<ToolError['toJSON']>
+  readonly skipped?: true
+  /** SHA-256 of `previous` and the settled record. */
+  readonly digest?: string
+  /**
+   * The digest of the owner's settlement before. If no record has it, that settlement was lost before `call:settled` was
+   * emitted, or the record was removed or changed.
+   */
+  readonly previous?: string
+}
+
+/** A deep copy of a record for views. The input is cut. */
+export interface ToolCallSnapshot extends Pick<
+  ToolCallRecord,
+  'id' | 'name' | 'state' | 'approval' | 'error' | 'isError' | 'durationMs' | 'startedAt' | 'completedAt' | 'auditTrail'
+> {
+  readonly result?: readonly ContentBlock[]
+  /** The first 200 characters of the input as JSON. */
+  readonly inputPreview: string
+}
+
+/** How to treat the calls that dead executors left unfinished. */
+export interface RecoverOptions {
+  /** `'crash'` closes the calls, `'manual'` only lists them. Default: `'crash'`. */
+  readonly strategy?: 'crash' | 'manual'
+  /** Whether to keep calls that wait for an answer and have not expired. Default: `'keep'`. */
+  readonly approvals?: 'keep' | 'seal'
+  /**
+   * How long an owner may be silent before it counts as dead, in milliseconds. Owners give a sign of life every 5,000 ms, so
+   * a value below 10,000 may close calls of a living owner. Default: 30,000.
+   */
+  readonly staleAfter?: number
+}
+
+/** The unfinished calls that `recover` found. */
+export interface Recovery {
+  /** The results of the closed calls. Put them into conversations that lack them. */
+  readonly sealed: readonly ToolResult[]
+  /** The calls that were left as they are: those that wait for an answer, and with `'manual'` all. */
+  readonly kept: readonly ToolCallRecord[]
+}

@@ -1,0 +1,127 @@
+import type { ToolCall, ToolResult } from './call/call.ts'
+import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
+import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
+import type { ToolDefinition } from './tool/definition.ts'
+
+/** The host's options for a whole turn. */
+export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
+  /** Returns the id of each call, for at-most-once execution. Default: new ids. */
+  readonly invocationId?: (call: ToolCall, index: number) => string
+  /**
+   * Whether to remove `ephemeral` tools from the executor's registry after the turn, as `ToolRegistry.pruneEphemeral` does.
+   * They stay if a call of the turn is `pending`. Default: `false`.
+   */
+  readonly pruneEphemeral?: boolean
+  /** Called with the calls before any of them starts. If it throws, none starts, and the turn rejects with its error. */
+  readonly beforeTurn?: (calls: readonly ToolCall[]) => void | Promise<void>
+  /**
+   * Called with all results in the order of the calls, after each `beforeTurn` that did not throw. Its errors are reported,
+   * since the calls have run.
+   */
+  readonly afterTurn?: (results: readonly ToolResult[]) => void | Promise<void>
+}
+
+/** Options of an answer to a paused call. */
+export interface DecideOptions {
+  /** A message to the model if the answer is `deny`, to the record if it is `allow`. */
+  readonly note?: string
+  /** The person does not want to be asked again. A policy of the host has to remember it. */
+  readonly always?: boolean
+  /** Args to use instead. They are identified and validated anew. */
+  readonly editedArgs?: unknown
+  readonly decidedBy?: string
+  /** If given, the call must belong to this session. */
+  readonly session?: string
+  /** The host's data for the rest of the call. Default: the values of the call, if it paused in this process. */
+  readonly values?: ToolValues
+  /** Cancels the rest of the call. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Runs the calls of models, people and apps. Made by `createExecutor`. */
+export interface ToolExecutor extends AsyncDisposable {
+  /**
+   * Runs one call. Never rejects for a fault of a model, a handler, a validator or a store: the result's `status`, `error`
+   * and `content` have it.
+   *
+   * @param call The call of a provider's message. `args` is a value or JSON text.
+   * @param options The caller, the session, the values, and the signal that cancels the call.
+   * @example
+   * ```ts
+   * import { createExecutor, tool } from 'toolwright'
+   *
+   * const executor = createExecutor({ tools: [tool('add', ({ a, b }: { a: number; b: number }) => a + b)] })
+   * const result = await executor.execute({ id: 'call_1', name: 'add', args: '{"a":1,"b":2}' })
+   * // result.status is 'ok', result.content is [{ type: 'text', text: '3' }]
+   * ```
+   */
+  execute(call: ToolCall, options?: CallOptions): Promise<ToolResult>
+  /**
+   * Runs the calls of one model turn, `concurrency` at a time. Returns their results in the order of the calls. A call that
+   * fails never affects the others. Rejects before any call runs if the host's `invocationId` or `beforeTurn` throws.
+   *
+   * @param calls The calls that a format made from a message.
+   * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
+   */
+  executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
+  /** Runs one call, yields its events as they happen, and returns its result. Leaving early cancels the call. */
+  stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
+  /** Subscribes to the events of one name. Returns an unsubscribe function. */
+  on<Name extends ToolEventName>(name: Name, listener: (event: ToolEventOf<Name>) => void): () => void
+  /**
+   * Answers a call that waits for approval, and runs it if the answer is `allow`.
+   *
+   * @param token The `token` of the `pending` result; of use once.
+   * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
+   */
+  decide(token: string, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
+  /**
+   * Passes a client's answer to the call that waits for it.
+   *
+   * @param token The `token` of the `pending` result; of use once.
+   * @param value The client's answer. It is checked against the tool's `outputSchema`.
+   * @throws `E_APPROVAL_INVALID` as `decide` does. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
+   */
+  respond(
+    token: string,
+    value: unknown,
+    options?: Pick<DecideOptions, 'session' | 'values' | 'signal'>,
+  ): Promise<ToolResult>
+  /**
+   * Returns the state of a call, in flight or settled, from its record.
+   *
+   * @throws `E_JOURNAL` if it has no record, or there is no journal.
+   */
+  snapshot(invocationId: string): Promise<ToolCallSnapshot>
+  /**
+   * Closes the calls that dead executors left unfinished in the journal. It never runs a call again. It does not touch calls
+   * of living executors, or calls that wait for an answer.
+   *
+   * An executor counts as dead once it was silent for `staleAfter`, 30 seconds by default. Call this at the start and again
+   * each minute, since calls of a process that died later are not closed yet.
+   *
+   * @throws `E_INVALID_CONFIGURATION` without a journal, or if an option is wrong; `E_JOURNAL`.
+   */
+  recover(options?: RecoverOptions): Promise<Recovery>
+  /** Returns the tools that a caller sees. A tool whose schema cannot be converted is left out and reported. */
+  list(caller?: Caller, session?: string): ToolDefinition[]
+  /**
+   * Subscribes to changes of the tool list: tools of the executor's registry that are added, removed, hidden or shown again,
+   * and tools of extensions. Returns an unsubscribe function.
+   */
+  onToolsChange(listener: () => void): () => void
+  /** The policies of all extensions, in the order in which they are asked. */
+  readonly policies: readonly Policy[]
+  /** The artifacts in the store. Each opens in its own session only. */
+  readonly artifacts: Shelf
+  /** The session of calls that do not name one. */
+  readonly session: string
+  /**
+   * Takes no more calls, waits for those in flight, and closes the extensions. Rejects with the error of an extension that
+   * fails to close, or with `E_TOOL_TIMEOUT` if it takes longer than 30,000 ms.
+   *
+   * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
+   */
+  close(options?: { readonly drain?: number }): Promise<void>
+}

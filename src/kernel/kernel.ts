@@ -1,0 +1,117 @@
+import type {
+  Approval,
+  Authorized,
+  Checked,
+  Confirmed,
+  Identified,
+  Received,
+  Resolved,
+  Verdict,
+} from './call/parcel.ts'
+import type { Pause, Question, Resumption } from './call/pause.ts'
+import type { PauseRecord } from './call/record.ts'
+import type { DecideOptions } from './executor-types.ts'
+import type {
+  Approver,
+  ArtifactStore,
+  Middleware,
+  Observer,
+  Policy,
+  Recorder,
+  Runner,
+  Shelf,
+  SpoolReader,
+} from './ports.ts'
+import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
+import type { EncodedResult, Receipt } from './result/encode.ts'
+import type { Stream } from './result/stream.ts'
+import type { ToolDefinition } from './tool/definition.ts'
+import type { ToolRegistry } from './tool/registry.ts'
+
+/** Lets the calls of tools that are not concurrent run alone in their session. */
+export interface Gates {
+  /** Takes a place: at once, or when the promise resolves. Rejects with `E_TOOL_TIMEOUT` if the line does not move. */
+  enter(call: Confirmed): Promise<void> | undefined
+  /** Frees the place once the work of the call has ended, or leaves the line. */
+  leave(call: Received): void
+  /** Whether a session has calls that wait or run alone. */
+  hasLine(session: string): boolean
+}
+
+/** Asks people, and holds paused calls. */
+export interface Approvals {
+  /** Whether the tool itself asks for approval. A predicate that throws asks. */
+  wantsConfirmation(call: Authorized): Promise<boolean>
+  /** Returns the question for a person. */
+  questionFor(call: Authorized, ask: Verdict['ask']): Question
+  /** Asks the approver. */
+  ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval>
+  /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
+  requireUnchanged(tool: ToolDefinition, fingerprint: string): void
+  /** Makes the token of a call that pauses, and the part of its record. */
+  hold(call: Received, pause: Pause): { readonly token: string; readonly paused: PauseRecord }
+  /** Redeems the token of a call that waits for a person. */
+  decide(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
+  /** Redeems the token of a call that waits for a client. */
+  respond(token: string, value: unknown, options: Pick<DecideOptions, 'session' | 'values'>): Promise<Resumption>
+}
+
+/** Keeps large results, and opens them for handlers. */
+export interface Spool {
+  readonly shelf: Shelf
+  /** Makes the artifact of a handle in the store, and lists it. */
+  place(
+    handle: string,
+    session: string,
+    reader: SpoolReader,
+    kept: {
+      readonly Class: ArtifactClass
+      readonly mediaType: string
+      readonly trusted: boolean
+      readonly toolName: string
+    },
+  ): SpooledArtifact
+  /** Keeps a result that is a stream, an artifact or too large for the result object. */
+  keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
+  /** Opens the artifacts that validated args name. Returns `undefined` if they name none. */
+  openArtifacts(input: unknown, call: Identified): Promise<unknown> | undefined
+}
+
+/** The combined extensions. Every stage gets them beside the call. */
+export interface Kernel {
+  /** Returns the tools of a session: the executor's, and those that extensions add. */
+  readonly registryFor: (session: string) => ToolRegistry
+  readonly policies: readonly Policy[]
+  readonly approver: Approver | undefined
+  readonly middleware: readonly Middleware[]
+  readonly runners: ReadonlyMap<string, Runner>
+  readonly store: ArtifactStore
+  readonly approvals: Approvals
+  readonly spool: Spool
+  /** Returns the extensions' advice on how to read on in an artifact. */
+  guide(artifact: SpooledArtifact): string
+  readonly watchers: Set<Observer>
+  /** Whether a call needs a copy of its args: if it may wait, or if an extension or a hook takes part. */
+  owns(call: Resolved): boolean
+  /** Milliseconds; `Infinity` for none. */
+  readonly timeout: number
+  /** The largest result that stays in the result object, in bytes of text and JSON. */
+  readonly inlineLimit: number
+  /** The largest args, in bytes of UTF-8. */
+  readonly argsLimit: number
+  readonly exposeErrors: boolean
+  /** Decides which calls of a session run at the same time. */
+  readonly gates: Gates
+  /** Writes records. Only if an extension brings a journal. */
+  readonly recorder: Recorder | undefined
+  /** Returns the recorder of paused calls. Without a journal it is loaded when the first call pauses. */
+  pauses(): Recorder | Promise<Recorder>
+  /** Returns the executor's name in records. */
+  owner(): string
+  /** Whether an invocation is in flight here, or about to be. */
+  isInFlight(invocationId: string): boolean
+  /** Removes a settled call from those in flight. */
+  leave(received: Received): void
+  /** Takes faults that belong to no call's result. */
+  readonly report: (error: unknown) => void
+}

@@ -1,0 +1,41 @@
+import type { PausedCall } from '../kernel/call/pause.ts'
+import type { Recording, ToolCallRecord } from '../kernel/call/record.ts'
+import { isSettled } from './record.ts'
+import type { Fence } from './journal.ts'
+import { sha256 } from '#sha256'
+
+/** Finds the paused call of a token in the record that the token names. */
+export async function findPaused(
+  token: string,
+  read: (
+    invocationId: string,
+  ) => Promise<{ readonly record: ToolCallRecord; readonly recording: Recording } | undefined>,
+): Promise<PausedCall | undefined> {
+  const invocationId = token.slice(0, Math.max(0, token.lastIndexOf('.')))
+  const found = await read(invocationId)
+  const paused = found?.record.journal?.awaits
+  if (found === undefined || paused?.digest !== sha256(token) || isSettled(found.record.state)) return undefined
+  const { name, session, toolCallId: id, callId, seq, journal } = found.record
+  const { reason, digest, fingerprint, expiresAt, text, isApproved } = paused
+  return {
+    call: { id: paused.id ?? id, name, args: text, ...('result' in paused && { result: paused.result }) },
+    callId,
+    invocationId,
+    session,
+    principal: journal?.principal,
+    caller: journal?.caller ?? 'model',
+    reason,
+    digest,
+    fingerprint,
+    expiresAt,
+    isApproved: isApproved === true,
+    seq,
+    recording: found.recording,
+  }
+}
+
+/** Returns the record of a paused call without its token's digest, which uses the token up. */
+export function usedUp(record: ToolCallRecord, { owner, number }: Fence): ToolCallRecord {
+  const { awaits: _used, ...journal } = record.journal ?? { caller: 'model' as const }
+  return { ...record, journal: { ...journal, owner, fence: number } }
+}

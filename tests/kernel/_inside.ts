@@ -1,0 +1,30 @@
+// What tests of the kernel's own parts reach inside for: the one place that knows the paths.
+export { Alarms, CallDeadline } from '../../src/kernel/call/deadline.ts'
+export { TurnSlots } from '../../src/kernel/call/gates.ts'
+export { InFlight } from '../../src/kernel/call/in-flight.ts'
+export { bounded } from '../../src/kernel/json/bounded.ts'
+export { callIdOf } from '../../src/kernel/json/canonical.ts'
+export { jsonText, readText } from '../../src/kernel/json/json-text.ts'
+export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'
+export { redactIssues, mask } from '../../src/kernel/call/secrets.ts'
+export {
+  categoryOf,
+  downstream,
+  modelLine,
+  oneLine,
+  returnedFailure,
+  wordsOf,
+} from '../../src/kernel/outcome/failure.ts'
+export { isArtifact } from '../../src/kernel/result/brand.ts'
+export { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/result/content.ts'
+export { artifactClass } from '../../src/kernel/result/kinds.ts'
+export { LineIndex, stretch } from '../../src/kernel/result/lines.ts'
+export { MemoryReader } from '../../src/kernel/result/memory-reader.ts'
+export { isStream, openStream, type Stream } from '../../src/kernel/result/stream.ts'
+export { isGenerator } from '../../src/kernel/run/generator.ts'
+export { invalid, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
+export { isVisible } from '../../src/kernel/tool/registry.ts'
+export { advance } from '../../src/records/fold.ts'
+export { snapshotOf } from '../../src/records/record.ts'
+export { previewOf } from '../../src/spool/preview.ts'
+export { ArtifactShelf } from '../../src/spool/shelf.ts'

@@ -501,3 +501,12 @@ test.each(places)('a result of the provider is still there when its call was app
   expect([outcome(decided), data(decided)]).toEqual(['ok completed', found])
   expect((await recordIn(mounted, decided.invocationId)).journal).not.toHaveProperty('awaits')
 })
+
+test('an executor without a journal that held a call leaves no timer behind when it closes', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const executor = createExecutor({ tools: [work('t', () => 'done', { requiresConfirmation: true })] })
+  expect((await executor.execute({ name: 't' })).status).toBe('pending')
+  await executor.close()
+  expect(vi.getTimerCount()).toBe(0)
+  vi.useRealTimers()
+})

@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { UncanonicalArgsError } from '../errors.ts'
-import { isWellFormed, utf8Length } from './text.ts'
-import { pathText, tooLarge, uncanonical, whyNotJson } from './uncanonical.ts'
+import { isWellFormed, utf8Length, pathText } from './text.ts'
+import { tooLarge, uncanonical, whyNotJson } from './uncanonical.ts'
 
 /** How deeply arrays and objects in args may nest. */
 export const deepest = 256

@@ -1,4 +1,4 @@
-import { pathText } from './uncanonical.ts'
+import { pathText } from './text.ts'
 import { InvalidToolResultError } from '../errors.ts'
 import { put } from './copy.ts'
 import { parseJson } from './parse.ts'

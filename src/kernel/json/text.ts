@@ -59,3 +59,15 @@ export function wholeCharacters(text: string): string {
 export function shortened(text: string, longest: number): string {
   return text.length <= longest ? text : `${wholeCharacters(text.slice(0, longest - 1))}…`
 }
+
+/** Writes a path as an expression of code: `args.items[3].when`. */
+export function pathText(path: readonly (PropertyKey | undefined)[], root = 'args'): string {
+  let text = root
+  for (const key of path) {
+    if (text.length > 160) return text + '…'
+    if (typeof key === 'number') text += `[${key}]`
+    else if (/^[\p{ID_Start}$_][\p{ID_Continue}$]{0,63}$/u.test(String(key))) text += `.${String(key)}`
+    else text += `[${JSON.stringify(String(key).slice(0, 64))}]`
+  }
+  return text
+}

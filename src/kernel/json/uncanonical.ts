@@ -1,16 +1,5 @@
 import { UncanonicalArgsError } from '../errors.ts'
-
-/** Writes a path as an expression of code: `args.items[3].when`. */
-export function pathText(path: readonly (PropertyKey | undefined)[], root = 'args'): string {
-  let text = root
-  for (const key of path) {
-    if (text.length > 160) return text + '…'
-    if (typeof key === 'number') text += `[${key}]`
-    else if (/^[\p{ID_Start}$_][\p{ID_Continue}$]{0,63}$/u.test(String(key))) text += `.${String(key)}`
-    else text += `[${JSON.stringify(String(key).slice(0, 64))}]`
-  }
-  return text
-}
+import { pathText } from './text.ts'
 
 /** Makes the error for args that have no canonical form. The reason is a clause that also says what to do next. */
 export function uncanonical(

@@ -1,4 +1,4 @@
-import { pathText } from '../json/uncanonical.ts'
+import { pathText } from '../json/text.ts'
 import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
 import type { Schema } from './infer.ts'
 import { copyOfJson } from '../json/copy.ts'

@@ -7,7 +7,7 @@ import { bundle } from '../../bench/_bundles.ts'
 // The limits are a little above what there is; lower them with it.
 describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.js')))('a bundle', () => {
   it.each([
-    ['{ tool }', 8.1],
+    ['{ tool }', 7.8],
     ['{ createExecutor, tool }', 36.9],
     ['*', 37.7],
     ['{ computeCallId }', 4.2],

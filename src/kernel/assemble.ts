@@ -9,7 +9,7 @@ import {
 } from './errors.ts'
 import { InFlight } from './call/in-flight.ts'
 import { memoryStore } from '../spool/memory.ts'
-import type { Extension, Observer, Runner, Shelf, Recorder } from './ports.ts'
+import type { Extension, Observer, Runner, Shelf } from './ports.ts'
 import type { Kernel } from './kernel.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { askApprover, questionFor, wantsConfirmation } from '../approvals/approver.ts'
@@ -116,17 +116,15 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     gates,
     recorder: undefined,
     pauses: () => kernel.recorder ?? held(),
-    closeRecords: () => (kernel.recorder ?? holder)?.close(),
     owner,
     isInFlight: (invocationId) => inFlight.has(invocationId),
     leave: (received) => inFlight.leave(received),
     report,
   }
   kernel.recorder = records?.(kernel)
-  let holder: Recorder | undefined
   const held = onFirstUse(
     () => import('#records'),
-    ({ heldCalls }) => (holder = heldCalls(kernel)),
+    ({ heldCalls }) => heldCalls(kernel),
   )
   return { kernel, registry, inFlight }
 }

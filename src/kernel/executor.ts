@@ -186,7 +186,7 @@ class Executor implements ToolExecutor {
 
   async #close(drain: number): Promise<void> {
     await this.#inFlight.drain(drain, 'The executor was closed.')
-    this.#kernel.closeRecords()
+    this.#kernel.recorder?.close()
     const closed = await Promise.allSettled(
       this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
     )

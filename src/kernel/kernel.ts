@@ -106,8 +106,6 @@ export interface Kernel {
   readonly recorder: Recorder | undefined
   /** Returns the recorder of paused calls. Without a journal it is loaded when the first call pauses. */
   pauses(): Recorder | Promise<Recorder>
-  /** Closes the recorder, and that of calls that wait. */
-  closeRecords(): void
   /** Returns the executor's name in records. */
   owner(): string
   /** Whether an invocation is in flight here, or about to be. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createExecutor, type Extension, type ToolCallRecord, type ToolEvent } from 'toolwright'
+import { createExecutor, type Extension, type Policy, type ToolCallRecord, type ToolEvent } from 'toolwright'
 import { digestOf, type Journal, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
@@ -171,6 +171,24 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     const events = heard(executor)
     await executor.execute({ name: 't' })
     expect(events.map(({ event, seq }) => `${seq} ${event}`)).toEqual(['0 call:received', '1 call:settled'])
+  })
+
+  test('each event has a number of its own, also if something is told while the start is written down', async () => {
+    let tell: ((type: string) => void) | undefined
+    const slow = changed(place().open(), {
+      claim: (journal) => async (record, owner) => {
+        await turn()
+        tell?.('early')
+        return journal.claim(record, owner)
+      },
+    })
+    const policies: Policy[] = [{ name: 'early', decide: (_call, { emit }) => void (tell = emit) }]
+    const executor = createExecutor({ tools: [work('t', () => 1)], use: [slow, { policies }] })
+    const events = heard(executor)
+    const { invocationId } = await executor.execute({ name: 't' })
+    expect(names(events)).toBe('call:received tool:progress tool:start tool:end call:settled')
+    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4])
+    expect((await recordIn(slow, invocationId)).seq).toBe(5)
   })
 
   test('a call that is given up just before its start is not written down as started', async () => {

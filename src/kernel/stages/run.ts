@@ -40,8 +40,10 @@ function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const event = eventOf(confirmed, kernel, 'tool:start', { input: toldInput(confirmed) })
   const written = kernel.recorder?.commit(confirmed, event)
   const go = (): Ran | Promise<Ran> => {
-    recordEvent(event, confirmed, kernel)
-    publish(event, confirmed, kernel)
+    // Progress that was emitted meanwhile, such as a policy's, has used the number.
+    const started = event.seq === confirmed.seq ? event : { ...event, seq: confirmed.seq }
+    recordEvent(started, confirmed, kernel)
+    publish(started, confirmed, kernel)
     confirmed.startedAt = performance.now()
     return wrap(confirmed, input, kernel)
   }

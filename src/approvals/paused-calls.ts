@@ -8,7 +8,7 @@ import { bounded } from '../kernel/json/bounded.ts'
 import { randomDigits } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/written.ts'
 import type { DecideOptions } from '../kernel/executor-types.ts'
-import type { Recorder, ToolValues } from '../kernel/ports.ts'
+import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'
 import type { ToolRegistry } from '../kernel/tool/registry.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
@@ -25,13 +25,20 @@ const endOfTime = 8.64e15
  */
 export class PausedCalls {
   readonly #registryFor: (session: string) => ToolRegistry
-  readonly #recorder: () => Recorder | Promise<Recorder>
+  readonly #keeper: () => PauseKeeper | Promise<PauseKeeper>
+  readonly #isRecorded: boolean
   /** The host's values by the digest of the token. Records do not have them. */
   readonly #values = new Map<string, ToolValues>()
 
-  constructor(registryFor: (session: string) => ToolRegistry, recorder: () => Recorder | Promise<Recorder>) {
+  /** @param isRecorded Whether paused calls are in a journal, which takes JSON alone. */
+  constructor(
+    registryFor: (session: string) => ToolRegistry,
+    keeper: () => PauseKeeper | Promise<PauseKeeper>,
+    isRecorded: boolean,
+  ) {
     this.#registryFor = registryFor
-    this.#recorder = recorder
+    this.#keeper = keeper
+    this.#isRecorded = isRecorded
   }
 
   /** Makes the token of a call that pauses, and the part of its record. */
@@ -50,7 +57,7 @@ export class PausedCalls {
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
       text: identity.text,
-      ...(call.result !== undefined && ownJson({ result: call.result })),
+      ...(this.#isRecorded && call.result !== undefined && ownJson({ result: call.result })),
       ...(typeof id === 'string' && toldId(id) !== id && { id }),
       ...(approval && { isApproved: true as const }),
     }
@@ -90,8 +97,8 @@ export class PausedCalls {
     reason: PauseReason,
     { session, values }: Pick<DecideOptions, 'session' | 'values'>,
   ): Promise<PausedCall & { readonly values: ToolValues }> {
-    const recorder = await this.#recorder()
-    const paused = typeof token === 'string' ? await recorder.find(token) : undefined
+    const keeper = await this.#keeper()
+    const paused = typeof token === 'string' ? await keeper.find(token) : undefined
     if (paused?.reason !== reason || (session !== undefined && session !== paused.session)) {
       throw new ApprovalInvalidError(
         'This token is unknown, used already, or of another session. Ask for approval anew.',
@@ -102,7 +109,7 @@ export class PausedCalls {
     }
     const { name } = paused.call
     requireUnchanged(this.#registryFor(paused.session).get(name), name, paused.fingerprint)
-    const taken = await recorder.take(paused)
+    const taken = await keeper.take(paused)
     if (taken === undefined) throw new ApprovalInvalidError('This token is used already.')
     const own = values ?? this.#values.get(paused.digest) ?? {}
     this.#values.delete(paused.digest)

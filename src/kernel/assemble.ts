@@ -76,7 +76,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
-  const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses())
+  const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses(), records !== undefined)
   const kernel: { -readonly [Field in keyof Kernel]: Kernel[Field] } = {
     registryFor,
     policies,
@@ -124,7 +124,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   kernel.recorder = records?.(kernel)
   const held = onFirstUse(
     () => import('#records'),
-    ({ heldCalls }) => heldCalls(kernel),
+    ({ HeldCalls }) => new HeldCalls(),
   )
   return { kernel, registry, inFlight }
 }

@@ -16,6 +16,7 @@ import type {
   ArtifactStore,
   Middleware,
   Observer,
+  PauseKeeper,
   Policy,
   Recorder,
   Runner,
@@ -104,8 +105,8 @@ export interface Kernel {
   readonly gates: Gates
   /** Writes records. Only if an extension brings a journal. */
   readonly recorder: Recorder | undefined
-  /** Returns the recorder of paused calls. Without a journal it is loaded when the first call pauses. */
-  pauses(): Recorder | Promise<Recorder>
+  /** Returns what keeps paused calls. Without a journal it is loaded when the first call pauses. */
+  pauses(): PauseKeeper | Promise<PauseKeeper>
   /** Returns the executor's name in records. */
   owner(): string
   /** Whether an invocation is in flight here, or about to be. */

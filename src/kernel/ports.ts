@@ -243,6 +243,9 @@ export interface Recorder {
   close(): void
 }
 
+/** The part of a recorder that keeps paused calls. */
+export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take'>
+
 /** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {
   readonly policies?: readonly Policy[]

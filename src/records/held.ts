@@ -1,42 +1,56 @@
-import type { Kernel } from '../kernel/kernel.ts'
-import type { Recorder } from '../kernel/ports.ts'
-import type { Fence, Journal } from './journal.ts'
-import { JournalRecorder } from './recorder.ts'
-import type { ToolCallRecord } from '../kernel/call/record.ts'
+import type { ToolEvent } from '../kernel/call/events.ts'
+import type { Received } from '../kernel/call/parcel.ts'
+import type { PausedCall } from '../kernel/call/pause.ts'
+import type { PauseRecord } from '../kernel/call/record.ts'
+import type { PauseKeeper, Settlement } from '../kernel/ports.ts'
+import { sha256 } from '#sha256'
 
 /** The most paused calls that an executor without a journal holds. */
 const mostHeld = 10_000
 
-/** Makes the recorder of an executor without a journal. It keeps calls only while they are paused. */
-export function heldCalls(kernel: Kernel): Recorder {
-  return new JournalRecorder(heldJournal(), kernel)
+/**
+ * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it. If
+ * it is full, the oldest call is dropped.
+ */
+export class HeldCalls implements PauseKeeper {
+  readonly #held = new Map<string, PausedCall>()
+
+  note(): void {}
+
+  settle(call: Received, { seq }: ToolEvent, { paused }: Settlement): undefined {
+    if (paused === undefined) return
+    this.#held.set(paused.digest, pausedCall(call, seq + 1, paused))
+    for (const oldest of this.#held.keys()) {
+      if (this.#held.size <= mostHeld) break
+      this.#held.delete(oldest)
+    }
+  }
+
+  async find(token: string): Promise<PausedCall | undefined> {
+    const digest = sha256(token)
+    const paused = this.#held.get(digest)
+    // An expired approval is found once, for its error. A late answer of a client still ends its call.
+    if (paused?.reason === 'approval' && Date.now() > paused.expiresAt) this.#held.delete(digest)
+    return paused
+  }
+
+  async take(paused: PausedCall): Promise<PausedCall | undefined> {
+    return this.#held.delete(paused.digest) ? paused : undefined
+  }
 }
 
-/** Makes a journal of paused calls. A call that resumes leaves it. If it is full, the oldest call is dropped. */
-function heldJournal(): Journal {
-  const held = new Map<string, { readonly record: ToolCallRecord; readonly fence: Fence }>()
+function pausedCall(received: Received, seq: number, paused: PauseRecord): PausedCall {
+  const { call, name, callId, invocationId, session, principal, caller } = received
   return {
-    isDurable: false,
-    claim(record, owner) {
-      if (held.has(record.id)) return null
-      const fence = { owner, number: 0 }
-      held.set(record.id, { record, fence })
-      for (const oldest of held.keys()) {
-        if (held.size <= mostHeld) break
-        held.delete(oldest)
-      }
-      return fence
-    },
-    write: () => true, // the call has resumed, so its record is not kept
-    read(invocationId) {
-      const found = held.get(invocationId)
-      const { reason, expiresAt = Infinity } = found?.record.journal?.awaits ?? {}
-      // An expired approval is found once, for its error. A late answer of a client still ends its call.
-      if (reason === 'approval' && Date.now() > expiresAt) held.delete(invocationId)
-      return found ?? null
-    },
-    takeOver: (invocationId, _fence, owner) => (held.delete(invocationId) ? { owner, number: 1 } : null),
-    async *unfinished() {},
-    beat() {},
+    ...paused,
+    call: { ...call, name, args: paused.text }, // a provider's result stays as it is: it need not be JSON
+    callId,
+    invocationId,
+    session,
+    principal,
+    caller,
+    isApproved: paused.isApproved === true,
+    seq,
+    recording: undefined,
   }
 }

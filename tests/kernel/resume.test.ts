@@ -1,5 +1,6 @@
 import {
   computeCallId,
+  content,
   createExecutor,
   ToolRegistry,
   type Extension,
@@ -128,6 +129,34 @@ describe('a token', () => {
     const events = heard(executor)
     const decided = await executor.decide(token, 'allow')
     expect(JSON.stringify([decided, events])).not.toContain(token)
+  })
+
+  test('is of its own call alone: without a journal, several calls with one id of the host may wait', async () => {
+    const executor = createExecutor({ tools: [work('t', (input) => input, { requiresConfirmation: true })] })
+    const ask = (session: string): Promise<ToolResult> =>
+      executor.execute({ name: 't', args: { session } }, { session, invocationId: 'call_1' })
+    const [one, other] = [await ask('one'), await ask('other')]
+    expect(data(await executor.decide(other.token ?? '', 'allow'))).toEqual({ session: 'other' })
+    expect(data(await executor.decide(one.token ?? '', 'allow'))).toEqual({ session: 'one' })
+  })
+
+  test('keeps no timer without a journal, and so no executor that is not used any more', async () => {
+    vi.useFakeTimers()
+    const { executor, token } = await waiting()
+    await executor.decide(token, 'allow')
+    await executor.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test("leaves a provider's result as it is without a journal, also one that is no JSON", async () => {
+    const options = { type: 'provider', requiresConfirmation: true }
+    const executor = createExecutor({ tools: [work('t', () => 0, options)] })
+    const ask = async (result: unknown): Promise<ToolResult> => {
+      const { token = '' } = await executor.execute({ name: 't', result })
+      return executor.decide(token, 'allow')
+    }
+    expect(text(await ask(content([{ type: 'text', text: 'found' }])))).toBe('found')
+    expect(text(await ask(new Uint8Array(3)))).toBe('(3 bytes, not shown)')
   })
 
   test('of the oldest of more than 10,000 waiting calls is given up', async () => {

@@ -15,7 +15,7 @@ import { readText } from '../json/json-text.ts'
 import { failure, type Outcome } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Recorder } from '../ports.ts'
+import type { PauseKeeper } from '../ports.ts'
 import { isThenable } from '../json/thenable.ts'
 
 const largestDescription = 16_384
@@ -25,7 +25,7 @@ export function publishOutcome(
   received: Received,
   kernel: Kernel,
   { result, paused, pause }: Outcome,
-  recorder: Recorder | undefined = kernel.recorder,
+  recorder: PauseKeeper | undefined = kernel.recorder,
 ): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // The call failed before it had an identity. Emit its args all the same, unless they may hold secrets.

@@ -6,7 +6,7 @@ import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 import { publishOutcome } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
-import type { Recorder } from '../ports.ts'
+import type { PauseKeeper } from '../ports.ts'
 
 /** Settles a call that walked the whole passage. */
 export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {
@@ -33,7 +33,7 @@ function over(
   received: Received,
   kernel: Kernel,
   outcome: Outcome,
-  recorder: Recorder | undefined = kernel.recorder,
+  recorder: PauseKeeper | undefined = kernel.recorder,
 ): ToolResult | Promise<ToolResult> {
   try {
     kernel.gates.leave(received)

@@ -105,6 +105,7 @@ export class PausedCalls {
       )
     }
     if (reason === 'approval' && Date.now() > paused.expiresAt) {
+      this.#values.delete(paused.digest)
       throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
     }
     const { name } = paused.call

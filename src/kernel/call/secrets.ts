@@ -1,12 +1,5 @@
-import {
-  content,
-  type ContentBlock,
-  isMarkedJson,
-  json,
-  looksLikeBlocks,
-  markedBlocks,
-  markedValue,
-} from '../result/content.ts'
+import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from '../result/content.ts'
+import type { ContentBlock } from '../result/content.ts'
 import { bounded } from '../json/bounded.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { jsonBlock } from '../result/json-block.ts'

@@ -1,12 +1,6 @@
 import type { Received } from '../call/parcel.ts'
-import {
-  DuplicateInvocationError,
-  type ErrorCategory,
-  isToolError,
-  ToolDownstreamError,
-  type ToolError,
-  ToolFailure,
-} from '../errors.ts'
+import { DuplicateInvocationError, isToolError, ToolDownstreamError, ToolFailure } from '../errors.ts'
+import type { ErrorCategory, ToolError } from '../errors.ts'
 import { shortened } from '../json/text.ts'
 
 const longestLine = 1_000

@@ -2,15 +2,8 @@ import { SpooledArtifact } from '../result/artifact.ts'
 import { bounded } from '../json/bounded.ts'
 import type { ToolResult } from '../call/call.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
-import {
-  emit,
-  type EventEnvelope,
-  eventOf,
-  countEvent,
-  publish,
-  type ToolEvent,
-  type ToolEventOf,
-} from '../call/events.ts'
+import { emit, eventOf, countEvent, publish } from '../call/events.ts'
+import type { EventEnvelope, ToolEvent, ToolEventOf } from '../call/events.ts'
 import { readText } from '../json/json-text.ts'
 import { failure, type Outcome } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'

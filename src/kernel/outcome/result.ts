@@ -1,14 +1,7 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import type { ContentBlock } from '../result/content.ts'
-import {
-  type ErrorCode,
-  InternalError,
-  isToolError,
-  statusOf,
-  ToolDeniedError,
-  ToolError,
-  ToolFailure,
-} from '../errors.ts'
+import { InternalError, isToolError, statusOf, ToolDeniedError, ToolError, ToolFailure } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { EventBody } from '../call/events.ts'
 import { modelLine } from './failure.ts'
 import { stageFields, type Received, type Spooled } from '../call/parcel.ts'

@@ -1,14 +1,7 @@
 import type { ArtifactClass, ArtifactOption, SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
-import {
-  isMarkedJson,
-  looksLikeBlocks,
-  markedBlocks,
-  markedValue,
-  type AudioBlock,
-  type ContentBlock,
-  type ImageBlock,
-} from './content.ts'
+import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
+import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { jsonBlock } from './json-block.ts'
 import { MemoryReader } from './memory-reader.ts'

@@ -3,13 +3,8 @@ import { content } from '../result/content.ts'
 import { copyOfPlain } from '../json/copy.ts'
 import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './generator.ts'
-import {
-  ClientToolError,
-  InvalidExecutionTypeError,
-  isToolError,
-  ToolNoHandlerError,
-  type ToolError,
-} from '../errors.ts'
+import { ClientToolError, InvalidExecutionTypeError, isToolError, ToolNoHandlerError } from '../errors.ts'
+import type { ToolError } from '../errors.ts'
 import { emitProgress } from '../call/events.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
 import { toldInput } from '../call/secrets.ts'

@@ -1,13 +1,7 @@
 import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
 import type { CallOptions, CallStreamer, Observer, ToolContext } from '../ports.ts'
-import {
-  define,
-  definitionKey,
-  internals,
-  isToolLike,
-  type ToolDefinition,
-  type ToolDescription,
-} from './definition.ts'
+import { define, definitionKey, internals, isToolLike } from './definition.ts'
+import type { ToolDefinition, ToolDescription } from './definition.ts'
 import { InternalError, ToolDeniedError } from '../errors.ts'
 import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
 import { invalidArgs } from '../schema/validator.ts'

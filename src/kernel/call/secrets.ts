@@ -50,7 +50,8 @@ export function redactIssues(issues: readonly Issue[], secrets: readonly string[
   const pointers = secrets.map(pointerSteps)
   return issues.map((issue) => {
     const lengths = pointers.flatMap((steps) => nearness(issue.path, steps) ?? [])
-    return lengths.length === 0 ? issue : { message: 'is not valid', path: issue.path.slice(0, Math.min(...lengths)) }
+    if (lengths.length === 0) return issue
+    return { message: 'must be what the schema of the tool says', path: issue.path.slice(0, Math.min(...lengths)) }
   })
 }
 

@@ -1,4 +1,5 @@
 import { sha256 } from '#sha256'
+import { sortMembers } from '../kernel/json/json-text.ts'
 import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.ts'
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 
@@ -29,10 +30,4 @@ export function fingerprint(definition: ToolDefinition): string {
 export function requireUnchanged(definition: ToolDefinition | undefined, name: string, asked: string): void {
   if (definition !== undefined && fingerprint(definition) === asked) return
   throw new ApprovalInvalidError(`Tool ${JSON.stringify(name)} has changed since approval was asked for. Ask anew.`)
-}
-
-/** Sorts the members of objects by name, so that equal definitions have equal text. */
-function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -1,4 +1,4 @@
-import type { PausedCall } from '../kernel/call/pause.ts'
+import { invocationOf, type PausedCall } from '../kernel/call/pause.ts'
 import type { Recording, ToolCallRecord } from '../kernel/call/record.ts'
 import { isSettled } from './record.ts'
 import type { Fence } from './journal.ts'
@@ -11,7 +11,7 @@ export async function findPaused(
     invocationId: string,
   ) => Promise<{ readonly record: ToolCallRecord; readonly recording: Recording } | undefined>,
 ): Promise<PausedCall | undefined> {
-  const invocationId = token.slice(0, Math.max(0, token.lastIndexOf('.')))
+  const invocationId = invocationOf(token)
   const found = await read(invocationId)
   const paused = found?.record.journal?.awaits
   if (found === undefined || paused?.digest !== sha256(token) || isSettled(found.record.state)) return undefined

@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 import type { ToolCallRecord, ToolCallSnapshot, ToolCallState } from '../kernel/call/record.ts'
-import { readText } from '../kernel/json/json-text.ts'
+import { readText, sortMembers } from '../kernel/json/json-text.ts'
 
 /**
  * Returns the digest that chains a settled record to the one that its owner settled before.
@@ -33,12 +33,6 @@ export function digestOf(previous: string, record: ToolCallRecord): string {
     skipped,
   })
   return sha256(previous + JSON.stringify(readText(text), sortMembers))
-}
-
-/** Sorts the members of objects by name. Unlike canonical JSON it takes all values that a record can hold. */
-function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 const longestPreview = 200

@@ -221,3 +221,9 @@ function nameOf(value: object): string {
   const { constructor } = value as { constructor?: { name?: unknown } }
   return typeof constructor?.name === 'string' && constructor.name !== '' ? constructor.name : 'object'
 }
+
+/** Sorts the members of every object by name, as a replacer of `JSON.stringify`. Unlike canonical JSON it takes any value. */
+export function sortMembers(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -101,6 +101,7 @@ export type {
   Spooling,
   SpoolReader,
   SpoolSource,
+  StoredArtifact,
   ToolContext,
   Caller,
   CallOptions,

@@ -16,7 +16,7 @@ import { askApprover, questionFor, wantsConfirmation } from '../approvals/approv
 import { requireUnchanged } from '../approvals/fingerprint.ts'
 import { PausedCalls } from '../approvals/paused-calls.ts'
 import { openArtifacts } from '../spool/argument.ts'
-import { keep } from '../spool/store.ts'
+import { keep, keepBeside } from '../spool/store.ts'
 import { ArtifactShelf } from '../spool/shelf.ts'
 import { isThenable, unawaited } from './json/thenable.ts'
 import { NameOwners, SessionRegistry } from './tool/name-owners.ts'
@@ -97,6 +97,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       shelf,
       place: (...kept) => shelf.place(...kept),
       keep: (output, call) => keep(output, call, kernel),
+      keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, kernel),
       openArtifacts: (input, call) => openArtifacts(input, call, kernel),
     },
     guide: (artifact) => guideOf(artifact, extensions, report),

@@ -6,6 +6,7 @@ import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { DirectContext } from './tool/tool.ts'
 import { assemble } from './assemble.ts'
 import { createExecutor } from './executor.ts'
+import { ArtifactError } from './errors.ts'
 import type { ToolExecutor } from './executor-types.ts'
 import { streamEvents } from './run/stream-events.ts'
 import { receive, stamp, type Identity } from './call/parcel.ts'
@@ -89,8 +90,14 @@ let bare: Kernel | undefined
 
 /** The kernel of direct calls: it has no extensions, and no policy decides about a call. */
 function bareKernel(): Kernel {
-  bare ??= { ...assemble({ inlineLimit: Infinity }, () => 'direct').kernel, owns: () => false }
+  if (bare !== undefined) return bare
+  const { kernel } = assemble({ inlineLimit: Infinity }, () => 'direct')
+  bare = { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } }
   return bare
+}
+
+async function refuseToKeep(): Promise<never> {
+  throw new ArtifactError('A direct call has no store to keep artifacts in. Run the tool through an executor.')
 }
 
 /** The identity of a direct call, computed when it is read: the args may be any value, and so may have no identity. */

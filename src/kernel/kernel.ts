@@ -22,6 +22,8 @@ import type {
   Runner,
   Shelf,
   SpoolReader,
+  SpoolSource,
+  StoredArtifact,
 } from './ports.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
@@ -74,6 +76,8 @@ export interface Spool {
   ): SpooledArtifact
   /** Keeps a result that is a stream, an artifact or too large for the result object. */
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
+  /** Keeps an artifact beside the result of a running call. */
+  keepBeside(source: SpoolSource, mediaType: string, call: Received): Promise<StoredArtifact>
   /** Opens the artifacts that validated args name. Returns `undefined` if they name none. */
   openArtifacts(input: unknown, call: Identified): Promise<unknown> | undefined
 }

@@ -55,6 +55,19 @@ export interface ToolContext {
   readonly toolUse: { readonly name: string; readonly toolUseId: string | number | undefined; readonly input: unknown }
   /** Emits a `tool:progress` event. */
   readonly emit: (type: string, data?: unknown) => void
+  /**
+   * Keeps an artifact beside the result, in the executor's store and in this session. Secrets in it are not masked.
+   *
+   * Rejects with `E_ARTIFACT` if the store cannot take it, the call has settled, or the tool is called directly.
+   */
+  readonly keep: (source: SpoolSource, described: { readonly mediaType: string }) => Promise<StoredArtifact>
+}
+
+/** What a store returns for an artifact that it wrote. */
+export interface StoredArtifact {
+  readonly handle: string
+  readonly sha256: string
+  readonly byteLength: number
 }
 
 /** A policy's decision: no objection (nothing), ask a person, deny, or replace the run with a result. */
@@ -150,10 +163,7 @@ export interface Spooling {
 
 /** Keeps what is too large for a result object. Handles are random, and open only in the session that wrote them. */
 export interface ArtifactStore {
-  write(
-    source: SpoolSource,
-    spooling: Spooling,
-  ): Promise<{ readonly handle: string; readonly sha256: string; readonly byteLength: number }>
+  write(source: SpoolSource, spooling: Spooling): Promise<StoredArtifact>
   open(handle: string, access: { readonly session: string }): SpoolReader | Promise<SpoolReader>
   delete(handle: string): Promise<void>
 }

@@ -83,7 +83,8 @@ export interface Placement {
   readonly toolName: string
 }
 
-function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[]): ArtifactClass {
+/** Returns the class for a media type: one of `classes`, else JSON, text or bytes. */
+export function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[] = []): ArtifactClass {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const own = classes.find((Class) => {
     const { kind, mediaType: its, mediaTypes } = Class as unknown as typeof SpooledArtifact

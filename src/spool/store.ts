@@ -5,10 +5,11 @@ import type { ContentBlock } from '../kernel/result/content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
-import type { Checked, Deadline } from '../kernel/call/parcel.ts'
+import { stageFields, type Checked, type Deadline, type Received } from '../kernel/call/parcel.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { SpoolSource } from '../kernel/ports.ts'
+import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
+import { classOfMediaType } from './shelf.ts'
 import { isShownAsMedia, keepSmall, type EncodedResult, encodeResult, type Receipt } from '../kernel/result/encode.ts'
 import { joinedBytes } from '../kernel/result/memory-reader.ts'
 
@@ -81,6 +82,40 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
   } catch (cause) {
     deadline.check()
     throw unkept(cause)
+  }
+}
+
+/**
+ * Keeps an artifact that a handler makes beside its result, and lists it.
+ *
+ * @throws `E_ARTIFACT` if the store cannot take it, or the call has settled.
+ */
+export async function keepBeside(
+  source: SpoolSource,
+  mediaType: string,
+  call: Received,
+  kernel: Kernel,
+): Promise<StoredArtifact> {
+  const { session, deadline } = call
+  const { trusted = false } = stageFields(call).tool ?? {}
+  let open: OpenStream | undefined
+  try {
+    deadline.check()
+    if (isStream(source)) open = openStream(source)
+    const pieces = open === undefined ? source : rest(undefined, open, deadline)
+    const writing = kernel.store.write(pieces, { session, mediaType, signal: deadline.signal })
+    const { handle, byteLength, sha256 } = await deadline.within(writing)
+    const kept = { Class: classOfMediaType(mediaType), mediaType, trusted, toolName: call.name }
+    await deadline.within(kernel.store.open(handle, { session }), (reader) =>
+      kernel.spool.place(handle, session, reader, kept),
+    )
+    return { handle, byteLength, sha256 }
+  } catch (cause) {
+    open?.close()
+    if (deadline.isOver) throw new ArtifactError('The call has settled: keep artifacts before the handler returns.')
+    deadline.check()
+    if (cause instanceof ArtifactError) throw cause
+    throw new ArtifactError(`The artifact could not be kept: ${wordsOf(cause).message}`, { cause, retryable: true })
   }
 }
 

@@ -52,4 +52,7 @@ export class CallContext implements ToolContext {
       if (!this.#parcel.deadline.isOver) emitProgress(this.#parcel, this.#kernel, type, data)
     }
   }
+  get keep(): ToolContext['keep'] {
+    return (source, { mediaType }) => this.#kernel.spool.keepBeside(source, mediaType, this.#parcel)
+  }
 }

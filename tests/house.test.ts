@@ -105,16 +105,16 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_295],
+    ['kernel', 8_283],
     ['records', 1_320],
     ['approvals', 260],
-    ['spool', 595],
+    ['spool', 594],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 66 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(66)
+  it('hold the kernel to 59 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(59)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

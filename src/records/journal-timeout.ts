@@ -1,7 +1,6 @@
 import { limited } from '../kernel/call/deadline.ts'
-import { close } from '../kernel/result/stream.ts'
+import { close, Pace } from '../kernel/result/stream.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'
-import { Pace } from '../kernel/json/pace.ts'
 
 /** How long a journal may take to answer, in milliseconds. */
 const journalTimeout = 30_000

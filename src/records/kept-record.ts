@@ -1,11 +1,11 @@
 import type { ContentBlock } from '../kernel/result/content.ts'
-import { keptContent } from '../kernel/result/json-block.ts'
+import { keptContent } from '../kernel/result/encode.ts'
 import type { Journaled, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { stageFields } from '../kernel/call/parcel.ts'
 import type { OpenRecord } from './fold.ts'
 import { isSettled } from './record.ts'
 import { settlementFields, type RecordFormat } from './settlement.ts'
-import { ownJson, Written } from '../kernel/json/written.ts'
+import { ownJson, Written } from '../kernel/json/json-text.ts'
 
 /** The format of a journal in this process. It keeps the records themselves, without a copy or JSON text. */
 export const keptRecords: RecordFormat = {

@@ -1,7 +1,7 @@
 import type { Received } from '../kernel/call/parcel.ts'
 import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import { ownJson } from '../kernel/json/written.ts'
+import { ownJson } from '../kernel/json/json-text.ts'
 import type { Settlement } from '../kernel/ports.ts'
 
 /** The journal's part of a record, while it is built. */

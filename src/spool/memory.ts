@@ -1,9 +1,9 @@
 import { createSha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
-import { joinedBytes, MemoryReader } from '../kernel/result/memory-reader.ts'
+import { joinedBytes, MemoryReader } from '../kernel/result/lines.ts'
 import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
 import { randomDigits } from '../kernel/json/text.ts'
-import { Pace } from '../kernel/json/pace.ts'
+import { Pace } from '../kernel/result/stream.ts'
 
 /** A store in the memory of this process. */
 export interface MemoryStore extends ArtifactStore {

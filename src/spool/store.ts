@@ -11,7 +11,7 @@ import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
 import { classOfMediaType } from './shelf.ts'
 import { isShownAsMedia, keepSmall, type EncodedResult, encodeResult, type Receipt } from '../kernel/result/encode.ts'
-import { joinedBytes } from '../kernel/result/memory-reader.ts'
+import { joinedBytes } from '../kernel/result/lines.ts'
 
 const chunkSize = 65_536
 

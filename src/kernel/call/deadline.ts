@@ -1,5 +1,5 @@
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
-import { soon } from '../json/pace.ts'
+import { soon } from '../result/stream.ts'
 import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1

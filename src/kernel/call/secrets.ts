@@ -2,7 +2,7 @@ import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue
 import type { ContentBlock } from '../result/content.ts'
 import { bounded } from '../json/bounded.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
-import { jsonBlock } from '../result/json-block.ts'
+import { jsonBlock } from '../result/encode.ts'
 import { jsonText, readText } from '../json/json-text.ts'
 import type { Issue } from '../schema/standard.ts'
 import { pointerSteps } from '../json/text.ts'

@@ -1,6 +1,6 @@
 import { pathText } from './text.ts'
-import { InvalidToolResultError } from '../errors.ts'
-import { put } from './copy.ts'
+import { InvalidToolResultError, JournalError } from '../errors.ts'
+import { copyOfJson, put } from './copy.ts'
 import { parseJson } from './parse.ts'
 
 const maximumDepth = 1_000
@@ -73,6 +73,32 @@ export function readText(text: string): unknown {
     return parseJson(text, { limit: Infinity, depth: maximumDepth })
   } catch {
     return JSON.parse(text) as unknown
+  }
+}
+
+/** Stores a value as JSON text: immutable and compact. */
+export class Written {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  toJSON(): unknown {
+    return readText(this.#text)
+  }
+}
+
+/**
+ * Returns a deep copy of a value as JSON, which shares nothing with it.
+ *
+ * @throws `E_JOURNAL` if the value has no JSON text.
+ */
+export function ownJson<Value extends object>(value: Value): Value {
+  try {
+    return copyOfJson(value) ?? (readText(JSON.stringify(value)) as Value)
+  } catch (cause) {
+    throw new JournalError('The record cannot be written down: it is not plain JSON.', { cause })
   }
 }
 

@@ -1,7 +1,6 @@
-import { deepest } from './canonical.ts'
+import { deepest, tooLarge, uncanonical } from './canonical.ts'
 import { isWellFormed, utf8Length } from './text.ts'
 import { InvalidToolArgsError } from '../errors.ts'
-import { tooLarge, uncanonical } from './uncanonical.ts'
 
 /**
  * Parses the args of a call as `parseJson` does, and blank text as `{}`: some models send it for no args.

@@ -1,8 +1,9 @@
 import { artifactBrand } from './brand.ts'
 import { ArtifactError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
-import { giveWay, LineIndex, stretch } from './lines.ts'
+import { LineIndex, stretch } from './lines.ts'
 import type { SpoolReader, ToolContext } from '../ports.ts'
+import { Pace } from './stream.ts'
 import { wholeCharacters } from '../json/text.ts'
 
 /** The parts of an artifact. */
@@ -176,12 +177,13 @@ export class SpooledArtifact {
 
   /** Yields all bytes in pieces. */
   async *chunks(from = 0): AsyncGenerator<Uint8Array, void, undefined> {
+    const pace = new Pace()
     for (let start = from, end; start < this.byteLength(); start = end) {
       end = (Math.floor(start / stretch) + 1) * stretch // no piece crosses the border of two stretches
       const bytes = await this.bytes(start, end)
       if (start % stretch === 0) this.#index.note(start / stretch, bytes)
       yield bytes
-      await giveWay(Math.floor(start / stretch))
+      await pace.step()
     }
   }
 

@@ -1,10 +1,11 @@
 import type { ArtifactClass, ArtifactOption, SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
-import type { AudioBlock, ContentBlock, ImageBlock } from './content.ts'
+import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
-import { jsonBlock } from './json-block.ts'
-import { MemoryReader } from './memory-reader.ts'
+import { copyOfJson, define } from '../json/copy.ts'
+import { ownJson, readResult, readText, textOf, Written } from '../json/json-text.ts'
+import { MemoryReader } from './lines.ts'
 import { utf8Length } from '../json/text.ts'
 
 /** The largest picture or sound that is shown as it is, in bytes. */
@@ -149,4 +150,65 @@ export function keepSmall({ source, blocks, mediaType, Class }: EncodedResult, {
   const reader = new MemoryReader(typeof source === 'string' ? source : source.slice())
   const artifact = new (chosenClass(tool.artifact, Class))({ reader, mediaType, trusted: tool.trusted })
   return { content: blocks, artifact, handle: undefined }
+}
+
+/** A block that keeps its text in a private field, since a reader may change the public ones. */
+class TextedBlock implements JsonBlock {
+  readonly type = 'json'
+  // Only declared: the constructor sets the members in the order in which they are to be enumerated.
+  declare readonly data: unknown
+  declare readonly text: string
+  readonly #text: string
+
+  constructor(text: string, data: unknown) {
+    if (data === undefined) Object.defineProperty(this, 'data', readWhenAsked)
+    else this.data = data
+    this.text = text
+    this.#text = text
+  }
+
+  static textOf(block: object): string | undefined {
+    return #text in block ? block.#text : undefined
+  }
+}
+
+const readWhenAsked: PropertyDescriptor & ThisType<object> = {
+  enumerable: true,
+  configurable: true,
+  get() {
+    const data = readText(TextedBlock.textOf(this) ?? 'null')
+    define(this, 'data', data)
+    return data
+  },
+  set(data) {
+    define(this, 'data', data)
+  },
+}
+
+/** The most values that are copied at once: of larger values mostly only the text is read. */
+const fewValues = 32
+
+/**
+ * Makes a block that keeps the present state of a JSON value. A small value is copied; of a large one the text is parsed when
+ * `data` is first read.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold the value.
+ */
+export function jsonBlock(value: unknown): JsonBlock & { readonly text: string } {
+  const { value: plain, values } = readResult(value)
+  if (typeof plain !== 'object' || plain === null) return new TextedBlock(textOf(plain), plain)
+  const data = values <= fewValues ? copyOfJson(plain) : undefined
+  return new TextedBlock(textOf(data ?? plain), data)
+}
+
+/**
+ * Returns a private copy of content for a record. A block that knows its JSON text is kept as the text.
+ *
+ * @throws `E_JOURNAL` if a block is not JSON.
+ */
+export function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  return content.map((block) => {
+    const text = TextedBlock.textOf(block)
+    return text === undefined ? ownJson(block) : { type: 'json', data: new Written(text), text }
+  })
 }

@@ -1,6 +1,5 @@
 import type { Deadline } from '../call/parcel.ts'
-import { closing } from '../result/stream.ts'
-import { Pace } from '../json/pace.ts'
+import { closing, Pace } from '../result/stream.ts'
 
 /** Whether a handler returned a generator. It yields progress and returns the result. */
 export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {

@@ -2,8 +2,17 @@ import type { ArtifactOption } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
 import { SchemaConversionError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
-import { anyObject, noInput, requireObjectRoot, rootObject } from '../schema/object.ts'
-import { isStandardSchema, reasonOf, requireConverter, type Validator, validatorOf } from '../schema/validator.ts'
+import {
+  anyObject,
+  noInput,
+  requireObjectRoot,
+  rootObject,
+  isStandardSchema,
+  reasonOf,
+  requireConverter,
+  type Validator,
+  validatorOf,
+} from '../schema/validator.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 import { invalidConfig, issuesOfConfig } from './checks.ts'
 import type { ErasedConfig, ErasedHandler, ToolOptions, ToolTraits, ToolUi } from './options.ts'

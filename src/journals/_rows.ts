@@ -1,4 +1,5 @@
 import { isToolError, JournalError, parseJson, type ToolCallRecord, type ToolCallState } from '../index.ts'
+import { factsOf, isListed, newestFirst, standingOf, type Listed, type RecordQuery } from '../records/index.ts'
 
 /** How many records one page of a list has. */
 export const pageLength = 100
@@ -56,6 +57,31 @@ export function listedRecord(
     report(error)
     return undefined
   }
+}
+
+/** A row of a list. */
+export interface ListedRow extends Omit<Listed, 'record'> {
+  readonly id: unknown
+  readonly text: unknown
+  readonly isSettled: boolean
+}
+
+/** Returns what a query lists of these rows. */
+export function listedRows(
+  rows: readonly ListedRow[],
+  query: RecordQuery,
+  report: ((error: unknown) => void) | undefined,
+): Listed[] {
+  const listed: Listed[] = []
+  for (const { id, text, isSettled, fence, idle } of rows) {
+    if (isSettled && (query.state ?? 'settled') !== 'settled') continue
+    if (fence.owner !== (query.owner ?? fence.owner) || idle < (query.silentFor ?? 0)) continue
+    const record = listedRecord(text, id, query.state === 'waiting' ? () => {} : report)
+    if (record === undefined) continue
+    const facts = { ...factsOf(record), standing: standingOf(isSettled, record.journal?.awaits) }
+    if (isListed(facts, fence.owner, idle, query)) listed.push({ record, fence, idle })
+  }
+  return listed.toSorted((a, b) => newestFirst(a.record, b.record)).slice(0, query.limit)
 }
 
 const states: Readonly<Record<ToolCallState, true>> = {

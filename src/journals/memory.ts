@@ -5,7 +5,17 @@
  * @module
  */
 import { InvalidConfigurationError, type Extension, type ToolCallRecord } from '../index.ts'
-import { isSettled, records, type Fence, type Journal } from '../records/index.ts'
+import {
+  factsOf,
+  isListed,
+  isSettled,
+  newestFirst,
+  records,
+  type Fence,
+  type Journal,
+  type RecordFacts,
+  type RecordQuery,
+} from '../records/index.ts'
 import { keptRecords, type KeptRecord } from '../records/kept-record.ts'
 import { recordOf, requireId, textOf } from './_rows.ts'
 
@@ -25,7 +35,7 @@ interface Entry {
 }
 
 /**
- * Keeps the records of calls in memory: every unfinished record, and the newest settled ones.
+ * Keeps the records of calls in memory: every record that has not settled, and the newest settled ones.
  *
  * Executors of one process may share it. It ends with the process.
  *
@@ -78,6 +88,10 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     }
   }
 
+  function idleOf({ seenAt, owner }: Entry): number {
+    return now() - Math.max(seenAt, beats.get(owner) ?? 0)
+  }
+
   const journal: Journal = {
     isDurable: false,
     claim: (record, owner) => claim(record.id, owner, isSettled(record.state), textOf(record)),
@@ -101,11 +115,15 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
       return fenceOf(entry)
     },
 
-    async *unfinished() {
+    async *list(query) {
+      const found: RecordFacts[] = []
       for (const [id, entry] of entries) {
-        if (entry.isSettled) continue
-        const seenAt = Math.max(entry.seenAt, beats.get(entry.owner) ?? 0)
-        yield { record: copyOf(entry.kept, id), fence: fenceOf(entry), idle: now() - seenAt }
+        const facts = entry.isSettled && !mayHaveSettled(query) ? undefined : factsOf(copyOf(entry.kept, id))
+        if (facts !== undefined && isListed(facts, entry.owner, idleOf(entry), query)) found.push(facts)
+      }
+      for (const { id } of found.toSorted(newestFirst).slice(0, query.limit)) {
+        const entry = entries.get(id)
+        if (entry !== undefined) yield { record: copyOf(entry.kept, id), fence: fenceOf(entry), idle: idleOf(entry) }
       }
     },
 
@@ -125,6 +143,10 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     write: (record: KeptRecord, fence: Fence) => write(record.id, fence, record.isSettled, record),
   }
   return { journal, ...records(kept as unknown as Journal, keptRecords) }
+}
+
+function mayHaveSettled({ state, reason, expiresBefore }: RecordQuery): boolean {
+  return (state ?? 'settled') === 'settled' && reason === undefined && expiresBefore === undefined
 }
 
 function fenceOf({ owner, version }: Entry): Fence {

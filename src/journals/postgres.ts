@@ -6,7 +6,7 @@
  */
 import { InvalidConfigurationError, JournalError, type Extension } from '../index.ts'
 import { isSettled, type Journal, records } from '../records/index.ts'
-import { beatsKept, closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
+import { beatsKept, closed, journalError, listedRows, recordOf, requireId, textOf } from './_rows.ts'
 
 const schemaVersion = 1
 const description = 'Toolwright journal '
@@ -140,23 +140,23 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
       return row === undefined ? null : fenceOf(row)
     },
 
-    async *unfinished(report) {
-      for (let last: unknown = null; ;) {
-        const rows = await query(
-          `SELECT id, record, calls.owner, version,
-            (1000 * extract(epoch FROM clock_timestamp() - greatest(updated_at, beat_at)))::float8 AS idle
-          FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
-          WHERE NOT settled AND ($1::text IS NULL OR id > $1) ORDER BY id LIMIT ${pageLength}`,
-          [last],
-        )
-        for (const row of rows) {
-          const record = listedRecord(row['record'], row['id'], report)
-          const idle = Math.max(0, Number(row['idle']))
-          if (record !== undefined) yield { record, fence: fenceOf(row), idle }
-        }
-        if (rows.length < pageLength) return
-        last = rows.at(-1)?.['id']
-      }
+    async *list(wanted, report) {
+      const hasSettled = (wanted.state ?? 'settled') === 'settled'
+      const rows = await query(
+        `SELECT id, record, settled, calls.owner, version,
+          (1000 * extract(epoch FROM clock_timestamp() - greatest(updated_at, beat_at)))::float8 AS idle
+        FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
+        WHERE settled <= $1`,
+        [hasSettled],
+      )
+      const all = rows.map((row) => ({
+        id: row['id'],
+        text: row['record'],
+        isSettled: row['settled'] === true,
+        fence: fenceOf(row),
+        idle: Math.max(0, Number(row['idle'])),
+      }))
+      yield* listedRows(all, wanted, report)
     },
 
     async beat(owner) {

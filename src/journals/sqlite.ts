@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError, type Extension } from '../index.ts'
 import { isSettled, records, type Journal } from '../records/index.ts'
-import { closed, journalError, listedRecord, pageLength, recordOf, requireId, textOf } from './_rows.ts'
+import { closed, journalError, listedRows, recordOf, requireId, textOf } from './_rows.ts'
 import { prepareTables, silence, uptimeNow } from './sqlite/_tables.ts'
 
 /** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
@@ -78,10 +78,9 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       `UPDATE calls SET owner = ?, held_since = version + 1, version = version + 1, updated_at = ?
       WHERE id = ? AND owner = ? AND version = ? AND settled = 0`,
     ),
-    unfinished: database.prepare(
-      `SELECT id, record, calls.owner, version, max(updated_at, coalesce(beat_at, 0)) AS seen_at, beat_uptime
-      FROM calls LEFT JOIN owners ON owners.owner = calls.owner
-      WHERE settled = 0 AND (? IS NULL OR id > ?) ORDER BY id LIMIT ${pageLength}`,
+    list: database.prepare(
+      `SELECT id, record, settled, calls.owner, version, max(updated_at, coalesce(beat_at, 0)) AS seen_at, beat_uptime
+      FROM calls LEFT JOIN owners ON owners.owner = calls.owner WHERE settled <= ?`,
     ),
     beat: database.prepare(
       `INSERT INTO owners VALUES (?, ?, ?)
@@ -162,20 +161,19 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       return changed === 1 ? { owner, number: number + 1 } : null
     },
 
-    async *unfinished(report) {
-      // In pages: a read that stays open would keep SQLite from emptying its write-ahead log.
-      for (let last: string | null = null; ;) {
-        const after: string | null = last
-        const rows: Row[] = await reading(() => statements.unfinished.all(after, after))
-        const time = Date.now() // the consumer may be slow, and owners beat meanwhile
-        const up = uptimeNow()
-        for (const row of rows) {
-          const record = listedRecord(row['record'], row['id'], report)
-          if (record !== undefined) yield { record, fence: fenceOf(row), idle: silence(row, time, up) }
-        }
-        if (rows.length < pageLength) return
-        last = String(rows.at(-1)?.['id'])
-      }
+    async *list(query, report) {
+      const hasSettled = (query.state ?? 'settled') === 'settled'
+      const rows = await reading(() => statements.list.all(Number(hasSettled)))
+      const time = Date.now()
+      const up = uptimeNow()
+      const all = rows.map((row) => ({
+        id: row['id'],
+        text: row['record'],
+        isSettled: row['settled'] === 1,
+        fence: fenceOf(row),
+        idle: silence(row, time, up),
+      }))
+      yield* listedRows(all, query, report)
     },
 
     async beat(owner) {

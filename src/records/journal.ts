@@ -1,4 +1,4 @@
-import type { ToolCallRecord } from '../kernel/call/record.ts'
+import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
 
 /** Proves the right to write a record: the owner, and the number of the write at which it was read. */
 export interface Fence {
@@ -12,15 +12,38 @@ export interface Found {
   readonly fence: Fence
 }
 
-/** A record that has not settled, and how long its owner has been silent. */
-export interface Unfinished extends Found {
-  /** Milliseconds since the owner's last beat, by the journal's own clock. */
+/** A record in a list, and how long its owner has been silent. */
+export interface Listed extends Found {
+  /** Milliseconds since the owner's last beat or write, by the journal's own clock. */
   readonly idle: number
+}
+
+/** Whether a record has settled; if not, whether it waits for an answer. */
+export type Standing = 'waiting' | 'running' | 'settled'
+
+/** The records that a journal lists. Each field narrows the list. Times are milliseconds since the epoch. */
+export interface RecordQuery {
+  readonly session?: string | undefined
+  readonly state?: Standing | undefined
+  /** What the call waits for. Leaves out records that do not wait. */
+  readonly reason?: PauseRecord['reason'] | undefined
+  /** The owner of the fence. */
+  readonly owner?: string | undefined
+  /** Leaves out records whose `idle` is below this number of milliseconds. */
+  readonly silentFor?: number | undefined
+  /** Leaves out records that do not wait, or that expire at this time or later. */
+  readonly expiresBefore?: number | undefined
+  /** Leaves out records that have not settled, or that were completed at this time or later. */
+  readonly settledBefore?: number | undefined
+  /** Leaves out this record, and those that the list has before it. */
+  readonly before?: Pick<ToolCallRecord, 'createdAt' | 'id'> | undefined
+  /** The most records to list. Default: all. */
+  readonly limit?: number | undefined
 }
 
 /**
  * Keeps the records of calls, so that they outlive the process. A write is durable once the journal has answered. A journal
- * may answer synchronously, and throw synchronously.
+ * may answer synchronously, and throw synchronously. A journal may leave out its optional methods.
  */
 export interface Journal {
   /** Whether records outlive the process. If so, settled records are chained by digests. */
@@ -37,11 +60,67 @@ export interface Journal {
    */
   takeOver(invocationId: string, fence: Fence, owner: string): Fence | null | Promise<Fence | null>
   /**
-   * Lists every record that has not settled.
+   * Lists records, newest first: by `createdAt`, then by `id` in an order of the journal's own. A list may take pages. Records
+   * that are written, settled or deleted meanwhile may be missing; no record is listed twice.
    *
    * @param report Called with the error of each damaged record, which is left out. Default: the list ends with the error.
    */
-  unfinished(report?: (error: unknown) => void): AsyncIterable<Unfinished>
-  /** Records a sign of life of an owner. */
-  beat(owner: string): void | Promise<void>
+  list(query: RecordQuery, report?: (error: unknown) => void): AsyncIterable<Listed>
+  /**
+   * Records a sign of life of an owner.
+   *
+   * @returns The invocations of the owner whose cancellation was requested, at each beat until they settle. Nothing if the
+   * journal has no `requestCancel`.
+   */
+  beat(owner: string): void | readonly string[] | Promise<void | readonly string[]>
+  /**
+   * Returns those of these invocations that have settled, in one statement. Leaves out those that have not settled, have no
+   * record, or have a damaged one.
+   */
+  settledOf?(invocationIds: readonly string[]): Promise<readonly Found[]>
+  /**
+   * Calls the listener after a record was written, here or by another process. It is a hint: a journal may miss a write, and
+   * tell one twice or late. A caller that waits for a write also reads the record now and then.
+   *
+   * @returns A function that ends the watch. A watch does not keep the process alive.
+   */
+  watch?(listener: (invocationId: string, session: string) => void): () => void
+  /** Flags a record, so that `beat` tells its owner to cancel the call. Returns `false` if no such call is unsettled. */
+  requestCancel?(invocationId: string): Promise<boolean>
+  /**
+   * Deletes settled records, oldest first. It never deletes a record that has not settled, and leaves alone what the records
+   * name in an artifact store.
+   *
+   * @returns What was deleted. Its length is below `limit` if nothing more is to be deleted.
+   */
+  delete?(query: DeleteQuery): Promise<readonly Deleted[]>
+  /**
+   * Returns the digests at which deletions have cut the chains of settled records. A record whose `previous` is one of them
+   * is the first that is left of its chain.
+   */
+  cuts?(): Promise<readonly string[]>
+  /**
+   * Calls the listener after the journal dropped a record that had not settled, because it was full.
+   *
+   * @returns A function that ends it.
+   */
+  onDrop?(listener: (dropped: Found) => void): () => void
+}
+
+/** The settled records to delete. */
+export interface DeleteQuery {
+  /** Keeps records that were completed at this time or later, in milliseconds since the epoch. */
+  readonly settledBefore: number
+  /** The most records to delete. */
+  readonly limit: number
+}
+
+/** A deleted record, and what it named in the artifact store. */
+export interface Deleted {
+  readonly invocationId: string
+  readonly session: string
+  /** The handle of content that was too large for the record. Only the record knew it. */
+  readonly stored?: string | undefined
+  /** The handle of the result's artifact. The caller may have kept it. */
+  readonly handle?: string | undefined
 }

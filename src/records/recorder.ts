@@ -12,7 +12,7 @@ import { duplicate } from '../kernel/outcome/failure.ts'
 import type { Recorder, Settlement } from '../kernel/ports.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
-import type { Fence, Found, Journal, Unfinished } from './journal.ts'
+import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
 import { findPaused, usedUp } from './paused.ts'
 import { digestOf, isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
@@ -193,10 +193,10 @@ export class JournalRecorder implements Recorder {
     return sealed
   }
 
-  /** Lists every record that has not settled. Damaged records are reported and left out. */
-  async *unfinished(): AsyncGenerator<Unfinished, void, undefined> {
+  /** Lists records. Damaged records are reported and left out. */
+  async *list(query: RecordQuery): AsyncGenerator<Listed, void, undefined> {
     try {
-      yield* listJournal(this.#journal.unfinished(this.#kernel.report))
+      yield* listJournal(this.#journal.list(query, this.#kernel.report))
     } catch (cause) {
       throw journalErrorOf(cause)
     }

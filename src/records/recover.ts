@@ -5,7 +5,7 @@ import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
 import type { JournalRecorder } from './recorder.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Unfinished } from './journal.ts'
+import type { Listed, RecordQuery } from './journal.ts'
 import { replay } from './replay.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 
@@ -30,32 +30,41 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
   const { strategy, approvals, staleAfter } = checked(options)
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
-  for await (const unfinished of recorder.unfinished()) {
-    try {
-      await treat(unfinished)
-    } catch (error) {
-      if (isToolError(error) && error.retryable) throw error // the journal has failed, not the record
-      kernel.report(error)
+  const mayBeDead: RecordQuery[] = [
+    { state: 'waiting' },
+    { state: 'running', owner: kernel.owner() },
+    { state: 'running', silentFor: staleAfter },
+  ]
+  for (const query of mayBeDead) {
+    for await (const listed of recorder.list(query)) {
+      try {
+        // Its own calls may be silent too, and were listed before.
+        if (query.silentFor !== undefined && listed.fence.owner === kernel.owner()) continue
+        await treat(listed)
+      } catch (error) {
+        if (isToolError(error) && error.retryable) throw error // the journal has failed, not the record
+        kernel.report(error)
+      }
     }
   }
   return { sealed, kept }
 
-  async function treat(unfinished: Unfinished): Promise<void> {
-    const { record } = unfinished
+  async function treat(listed: Listed): Promise<void> {
+    const { record } = listed
     const awaits = record.journal?.awaits
     const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
     if (isValid && approvals === 'keep') kept.push(record)
     // Paused calls have no active owner.
-    else if (awaits === undefined && isAlive(unfinished)) return
+    else if (awaits === undefined && isAlive(listed)) return
     else if (strategy === 'manual') kept.push(record)
     else {
-      const closed = await seal(unfinished, recorder, kernel)
+      const closed = await seal(listed, recorder, kernel)
       if (closed !== undefined) sealed.push(await replay(closed, kernel))
     }
   }
 
   /** Whether the call still runs: in flight here, or with another owner that was not silent for long. */
-  function isAlive({ record: { id }, fence, idle }: Unfinished): boolean {
+  function isAlive({ record: { id }, fence, idle }: Listed): boolean {
     return fence.owner === kernel.owner() ? kernel.isInFlight(id) : idle < staleAfter
   }
 }
@@ -76,7 +85,7 @@ function requireWord(option: string, word: unknown, known: readonly string[]): v
 }
 
 async function seal(
-  { record, fence }: Unfinished,
+  { record, fence }: Listed,
   recorder: JournalRecorder,
   kernel: Kernel,
 ): Promise<ToolCallRecord | undefined> {

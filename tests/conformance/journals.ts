@@ -1,6 +1,14 @@
 import type { Extension, ToolCallRecord } from 'toolwright'
-import { isSettled, type Fence, type Found, type Journal, type Unfinished, records } from 'toolwright/records'
-import { describe, expect, test } from 'vitest'
+import {
+  isSettled,
+  type Fence,
+  type Found,
+  type Journal,
+  type Listed,
+  type RecordQuery,
+  records,
+} from 'toolwright/records'
+import { describe, expect, test, vi } from 'vitest'
 import { flood, requireBoundedRecord } from './_extremes.ts'
 
 /** One place where records lie, which any number of journals may be opened on; on memory, only one. */
@@ -16,7 +24,7 @@ export interface Promising extends Journal {
   write(...given: Parameters<Journal['write']>): Promise<boolean>
   read(invocationId: string): Promise<Found | null>
   takeOver(...given: Parameters<Journal['takeOver']>): Promise<Fence | null>
-  beat(owner: string): Promise<void>
+  beat(owner: string): Promise<void | readonly string[]>
 }
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. */
@@ -27,7 +35,7 @@ export function promising(journal: Journal): Promising {
     write: async (...given) => journal.write(...given),
     read: async (invocationId) => journal.read(invocationId),
     takeOver: async (...given) => journal.takeOver(...given),
-    unfinished: (report) => journal.unfinished(report),
+    list: (query, report) => journal.list(query, report),
     beat: async (owner) => journal.beat(owner),
   }
 }
@@ -62,11 +70,30 @@ export function settledOf(id: string, changes: Partial<ToolCallRecord> = {}): To
   return recordOf(id, { state: 'COMPLETED', status: 'ok', effect: 'completed', ...changes })
 }
 
-/** Everything that is not settled. */
-export async function unfinishedOf(journal: Journal): Promise<Unfinished[]> {
-  const listed: Unfinished[] = []
-  for await (const entry of journal.unfinished()) listed.push(entry)
+/** A record that waits for an answer. */
+export function waitingOf(
+  id: string,
+  changes: Partial<ToolCallRecord> = {},
+  pause: Partial<NonNullable<NonNullable<ToolCallRecord['journal']>['awaits']>> = {},
+): ToolCallRecord {
+  const awaits = { reason: 'approval', digest: 'd', fingerprint: 'f', expiresAt: 9_000, text: '{}', ...pause } as const
+  return recordOf(id, {
+    state: 'APPROVAL_REQUIRED',
+    journal: { caller: 'model', owner: 'mine', fence: 0, awaits },
+    ...changes,
+  })
+}
+
+/** What a query lists. */
+export async function listOf(journal: Journal, query: RecordQuery = {}): Promise<Listed[]> {
+  const listed: Listed[] = []
+  for await (const entry of journal.list(query)) listed.push(entry)
   return listed
+}
+
+/** Everything that is not settled. */
+export async function unfinishedOf(journal: Journal): Promise<Listed[]> {
+  return [...(await listOf(journal, { state: 'waiting' })), ...(await listOf(journal, { state: 'running' }))]
 }
 
 /** A fence, where there has to be one. */
@@ -163,7 +190,7 @@ export function journalConformance(
       write: (record, fence) => journal.write(seen(record), fence),
       read: (id) => journal.read(id),
       takeOver: (...given) => journal.takeOver(...given),
-      unfinished: (report) => journal.unfinished(report),
+      list: (query, report) => journal.list(query, report),
       beat: (owner) => journal.beat(owner),
     }
     await flood([records(watched)])
@@ -406,6 +433,114 @@ export function journalConformance(
       for (const { record, fence } of listed) expect(await journal.read(record.id)).toEqual({ record, fence })
     })
 
+    /** Claims records for an owner of each, and settles none. */
+    async function claimAll(journal: Promising, given: readonly ToolCallRecord[]): Promise<void> {
+      await Promise.all(given.map((record) => journal.claim(record, `owner of ${record.id}`)))
+    }
+
+    async function idsOf(journal: Journal, query: RecordQuery): Promise<string[]> {
+      return (await listOf(journal, query)).map(({ record }) => record.id)
+    }
+
+    test('records newest first, by when the call was received, then by id', async () => {
+      const journal = await newJournal()
+      await claimAll(journal, [
+        recordOf('b', { createdAt: 2_000 }),
+        settledOf('d', { createdAt: 1_000 }),
+        waitingOf('a', { createdAt: 2_000 }),
+        recordOf('c', { createdAt: 3_000 }),
+      ])
+      expect(await idsOf(journal, {})).toEqual(['c', 'b', 'a', 'd'])
+      expect(await idsOf(journal, { limit: 2 })).toEqual(['c', 'b'])
+      expect(await idsOf(journal, { limit: 0 })).toEqual([])
+      expect(await idsOf(journal, { before: { createdAt: 2_000, id: 'b' } })).toEqual(['a', 'd'])
+      expect(await idsOf(journal, { before: { createdAt: 2_000, id: 'b' }, limit: 1 })).toEqual(['a'])
+      expect(await idsOf(journal, { before: { createdAt: 1_000, id: 'd' } })).toEqual([])
+    })
+
+    test('the records of each standing, session, reason and owner', async () => {
+      const journal = await newJournal()
+      await claimAll(journal, [
+        recordOf('running', { createdAt: 5 }),
+        waitingOf('asking', { createdAt: 4 }),
+        waitingOf('client', { createdAt: 3, state: 'EXECUTING', session: 'two' }, { reason: 'client' }),
+        settledOf('settled', { createdAt: 2 }),
+      ])
+      expect(await idsOf(journal, { state: 'running' })).toEqual(['running'])
+      expect(await idsOf(journal, { state: 'waiting' })).toEqual(['asking', 'client'])
+      expect(await idsOf(journal, { state: 'settled' })).toEqual(['settled'])
+      expect(await idsOf(journal, { reason: 'approval' })).toEqual(['asking'])
+      expect(await idsOf(journal, { reason: 'client' })).toEqual(['client'])
+      expect(await idsOf(journal, { session: 'one' })).toEqual(['running', 'asking', 'settled'])
+      expect(await idsOf(journal, { session: 'one', state: 'waiting' })).toEqual(['asking'])
+      expect(await idsOf(journal, { session: 'two', reason: 'approval' })).toEqual([])
+      expect(await idsOf(journal, { session: 'three' })).toEqual([])
+      expect(await idsOf(journal, { owner: 'owner of client' })).toEqual(['client'])
+      expect(await idsOf(journal, { owner: 'owner of client', state: 'running' })).toEqual([])
+    })
+
+    test('what waited is no longer among what waits once it goes on, or has settled', async () => {
+      const journal = await newJournal()
+      const fence = await held(journal.claim(waitingOf('a'), 'mine'))
+      await journal.write(recordOf('a'), fence)
+      expect(await idsOf(journal, { state: 'waiting' })).toEqual([])
+      expect(await idsOf(journal, { state: 'running' })).toEqual(['a'])
+      await journal.write(waitingOf('a'), fence)
+      expect(await idsOf(journal, { state: 'waiting' })).toEqual(['a'])
+      await journal.write(settledOf('a'), fence)
+      expect(await idsOf(journal, { state: 'waiting' })).toEqual([])
+      expect(await idsOf(journal, { state: 'settled' })).toEqual(['a'])
+    })
+
+    test('the records of a session with an odd name, and no other', async () => {
+      const journal = await newJournal()
+      const sessions = [...oddTexts.map(([, text]) => text), ...oddIds]
+      await claimAll(
+        journal,
+        sessions.map((session, index) => recordOf(`call ${index}`, { session })),
+      )
+      for (const [index, session] of sessions.entries()) {
+        expect(await idsOf(journal, { session })).toEqual([`call ${index}`])
+      }
+    })
+
+    test('what waits and has expired', async () => {
+      const journal = await newJournal()
+      await claimAll(journal, [
+        waitingOf('early', {}, { expiresAt: 4_999 }),
+        waitingOf('late', {}, { expiresAt: 5_000 }),
+        recordOf('running'),
+        settledOf('settled', { completedAt: 1 }),
+      ])
+      expect(await idsOf(journal, { expiresBefore: 5_000 })).toEqual(['early'])
+      expect(await idsOf(journal, { expiresBefore: 5_000, state: 'running' })).toEqual([])
+    })
+
+    test('what has settled before a time', async () => {
+      const journal = await newJournal()
+      await claimAll(journal, [
+        settledOf('early', { completedAt: 4_999 }),
+        settledOf('late', { completedAt: 5_000 }),
+        recordOf('running', { updatedAt: 1 }),
+        waitingOf('waiting', { updatedAt: 1 }),
+      ])
+      expect(await idsOf(journal, { settledBefore: 5_000 })).toEqual(['early'])
+      expect(await idsOf(journal, { settledBefore: 9_000 })).toEqual(['late', 'early'])
+      expect(await idsOf(journal, { settledBefore: 9_000, state: 'waiting' })).toEqual([])
+    })
+
+    test('what the owner has been silent about for long enough', async () => {
+      const journal = await newJournal()
+      await claimAll(journal, [recordOf('silent'), recordOf('beating'), waitingOf('waiting')])
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      expect(await idsOf(journal, { silentFor: 50 })).toEqual(['waiting', 'silent', 'beating'])
+      await vi.waitFor(async () => {
+        await journal.beat('owner of beating')
+        expect(await idsOf(journal, { silentFor: 50, state: 'running' })).toEqual(['silent'])
+      })
+      expect(await idsOf(journal, { silentFor: 3_600_000 })).toEqual([])
+    })
+
     test('nothing where there is nothing', async () => {
       expect(await unfinishedOf(await newJournal())).toEqual([])
     })
@@ -415,7 +550,7 @@ export function journalConformance(
       const ids = Array.from({ length: 350 }, (_, index) => `call ${index}`)
       await Promise.all(ids.map((id) => journal.claim(recordOf(id), 'dead')))
       const listed: string[] = []
-      for await (const { record, fence } of journal.unfinished()) {
+      for await (const { record, fence } of journal.list({ state: 'running' })) {
         listed.push(record.id)
         const mine = await held(journal.takeOver(record.id, fence, 'mine'))
         expect(await journal.write({ ...record, state: 'SEALED' }, mine)).toBe(true)
@@ -428,7 +563,7 @@ export function journalConformance(
       const journal = await newJournal()
       await Promise.all(Array.from({ length: 250 }, (_, index) => journal.claim(recordOf(`call ${index}`), 'mine')))
       for (let round = 0; round < 30; round++) {
-        for await (const { record } of journal.unfinished()) {
+        for await (const { record } of journal.list({ state: 'running' })) {
           expect(record.state).toBe('EXECUTING')
           break
         }
@@ -634,8 +769,9 @@ export function journalConformance(
       const journal = await withDamage(text)
       const reports: unknown[] = []
       const listed: string[] = []
-      for await (const { record } of journal.unfinished((error) => void reports.push(error))) listed.push(record.id)
-      expect(listed).toEqual(['a', 'c'])
+      for await (const { record } of journal.list({ state: 'running' }, (error) => void reports.push(error)))
+        listed.push(record.id)
+      expect(listed).toEqual(['c', 'a'])
       expect(reports).toMatchObject([{ code: 'E_JOURNAL', message: expect.stringContaining('"b"') as string }])
     })
 

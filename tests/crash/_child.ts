@@ -36,7 +36,7 @@ function watched(journal: Journal): Journal {
     write: (record, fence) => around(() => journal.write(record, fence)),
     read: (invocationId) => journal.read(invocationId),
     takeOver: (invocationId, fence, owner) => around(() => journal.takeOver(invocationId, fence, owner)),
-    unfinished: (report) => journal.unfinished(report),
+    list: (query, report) => journal.list(query, report),
     beat: (owner) => journal.beat(owner),
   }
 }

@@ -21,7 +21,7 @@ for (let index = 0; refusal === undefined && index < 1_000; index++) {
   }
 }
 const kept: string[] = []
-for await (const { record } of journal.unfinished()) if (record.id !== 'small') kept.push(record.id)
+for await (const { record } of journal.list({})) if (record.id !== 'small') kept.push(record.id)
 const order = (ids: string[]): string[] => ids.toSorted((a, b) => Number(a.slice(5)) - Number(b.slice(5)))
 const small = await journal.write(settledOf('small'), fence).catch((error: unknown) => String(error))
 console.log(JSON.stringify({ refusal, answered, kept: order(kept), small }))

@@ -28,7 +28,7 @@ describe('memoryJournal has room for so many settled records', () => {
     for (let index = 0; index < 100; index++) await journal.claim(settledOf(`settled ${index}`), 'mine')
     expect(await kept(journal, [...ids, 'settled 99'])).toEqual(ids)
     await journal.write(settledOf('a'), fences[0] ?? { owner: '', number: 0 })
-    expect((await unfinishedOf(journal)).map(({ record }) => record.id)).toEqual(['b', 'c', 'd'])
+    expect((await unfinishedOf(journal)).map(({ record }) => record.id)).toEqual(['d', 'c', 'b'])
   })
 
   test('and a line that is added to one does not make it younger', async () => {

@@ -176,7 +176,7 @@ describe('sqliteJournal tells how long an owner has been silent', () => {
     await journal.beat('mine')
     const idle: number[] = []
     let read = 0
-    for await (const found of journal.unfinished()) {
+    for await (const found of journal.list({ state: 'running' })) {
       read ||= performance.now() - before
       idle.push(found.idle)
       await pause(100)
@@ -269,7 +269,7 @@ test('sqliteJournal keeps the others where one of those that it writes together 
   expect(outcomes[4]).toMatchObject({ code: 'E_JOURNAL' })
   expect(outcomes.filter((outcome) => !(outcome instanceof Error))).toHaveLength(8)
   const listed = (await unfinishedOf(journal)).map(({ record }) => record.id)
-  expect(listed).toEqual(['call 0', 'call 1', 'call 2', 'call 3', 'call 5', 'call 6', 'call 7', 'call 8'])
+  expect(listed.toSorted()).toEqual([0, 1, 2, 3, 5, 6, 7, 8].map((index) => `call ${index}`))
 })
 
 test('sqliteJournal loses at most what was never answered where the end of its log is torn', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Extension, ToolCallRecord, ToolEvent } from 'toolwright'
-import { foldEvent, type Journal, type Unfinished, records } from 'toolwright/records'
+import { foldEvent, type Journal, type Listed, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { onTestFinished } from 'vitest'
@@ -58,7 +58,7 @@ export function changed(extension: Mounted, changes: Changes): Mounted {
     write: (record, fence) => journal.write(record, fence),
     read: (invocationId) => journal.read(invocationId),
     takeOver: (invocationId, fence, owner) => journal.takeOver(invocationId, fence, owner),
-    unfinished: (report) => journal.unfinished(report),
+    list: (query, report) => journal.list(query, report),
     beat: (owner) => journal.beat(owner),
     ...own,
   }
@@ -90,9 +90,11 @@ export async function recordIn({ journal }: Mounted, invocationId: string): Prom
   return found.record
 }
 
-export async function unfinishedIn({ journal }: Mounted): Promise<Unfinished[]> {
-  const all: Unfinished[] = []
-  for await (const one of journal.unfinished()) all.push(one)
+export async function unfinishedIn({ journal }: Mounted): Promise<Listed[]> {
+  const all: Listed[] = []
+  for (const state of ['waiting', 'running'] as const) {
+    for await (const one of journal.list({ state })) all.push(one)
+  }
   return all
 }
 

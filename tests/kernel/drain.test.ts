@@ -355,7 +355,7 @@ describe('what is always ready', () => {
         next: async () => ({ done: isOver, value: { record, fence: { owner: 'o', number: 0 }, idle: 0 } }),
       }),
     }
-    const use = [changed(memoryJournal(), { unfinished: () => () => unfinished as never })]
+    const use = [changed(memoryJournal(), { list: () => () => unfinished as never })]
     expect(await soon(createExecutor({ use }).recover())).toEqual({ sealed: [], kept: [] })
   })
 })

@@ -252,7 +252,7 @@ describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a f
     database.close()
     const { reports, report } = sink()
     const { sealed } = await createExecutor({ use: [its.open()], report }).recover({ staleAfter: 0 })
-    expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['call 0', 'call 1', 'call 3', 'call 4'])
+    expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['call 4', 'call 3', 'call 1', 'call 0'])
     expect(reports).toHaveLength(1)
   })
 
@@ -272,11 +272,13 @@ test('what a journal lists is taken one by one: nonsense is reported, and the ot
   const { mounted, reports, report } = await leftBehind()
   const use = [
     changed(mounted, {
-      unfinished: (journal) =>
-        async function* () {
-          yield null as never
-          yield { record: {} } as never
-          yield* journal.unfinished()
+      list: (journal) =>
+        async function* (query, ...given) {
+          if (query.silentFor !== undefined) {
+            yield null as never
+            yield { record: {} } as never
+          }
+          yield* journal.list(query, ...given)
         },
     }),
   ]
@@ -301,7 +303,7 @@ test('a journal that never goes on with its list is given up, and asked to close
     next: () => (asked.push('next'), never),
     return: () => (asked.push('return'), never),
   }
-  const use = [changed(memoryJournal(), { unfinished: () => () => ({ [Symbol.asyncIterator]: () => list }) })]
+  const use = [changed(memoryJournal(), { list: () => () => ({ [Symbol.asyncIterator]: () => list }) })]
   const recovering = createExecutor({ use }).recover()
   const refused = expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })
   await vi.advanceTimersByTimeAsync(40_000)
@@ -353,7 +355,7 @@ test('there is nothing to recover without a journal', async () => {
 test('a journal that cannot be listed is E_JOURNAL', async () => {
   const use: Extension[] = [
     changed(memoryJournal(), {
-      unfinished: () => () => {
+      list: () => () => {
         throw new Error('broken')
       },
     }),

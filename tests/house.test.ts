@@ -106,7 +106,7 @@ describe('the walls', () => {
 
   it.each([
     ['kernel', 8_283],
-    ['records', 1_320],
+    ['records', 1_480],
     ['approvals', 260],
     ['spool', 594],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

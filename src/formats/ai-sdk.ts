@@ -17,6 +17,7 @@ import {
   type FormatOptions,
   type Media,
 } from './_render.ts'
+import { isEach, isTurn, requireOwn } from './_shape.ts'
 
 /** Options of the format. */
 export interface AiSdkOptions extends FormatOptions {
@@ -94,7 +95,13 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
       options,
     ),
 
-    calls: callsOf,
+    calls(message) {
+      const calls = callsOf(message)
+      if (calls.length === 0) {
+        requireOwn(message, 'ai-sdk', isOwn(message), 'a result of `generateText`, its `toolCalls`, or messages')
+      }
+      return calls
+    },
 
     results(results, message) {
       const content = answers(results, options, callsOf(message)).map((answer) => {
@@ -130,6 +137,10 @@ function callsOf(message: unknown): ToolCall[] {
     .map((part) =>
       toolCall(read(part, 'toolCallId'), read(part, 'toolName'), read(part, 'input') ?? read(part, 'args')),
     )
+}
+
+function isOwn(message: unknown): boolean {
+  return Array.isArray(read(message, 'toolCalls')) || isEach(message, (item) => typeOf(item) !== '' || isTurn(item))
 }
 
 function partsOf(message: unknown): readonly unknown[] {

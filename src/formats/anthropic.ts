@@ -7,6 +7,7 @@ import type { Format, ToolCall } from '../index.ts'
 import { definer, examplesOf, takeTyped } from './_definitions.ts'
 import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
+import { isEach, isTurn, requireOwn } from './_shape.ts'
 
 export type { FormatOptions } from './_render.ts'
 
@@ -69,7 +70,10 @@ export function anthropic(options: FormatOptions = {}): Format {
     ),
 
     calls(message) {
-      return toolUses(message).map(callOf)
+      const uses = toolUses(message)
+      if (uses.length === 0)
+        requireOwn(message, 'anthropic', isOwn(message), 'a response, an assistant message or its `content`')
+      return uses.map(callOf)
     },
 
     results(results, message) {
@@ -102,6 +106,10 @@ function assistantOf(message: unknown): unknown {
 
 function toolUses(message: unknown): readonly unknown[] {
   return list(read(assistantOf(message), 'content')).filter((block) => isObject(block) && typeOf(block) === 'tool_use')
+}
+
+function isOwn(message: unknown): boolean {
+  return isTurn(message) || (Array.isArray(message) && isEach(message, (item) => typeOf(item) !== '' || isTurn(item)))
 }
 
 function callOf(block: unknown): ToolCall {

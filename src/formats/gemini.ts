@@ -6,8 +6,9 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer } from './_definitions.ts'
-import { isObject, list, read, toolCall, type Fields } from './_read.ts'
+import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
+import { isEach, requireOwn } from './_shape.ts'
 
 /** Options of the format. */
 export interface GeminiOptions extends FormatOptions {
@@ -18,6 +19,16 @@ export interface GeminiOptions extends FormatOptions {
 // The fields of tools that Google runs, in camel case or snake case. A declaration must not have them.
 const hostedField =
   /^(?:(?:google|enterprise_?web|exa_?ai|parallel_?ai|file)_?search\w*|google_?maps|retrieval|code_?execution|computer_?use|url_?context|mcp_?servers)$/i
+const partFields = [
+  'text',
+  'thought',
+  'inlineData',
+  'fileData',
+  'executableCode',
+  'codeExecutionResult',
+  'functionResponse',
+]
+const responseFields = ['candidates', 'promptFeedback', 'usageMetadata']
 const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
 
 /**
@@ -82,7 +93,13 @@ export function gemini(options: GeminiOptions = {}): Format {
       return functionDeclarations.length === 0 ? others : [{ functionDeclarations }, ...others]
     },
 
-    calls: callsOf,
+    calls(message) {
+      const calls = callsOf(message)
+      if (calls.length === 0) {
+        requireOwn(message, 'gemini', isEach(message, isOwn), 'a response, its chunks, a content or its `parts`')
+      }
+      return calls
+    },
 
     results(results, message) {
       const parts = answers(results, options, callsOf(message)).map((answer) => {
@@ -126,6 +143,13 @@ function partsOf(message: unknown): readonly unknown[] {
 
 function partsOfContent(content: unknown): readonly unknown[] {
   return read(content, 'role') === 'model' ? list(read(content, 'parts')) : []
+}
+
+/** Returns whether an item is a response, of which a blocked one has no candidates, a content, or a part. */
+function isOwn(item: unknown): boolean {
+  if (Array.isArray(read(item, 'parts')) || read(item, 'role') === 'model') return true
+  const names = typeOf(item) === '' ? [...responseFields, ...partFields] : responseFields
+  return names.some((name) => read(item, name) !== undefined)
 }
 
 function callIn(part: unknown): Fields | undefined {

@@ -8,6 +8,7 @@ import type { ContentBlock, Format, ToolResult } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { isObject, read, toolCall } from './_read.ts'
 import { answers, jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
+import { isEach, requireOwn } from './_shape.ts'
 
 export type { FormatOptions } from './_render.ts'
 
@@ -75,6 +76,11 @@ export function mcp(options: FormatOptions = {}): Format {
     ),
 
     calls(message) {
+      const isOwn = isEach(
+        message,
+        (item) => typeof read(item, 'method') === 'string' || read(item, 'jsonrpc') === '2.0',
+      )
+      if (!isOwn) requireOwn(message, 'mcp', false, 'a request, or a batch of requests')
       return requestsOf(message)
         .filter((request) => read(request, 'method') === 'tools/call' && !isNotification(request))
         .map((request) =>

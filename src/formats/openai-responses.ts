@@ -7,6 +7,7 @@ import type { Format, ToolCall } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
+import { isEach, isTurn, requireOwn } from './_shape.ts'
 
 export type { FormatOptions } from './_render.ts'
 
@@ -59,7 +60,15 @@ export function openaiResponses(options: FormatOptions = {}): Format {
     ),
 
     calls(message) {
-      return openCalls(message).map(callOf)
+      const calls = openCalls(message)
+      if (calls.length === 0)
+        requireOwn(
+          message,
+          'openai-responses',
+          isReadable(message),
+          'a response, its `output` or the items of a conversation',
+        )
+      return calls.map(callOf)
     },
 
     results(results, message) {
@@ -97,6 +106,11 @@ function isOwn(item: unknown): boolean {
   const type = typeOf(item)
   if (type !== 'message') return ownItem.test(type)
   return list(read(item, 'content')).some((part) => /^(?:output_text|refusal)$/.test(typeOf(part)))
+}
+
+function isReadable(message: unknown): boolean {
+  if (Array.isArray(read(message, 'output'))) return true
+  return read(message, 'object') === 'response' || isEach(message, (item) => typeOf(item) !== '' || isTurn(item))
 }
 
 function openCalls(message: unknown): readonly unknown[] {

@@ -6,8 +6,9 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer } from './_definitions.ts'
-import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
+import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
+import { isEach, requireOwn } from './_shape.ts'
 
 /** Options of the format. */
 export interface OpenAiOptions extends FormatOptions {
@@ -94,7 +95,13 @@ export function openai(options: OpenAiOptions = {}): Format {
       options,
     ),
 
-    calls: callsOf,
+    calls(message) {
+      const calls = callsOf(message)
+      if (calls.length === 0) {
+        requireOwn(message, 'openai', isOwn(message), 'a completion, an assistant message or its `tool_calls`')
+      }
+      return calls
+    },
 
     results(results, message) {
       const isFormer = read(assistantOf(message), 'tool_calls') === undefined && isObject(formerCall(message))
@@ -124,6 +131,13 @@ function assistantOf(message: unknown): unknown {
     return isCalls ? { role: 'assistant', tool_calls: message } : message.at(-1)
   }
   return read(message, 'choices', 0, 'message') ?? message
+}
+
+function isOwn(message: unknown): boolean {
+  const choices = read(message, 'choices')
+  if (Array.isArray(choices)) return choices.length === 0 || isObject(read(choices, 0, 'message'))
+  // The content of a message is missing or `null` if the model only calls, refuses or speaks.
+  return isEach(message, (item) => text(read(item, 'role')) !== '' && !isObject(read(item, 'content')))
 }
 
 function formerCall(message: unknown): unknown {

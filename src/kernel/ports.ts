@@ -206,7 +206,11 @@ export interface Format {
   detect(message: unknown): boolean
   /** Returns the tools in the shape of the provider's request. */
   definitions(tools: readonly ToolDefinition[]): unknown[]
-  /** Returns the calls of a message in order, without those that the provider ran itself. */
+  /**
+   * Returns the calls of a message in order, without those that the provider ran itself.
+   *
+   * @throws `E_INVALID_CONFIGURATION` if it is no message of this format. The error names the format that reads it.
+   */
   calls(message: unknown): ToolCall[]
   /** Returns the reply to the message in the provider's shape. */
   results(results: readonly ToolResult[], message?: unknown): unknown

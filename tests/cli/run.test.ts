@@ -169,9 +169,11 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     expect(openaiReply(stdout)[0]).toMatch(/There is no tool "person_only"\. Available: (?!.*, person_only)/)
   })
 
-  test('reads a message in the format that is forced, whatever it looks like', async () => {
-    const { code, stderr } = await toolwright(['run', storyTools, '--format', 'gemini', storyMessage('openai')])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: containing('read as gemini') })
+  test('reads a message in the format that is forced, and says which format would read it', async () => {
+    const forced = await toolwright(['run', storyTools, '--format', 'gemini', storyMessage('openai')])
+    expect(forced).toMatchObject({ code: 2, stdout: '', stderr: containing('Use the format openai.') })
+    const text = await toolwright(['run', storyTools, '--format', 'anthropic'], '{"role":"assistant","content":"Hi"}')
+    expect(text).toMatchObject({ code: 0, stderr: containing('read as anthropic') })
   })
 
   test('writes pictures as the version of the AI SDK takes them that is named', async () => {

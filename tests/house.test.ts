@@ -81,7 +81,7 @@ describe('the kernel', () => {
 
   it.each(kernel)('%s imports no package and nothing of a platform', (file) => {
     const foreign = importsOf(file).filter(
-      (name) => !name.startsWith('.') && !['#sha256', '#json-schema', '#records'].includes(name),
+      (name) => !name.startsWith('.') && !['#clock', '#sha256', '#json-schema', '#records'].includes(name),
     )
     expect(foreign).toEqual(file === 'src/kernel/schema/standard.ts' ? ['@standard-schema/spec'] : [])
   })

@@ -1,9 +1,10 @@
+import { Alarms } from '#clock'
 import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import { TurnSlots } from './call/gates.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Recorder, Shelf } from './ports.ts'
 import { callOf, type ToolCall, type ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
-import { Alarms, CallDeadline, limited } from './call/deadline.ts'
+import { CallDeadline, limited } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
@@ -55,6 +56,7 @@ class Executor implements ToolExecutor {
   readonly #concurrency: number
   readonly #inFlight: InFlight
   readonly #alarms = new Alarms()
+  /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
@@ -148,14 +150,14 @@ class Executor implements ToolExecutor {
     )
   }
 
-  list(caller: Caller = 'model', session: string = this.session): ToolDefinition[] {
+  list(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {
     const tools = this.#kernel.registryFor(session).list(caller)
     return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
   }
 
   onToolsChange(listener: () => void): () => void {
     const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
-    const undos = [this.#kernel.registryFor(this.session).onChange(listener), ...ofExtensions]
+    const undos = [this.#kernel.registryFor(this.#session ?? '').onChange(listener), ...ofExtensions]
     return () => {
       for (const undo of undos) undo?.()
     }
@@ -257,7 +259,10 @@ class Executor implements ToolExecutor {
     } catch (error) {
       return failed(received, this.#kernel, error)
     } finally {
-      if (isOver) this.#inFlight.leave(received)
+      if (isOver) {
+        received.deadline.end()
+        this.#inFlight.leave(received)
+      }
     }
     return execute(received, this.#kernel)
   }

@@ -1,3 +1,4 @@
+import { Pulse } from '#clock'
 import { isThenable } from '../kernel/json/thenable.ts'
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import { bounded } from '../kernel/json/bounded.ts'
@@ -29,6 +30,7 @@ class LiveRecording implements Recording {
   fence: Fence | undefined
   /** The last write. It may still succeed after its timeout, so the next write waits for it. */
   writing: Promise<void> | undefined = undefined
+  isOver = false
 
   constructor(record: OpenRecord, fence?: Fence) {
     this.record = record
@@ -41,7 +43,7 @@ export class JournalRecorder implements Recorder {
   readonly #journal: Journal
   readonly #kernel: Kernel
   readonly #format: RecordFormat
-  #beating: ReturnType<typeof setInterval> | undefined
+  readonly #pulse = new Pulse(() => void this.#beat(), beatInterval)
   #hasEnded = false
   /** The digest of the settlement before. */
   #head = ''
@@ -69,7 +71,10 @@ export class JournalRecorder implements Recorder {
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined> {
-    const { fence } = recordingOf(call)
+    const recording = recordingOf(call)
+    const { fence } = recording
+    recording.isOver = true
+    this.#pulse.release(recording)
     // After `close` the journal may be closed too. The record of a duplicate belongs to another call.
     const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
     if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
@@ -143,8 +148,10 @@ export class JournalRecorder implements Recorder {
     if (fence === undefined || record.journal === undefined) return undefined
     const taken = await this.takeOver(record, fence)
     if (taken === null) return undefined
-    const decided = usedUp(record, taken)
-    return (await this.write(decided, taken)) ? { ...paused, recording: new LiveRecording(decided, taken) } : undefined
+    const recording = new LiveRecording(usedUp(record, taken), taken)
+    if (!(await this.write(recording.record, taken))) return undefined
+    this.#pulse.start(recording)
+    return { ...paused, recording }
   }
 
   recall(call: Received): Promise<ToolResult | undefined> {
@@ -162,13 +169,12 @@ export class JournalRecorder implements Recorder {
 
   close(): void {
     this.#hasEnded = true
-    clearInterval(this.#beating)
-    this.#beating = undefined
+    this.#pulse.stop()
   }
 
   /** Takes a record over from its owner. Returns `null` if another executor took it first. */
   takeOver(record: ToolCallRecord, fence: Fence): Fence | null | Promise<Fence | null> {
-    this.#beat() // an owner gives signs of life even before its first write
+    this.#pulse.start() // an owner gives signs of life even before its first write
     return this.#answer(() => this.#journal.takeOver(record.id, fence, this.#kernel.owner()), ownCopy)
   }
 
@@ -247,7 +253,7 @@ export class JournalRecorder implements Recorder {
   }
 
   #putNow(recording: LiveRecording, call: Received, record: ToolCallRecord, isAgain = false): void | Promise<void> {
-    this.#beat()
+    this.#pulse.start(recording.isOver ? undefined : recording)
     const { fence } = recording
     let answer: unknown
     try {
@@ -281,19 +287,12 @@ export class JournalRecorder implements Recorder {
     }
   }
 
-  #beat(): void {
-    if (this.#beating !== undefined || this.#hasEnded) return
-    const beat = async (): Promise<void> => {
-      try {
-        await this.#journal.beat(this.#kernel.owner())
-      } catch (error) {
-        this.#kernel.report(error)
-      }
+  async #beat(): Promise<void> {
+    try {
+      await this.#journal.beat(this.#kernel.owner())
+    } catch (error) {
+      this.#kernel.report(error)
     }
-    void beat()
-    this.#beating = setInterval(() => void beat(), beatInterval)
-    // Signs of life end with the process, and do not keep it alive.
-    ;(this.#beating as { unref?: () => void }).unref?.()
   }
 }
 

@@ -1,5 +1,5 @@
 // What tests of the kernel's own parts reach inside for: the one place that knows the paths.
-export { Alarms, CallDeadline } from '../../src/kernel/call/deadline.ts'
+export { CallDeadline } from '../../src/kernel/call/deadline.ts'
 export { TurnSlots } from '../../src/kernel/call/gates.ts'
 export { InFlight } from '../../src/kernel/call/in-flight.ts'
 export { bounded } from '../../src/kernel/json/bounded.ts'

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Alarms } from '../../src/platform/clock-node.ts'
 import { deferred, never } from './_calls.ts'
-import { Alarms, CallDeadline } from './_inside.ts'
+import { CallDeadline } from './_inside.ts'
 
 // The clock is moved by hand: no test waits, and none depends on how fast the machine is.
 beforeEach(() => {

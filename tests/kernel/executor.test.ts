@@ -11,8 +11,10 @@ import {
   type Tool,
   type ToolEvent,
 } from 'toolwright'
+import { artifactTools } from 'toolwright/artifacts/tools'
 import { memoryJournal } from 'toolwright/journals/memory'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mcpServer } from 'toolwright/mcp/server'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   deferred,
   heard,
@@ -128,6 +130,21 @@ describe('closing an executor', () => {
     await open()
     expect(isClosed).toBe(true)
   })
+})
+
+test('an executor is made, listed and watched where there are no random values, as while a Worker loads', async () => {
+  const spy = vi.spyOn(crypto, 'randomUUID').mockImplementation(() => {
+    throw new Error('Disallowed operation called within global scope.')
+  })
+  const executor = createExecutor({ tools: [work('t', () => 1)], use: [artifactTools()] })
+  const listed = executor.list().map(({ name }) => name)
+  const undo = executor.onToolsChange(() => {})
+  mcpServer({ executor }).http()
+  undo()
+  spy.mockRestore()
+  expect(listed).toContain('t')
+  await executor.execute({ name: 't' })
+  expect(executor.list().map(({ name }) => name)).toEqual(listed)
 })
 
 describe('an invocation', () => {

@@ -311,3 +311,14 @@ test('a journal that cannot be read fails the call, and nothing runs', async () 
   expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'mine' }))).toBe('error none E_JOURNAL')
   expect(runs).toBe(0)
 })
+
+test('a call that gets its result from the journal leaves no timer behind, which would keep the process alive', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] })
+  const executor = createExecutor({ tools: [work('t', () => 1)], use: [memoryJournal()], timeout: 30_000 })
+  for (const expected of ['ok', 'ok']) {
+    expect((await executor.execute({ name: 't' }, { invocationId: 'one' })).status).toBe(expected)
+  }
+  await vi.advanceTimersByTimeAsync(1)
+  expect(vi.getTimerCount()).toBe(0)
+  await executor.close()
+})

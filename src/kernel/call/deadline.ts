@@ -1,5 +1,5 @@
+import type { Alarms } from '#clock'
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
-import { soon } from '../result/stream.ts'
 import type { Deadline } from './parcel.ts'
 
 const longestTimer = 2 ** 31 - 1
@@ -42,27 +42,6 @@ export function limited<Value, Next = Value>(
   })
 }
 
-/** Sets timers one turn of the event loop after the clocks start. Most work is done by then and needs no timer. */
-export class Alarms {
-  #started: CallDeadline[] = []
-  #most = 1_000
-  #isDue = false
-
-  add(deadline: CallDeadline): void {
-    this.#started.push(deadline)
-    if (this.#started.length > this.#most) {
-      this.#started = this.#started.filter(({ isRunning }) => isRunning)
-      this.#most = Math.max(1_000, this.#started.length * 2)
-    }
-    if (this.#isDue) return
-    this.#isDue = true
-    soon(() => {
-      this.#isDue = false
-      for (const started of this.#started.splice(0)) started.arm()
-    })
-  }
-}
-
 /** Work that the call waits for, and the functions that take its outcome. */
 interface Waiting<Value, Next> {
   readonly work: Value | PromiseLike<Value>
@@ -92,7 +71,7 @@ export class CallDeadline implements Deadline {
   /**
    * @param timeout Milliseconds; `0` or `Infinity` for no limit.
    * @param callerSignal Cancels the call.
-   * @param alarms Sets the timer a turn later. Default: the timer is set at once.
+   * @param alarms Decides when the timer is set. Default: at once.
    */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
     this.limit(timeout)

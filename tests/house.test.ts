@@ -105,10 +105,10 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_287],
+    ['kernel', 8_245],
     ['records', 1_480],
     ['approvals', 260],
-    ['spool', 594],
+    ['spool', 564],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })

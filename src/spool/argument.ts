@@ -5,7 +5,7 @@ import { invalidArgs } from '../kernel/schema/validator.ts'
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
 import { isOf } from '../kernel/result/kinds.ts'
-import { isPlainObject } from '../kernel/json/copy.ts'
+import { copyOfPlain, isPlainObject } from '../kernel/json/copy.ts'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../kernel/schema/standard.ts'
 
 /** The result of `artifact(Class)`: a schema, and a function for the `transform` of a schema of another library. */
@@ -17,11 +17,16 @@ export interface ArtifactArgument<Artifact extends SpooledArtifact> {
 
 // Registered symbols, so that tools of another copy of the package work in an executor of this one.
 const referenceMark: unique symbol = Symbol.for('toolwright.artifact-reference') as never
+/** Set on the global object by the first argument that is an artifact: args are searched only if some tool takes one. */
 const inUse: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
 
-/** Stands for an artifact in validated args until the executor opens it. */
-interface ArtifactReference {
+/** Stands for an artifact in validated args until the executor opens it. Not a plain object, so a copy of args keeps it. */
+class Reference {
   readonly [referenceMark]: { readonly handle: string; readonly Class: ArtifactClass }
+
+  constructor(handle: string, Class: ArtifactClass) {
+    this[referenceMark] = { handle, Class }
+  }
 }
 
 /**
@@ -47,8 +52,7 @@ interface ArtifactReference {
 export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<Artifact>): ArtifactArgument<Artifact> {
   ;(globalThis as { [inUse]?: true })[inUse] = true
   const { kind } = Class as unknown as typeof SpooledArtifact
-  const reference = (handle: string): Artifact =>
-    ({ [referenceMark]: { handle, Class } }) satisfies ArtifactReference as unknown as Artifact
+  const reference = (handle: string): Artifact => new Reference(handle, Class) as unknown as Artifact
   const jsonSchema = (): Record<string, unknown> => ({
     type: 'string',
     description: `The handle of a ${kind} artifact`,
@@ -67,92 +71,58 @@ export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<
   })
 }
 
-/** Whether any tool of this process takes artifacts. Args are searched for references only if so. */
-function hasArtifactArguments(): boolean {
-  return (globalThis as { [inUse]?: true })[inUse] === true
-}
-
-/** An artifact that args refer to. */
-interface Reference {
-  readonly handle: string
-  readonly Class: ArtifactClass
-  readonly path: readonly PropertyKey[]
-}
-
-/** Returns the artifacts that validated args refer to. */
-function referencesIn(input: unknown): Reference[] {
-  const found: Reference[] = []
+/** Returns the references in validated args, each with its path. */
+function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
+  const found = new Map<Reference, readonly PropertyKey[]>()
   const seen = new Set<object>()
   const search = (value: unknown, path: readonly PropertyKey[]): void => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return
-    if (isReference(value)) {
-      found.push({ ...value[referenceMark], path })
-      return
-    }
     seen.add(value)
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) search(item, [...path, index])
+    if (isReference(value)) found.set(value, path)
+    else if (Array.isArray(value)) for (const [index, item] of value.entries()) search(item, [...path, index])
     else if (isPlainObject(value)) for (const key of Object.keys(value)) search(value[key], [...path, key])
   }
   search(input, [])
   return found
 }
 
-/** Returns a copy of the args with the artifacts in their places. */
-function withArtifacts(input: unknown, artifacts: readonly SpooledArtifact[]): unknown {
-  const copies = new Map<object, unknown>()
-  let next = 0
-  const replace = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null) return value
-    if (copies.has(value)) return copies.get(value)
-    if (isReference(value)) return artifacts[next++]
-    if (Array.isArray(value)) {
-      const items: unknown[] = []
-      copies.set(value, items)
-      for (const item of value) items.push(replace(item))
-      return items
-    }
-    if (!isPlainObject(value)) return value
-    const copy: Record<string, unknown> = {}
-    copies.set(value, copy)
-    for (const key of Object.keys(value)) {
-      Object.defineProperty(copy, key, {
-        value: replace(value[key]),
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      })
-    }
-    return copy
-  }
-  return replace(input)
-}
-
-function isReference(value: object): value is ArtifactReference {
-  return referenceMark in value
-}
-
 /**
  * Opens the artifacts whose handles are in validated args.
  *
- * @returns The args with the artifacts in their places; `undefined` if there are none.
+ * @returns A copy of the args with the artifacts in their places; `undefined` if there are none.
  * @throws `E_INVALID_TOOL_ARGS` if a handle names no artifact, or one of another class.
  */
 export function openArtifacts(input: unknown, call: Identified, kernel: Kernel): Promise<unknown> | undefined {
-  const references = hasArtifactArguments() ? referencesIn(input) : []
-  if (references.length === 0) return undefined
-  return Promise.all(references.map((reference) => open(reference, call, kernel))).then((artifacts) =>
-    withArtifacts(input, artifacts),
-  )
+  if ((globalThis as { [inUse]?: true })[inUse] !== true) return undefined
+  const references = referencesIn(input)
+  if (references.size === 0) return undefined
+  const opening = Array.from(references, async ([reference, path]) => {
+    return [reference, await open(reference, path, call, kernel)] as const
+  })
+  return Promise.all(opening).then((opened) => {
+    const artifacts = new Map<object, SpooledArtifact>(opened)
+    return copyOfPlain(input, (object) => artifacts.get(object) ?? object, Infinity)
+  })
 }
 
-async function open({ handle, Class, path }: Reference, call: Identified, kernel: Kernel): Promise<SpooledArtifact> {
-  const opened = await kernel.spool.shelf.open(handle, call.session, [Class]).catch((cause: unknown) => {
-    if (isToolError(cause) && cause.code === 'E_ARTIFACT' && !cause.retryable)
-      throw invalidArgs(call.name, [{ message: cause.message, path }])
-    throw cause
-  })
-  if (isOf(opened, Class)) return opened
-  const { kind } = Class as unknown as typeof SpooledArtifact
-  const message = `must be the handle of a ${kind} artifact, and is that of a ${opened.kind} artifact. ${kernel.guide(opened)}`
-  throw invalidArgs(call.name, [{ message: message.trimEnd(), path }])
+function isReference(value: object): value is Reference {
+  return referenceMark in value
+}
+
+async function open(
+  { [referenceMark]: { handle, Class } }: Reference,
+  path: readonly PropertyKey[],
+  { name, session }: Identified,
+  { spool, guide }: Kernel,
+): Promise<SpooledArtifact> {
+  try {
+    const opened = await spool.shelf.open(handle, session, [Class])
+    if (isOf(opened, Class)) return opened
+    const { kind } = Class as unknown as typeof SpooledArtifact
+    const message = `must be the handle of a ${kind} artifact, and is that of a ${opened.kind} artifact. ${guide(opened)}`
+    throw invalidArgs(name, [{ message: message.trimEnd(), path }])
+  } catch (cause) {
+    if (!isToolError(cause) || cause.code !== 'E_ARTIFACT' || cause.retryable) throw cause
+    throw invalidArgs(name, [{ message: cause.message, path }])
+  }
 }

@@ -1,5 +1,7 @@
-/** The most objects that a copy may have. */
+/** The most objects and elements of a copy. */
 const mostObjects = 1_000_000
+/** Up to so many, none is likely to be shared, and a copy of JSON is faster than its text. */
+const fewObjects = 1_000
 
 /**
  * Returns a copy that its reader may change. Plain data is copied whole, other objects if `structuredClone` can.
@@ -8,24 +10,40 @@ const mostObjects = 1_000_000
  * @returns `undefined` if the value is too large, or throws while it is read.
  */
 export function copyOf(value: unknown, known?: unknown): unknown {
-  const budget = budgetOf(fewObjects)
+  const rules = rulesOf(fewObjects, cloneOf)
   try {
-    return known !== undefined && !budget.isPolluted && isSame(value, known) ? known : copied(value, undefined, budget)
+    return known !== undefined && !rules.isPolluted && isSame(value, known) ? known : copied(value, rules)
   } catch (cause) {
-    return cause === many ? copyOfGraph(value) : undefined
+    return cause === many ? copyOfGraph(value, cloneOf, mostObjects) : undefined
   }
 }
 
-/** Copies arrays and plain objects and shares everything else. Returns the value itself if it is too large. */
-export function copyOfPlain(value: unknown): unknown {
+/**
+ * Copies arrays and plain objects, and shares everything else.
+ *
+ * @param other Returns what stands in the copy for an object that is not plain. Default: the object itself.
+ * @param most How many objects and elements it may have. Default: 1,000,000.
+ * @returns The value itself if it is too large, or throws while it is read.
+ */
+export function copyOfPlain(
+  value: unknown,
+  other: (object: object) => unknown = same,
+  most: number = mostObjects,
+): unknown {
+  return copyOfGraph(value, other, most) ?? value
+}
+
+/**
+ * Copies plain JSON, as writing and parsing its text would, but without the text.
+ *
+ * @param most How many objects and elements it may have. Default: 1,000.
+ * @returns `undefined` if the value has more, is not plain JSON, or has an object with a `toJSON`.
+ */
+export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
-    return copied(
-      value,
-      new Map(),
-      budgetOf(mostObjects, (other) => other),
-    )
+    return copied(value, rulesOf(most)) as Value
   } catch {
-    return value
+    return undefined
   }
 }
 
@@ -53,114 +71,78 @@ function isSame(value: unknown, copy: unknown): boolean {
 
 /** Thrown if a value has so many objects that some may be shared: it is then copied with a map of those seen. */
 const many = new RangeError('many objects')
-const fewObjects = 1_000
-
-function copyOfGraph(value: unknown): unknown {
-  try {
-    return copied(value, new Map(), budgetOf(mostObjects))
-  } catch {
-    return undefined
-  }
-}
-
-interface Budget {
-  /** How many objects and elements may still be copied. */
-  left: number
-  /** Whether `Object.prototype` has enumerable members: checked once, since a check for each member is slow. */
-  readonly isPolluted: boolean
-  /** Copies objects that are not plain. */
-  readonly clone: (value: object) => unknown
-}
-
-function budgetOf(left: number, clone: (value: object) => unknown = cloneOf): Budget {
-  let isPolluted = false
-  for (const _key in Object.prototype) isPolluted = true
-  return { left, isPolluted, clone }
-}
-
-function copied(value: unknown, seen: Map<object, unknown> | undefined, budget: Budget): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (--budget.left < 0) throw many
-  const known = seen?.get(value)
-  if (known !== undefined) return known // the same object again, or a cycle
-  if (Array.isArray(value)) {
-    const items = elementsOf(value, budget)
-    seen?.set(value, items)
-    for (let index = 0; index < items.length; index++) {
-      const item = items[index]
-      if (typeof item === 'object' && item !== null) items[index] = copied(item, seen, budget)
-    }
-    return items
-  }
-  if (!isPlainObject(value)) return budget.clone(value)
-  const copy: Record<string, unknown> = {}
-  seen?.set(value, copy)
-  for (const key in value) {
-    if (budget.isPolluted && !Object.hasOwn(value, key)) continue
-    const member = value[key]
-    const own = typeof member === 'object' && member !== null ? copied(member, seen, budget) : member
-    put(copy, key, own)
-  }
-  return copy
-}
-
-/**
- * Copies plain JSON, as writing and parsing its text would, but without the text.
- *
- * @param most How many objects and elements it may have. Default: 1,000, up to which a copy is faster than the text.
- * @returns `undefined` if the value has more, is not plain JSON, or has an object with a `toJSON`.
- */
-export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
-  try {
-    return copiedJson(value, budgetOf(most)) as Value
-  } catch {
-    return undefined
-  }
-}
-
-function copiedJson(value: unknown, budget: Budget): unknown {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value
-    case 'number':
-      if (!Number.isFinite(value)) throw noJson
-      return value + 0 // JSON knows no negative zero
-    case 'object':
-      return value === null ? null : copiedContainer(value, budget)
-    default:
-      throw noJson
-  }
-}
-
 const noJson = new TypeError('this is not JSON')
 
-function copiedContainer(value: object, budget: Budget): unknown {
-  if (--budget.left < 0) throw many
+function copyOfGraph(value: unknown, other: (object: object) => unknown, most: number): unknown {
+  try {
+    return copied(value, rulesOf(most, other, new Map()))
+  } catch {
+    return undefined
+  }
+}
+
+interface Rules {
+  /** How many objects and elements may still be copied. */
+  left: number
+  /** Copies objects that are not plain. Without it the copy is of JSON, and anything else is refused. */
+  readonly other: ((object: object) => unknown) | undefined
+  /** The copies by their originals, if some may be shared. */
+  readonly seen: Map<object, unknown> | undefined
+  /** Whether `Object.prototype` has enumerable members: checked once, since a check for each member is slow. */
+  readonly isPolluted: boolean
+}
+
+function rulesOf(left: number, other?: (object: object) => unknown, seen?: Map<object, unknown>): Rules {
+  let isPolluted = false
+  for (const _key in Object.prototype) isPolluted = true
+  return { left, other, seen, isPolluted }
+}
+
+function copied(value: unknown, rules: Rules): unknown {
+  if (typeof value !== 'object' || value === null) return rules.other === undefined ? scalarOfJson(value) : value
+  if (--rules.left < 0) throw many
+  const known = rules.seen?.get(value)
+  if (known !== undefined) return known // the same object again, or a cycle
+  const isJson = rules.other === undefined
   if (Array.isArray(value)) {
-    const items = elementsOf(value, budget)
+    const items = elementsOf(value, rules)
+    rules.seen?.set(value, items)
     for (let index = 0; index < items.length; index++) {
       const item = items[index]
-      if (typeof item !== 'string') items[index] = item === undefined ? null : copiedJson(item, budget)
+      if (typeof item !== 'string') items[index] = isJson && item === undefined ? null : copied(item, rules)
     }
     return items
   }
-  if (!isPlainObject(value) || Symbol.iterator in value || Symbol.asyncIterator in value) throw noJson
+  if (!isPlainObject(value)) return isJson ? refuse() : rules.other(value)
+  if (isJson && (Symbol.iterator in value || Symbol.asyncIterator in value)) refuse()
   const copy: Record<string, unknown> = {}
+  rules.seen?.set(value, copy)
   for (const key in value) {
-    if (budget.isPolluted && !Object.hasOwn(value, key)) continue
+    if (rules.isPolluted && !Object.hasOwn(value, key)) continue
     const member = value[key]
-    if (member === undefined) continue
-    const own = copiedJson(member, budget)
-    put(copy, key, own)
+    if (isJson && member === undefined) continue
+    put(copy, key, typeof member === 'string' ? member : copied(member, rules))
   }
   return copy
+}
+
+function same(object: object): object {
+  return object
+}
+
+function scalarOfJson(value: unknown): unknown {
+  if (typeof value === 'number' && Number.isFinite(value)) return value + 0 // JSON knows no negative zero
+  return value === null || typeof value === 'string' || typeof value === 'boolean' ? value : refuse()
+}
+
+function refuse(): never {
+  throw noJson
 }
 
 /** Reads each element once, by index: an array's own iterator, or its length, may be endless. */
-function elementsOf(array: readonly unknown[], budget: Budget): unknown[] {
+function elementsOf(array: readonly unknown[], rules: Rules): unknown[] {
   const length = Number(array.length)
-  if ((budget.left -= length) < 0) throw many
+  if ((rules.left -= length) < 0) throw many
   // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
   const items: unknown[] = new Array(length)
   for (let index = 0; index < length; index++) items[index] = array[index]

@@ -1,4 +1,5 @@
 import { deepest, tooLarge, uncanonical } from './canonical.ts'
+import { put } from './copy.ts'
 import { isWellFormed, utf8Length } from './text.ts'
 import { InvalidToolArgsError } from '../errors.ts'
 
@@ -112,23 +113,17 @@ function countOwn(value: Json, strict: boolean): number {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-interface Level {
-  readonly value: object
-  readonly close: '}' | ']'
-  /** The key or index that is being read; `undefined` before the first key. */
-  key: string | number | undefined
-}
-
 /**
  * Reads the text slowly from left to right, and throws at the first fault with its exact position.
  *
  * Exported for its tests: it must agree with the fast way on every text.
  */
 export function readJson(text: string, levels: number): unknown {
-  const open: Level[] = []
+  /** The keys and indices of the open containers, outermost first; `undefined` while a key is read. */
+  const open: (string | number | undefined)[] = []
   let at = 0
-  let root: unknown
 
+  const path = (): PropertyKey[] => open.flatMap((key) => key ?? [])
   const where = (position: number): string => {
     const before = text.slice(0, position)
     const line = before.split('\n').length
@@ -141,7 +136,6 @@ export function readJson(text: string, levels: number): unknown {
     const message = `expected ${expected} at ${where(at)}, found ${shown}.`
     throw new InvalidToolArgsError(`The args are not valid JSON: ${message}`, { issues: [{ message, path: path() }] })
   }
-  const path = (): PropertyKey[] => open.flatMap(({ key }) => key ?? [])
   const ambiguous = (position: number, reason: string, next: string): never => {
     throw uncanonical(`${reason} at ${where(position)}. ${next}`, path())
   }
@@ -187,65 +181,63 @@ export function readJson(text: string, levels: number): unknown {
     }
     return Number(digits)
   }
-  const key = (level: Level, expected: string): void => {
-    if (text[at] !== '"') unexpected(expected)
-    const start = at
-    level.key = undefined
-    const name = string()
-    level.key = name
-    if (Object.hasOwn(level.value, name)) ambiguous(start, 'the key comes a second time', 'Send each key once')
-    space()
-    if (text[at] !== ':') unexpected('":"')
-    at++
-  }
-
-  /** Puts a value into its container by definition, since assigning to `__proto__` would change the prototype. */
-  const place = (value: unknown): void => {
-    const level = open.at(-1)
-    const own = { value, writable: true, enumerable: true, configurable: true }
-    if (level) Object.defineProperty(level.value, level.key!, own)
-    else root = value
-  }
-
-  value: for (;;) {
+  const value = (expected: string): unknown => {
     space()
     const first = text[at] ?? ''
-    if (first === '{' || first === '[') {
-      if (open.length === levels) {
-        ambiguous(at, `there are more than ${levels} levels of arrays and objects`, 'Send a flatter value')
-      }
-      const level: Level = first === '{' ? { value: {}, close: '}', key: undefined } : { value: [], close: ']', key: 0 }
-      place(level.value)
-      open.push(level)
-      at++
-      space()
-      if (text[at] !== level.close) {
-        if (first === '{') key(level, 'a key in double quotes or "}"')
-        continue
-      }
-    } else if (first === '"') place(string())
-    else if (/[-\d]/.test(first)) place(number())
-    else {
-      const level = open.at(-1)
-      const literal = match(/true|false|null/y)
-      if (literal === '') unexpected(level?.close === ']' && level.key === 0 ? 'a value or "]"' : 'a value')
-      place(JSON.parse(literal))
-    }
-    for (;;) {
-      space()
-      const level = open.at(-1)
-      if (!level) return at < text.length ? unexpected('the end of the text') : root
-      if (text[at] === level.close) {
-        at++
-        open.pop()
-        continue
-      }
-      if (text[at] !== ',') unexpected(`"," or "${level.close}"`)
-      at++
-      space()
-      if (level.close === '}') key(level, 'a key in double quotes')
-      else level.key = Number(level.key) + 1
-      continue value
-    }
+    if (first === '{') return object()
+    if (first === '[') return array()
+    if (first === '"') return string()
+    if (/[-\d]/.test(first)) return number()
+    const literal = match(/true|false|null/y)
+    return literal === '' ? unexpected(expected) : (JSON.parse(literal) as unknown)
   }
+  /** Reads a container, starting at its bracket. `next` reads one item, or one member with its key. */
+  const container = (close: '}' | ']', next: () => void): void => {
+    if (open.length === levels) {
+      ambiguous(at, `there are more than ${levels} levels of arrays and objects`, 'Send a flatter value')
+    }
+    at++
+    open.push(undefined)
+    space()
+    for (let isFirst = true; text[at] !== close; isFirst = false, space()) {
+      if (!isFirst) {
+        if (text[at] !== ',') unexpected(`"," or "${close}"`)
+        at++
+        space()
+      }
+      next()
+    }
+    at++
+    open.pop()
+  }
+  const array = (): unknown[] => {
+    const items: unknown[] = []
+    container(']', () => {
+      open[open.length - 1] = items.length
+      items.push(value(items.length === 0 ? 'a value or "]"' : 'a value'))
+    })
+    return items
+  }
+  const object = (): Record<string, unknown> => {
+    const members: Record<string, unknown> = {}
+    let expected = 'a key in double quotes or "}"'
+    container('}', () => {
+      if (text[at] !== '"') unexpected(expected)
+      expected = 'a key in double quotes'
+      const start = at
+      open[open.length - 1] = undefined
+      const key = string()
+      open[open.length - 1] = key
+      if (Object.hasOwn(members, key)) ambiguous(start, 'the key comes a second time', 'Send each key once')
+      space()
+      if (text[at] !== ':') unexpected('":"')
+      at++
+      put(members, key, value('a value'))
+    })
+    return members
+  }
+
+  const root = value('a value')
+  space()
+  return at < text.length ? unexpected('the end of the text') : root
 }

@@ -45,15 +45,15 @@ export type {
   Approval,
   Authorized,
   Confirmed,
-  Deadline,
   Identified,
   Identity,
   Received,
   Resolved,
-  Slots,
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
+export type { Deadline } from './kernel/call/deadline.ts'
+export type { Slots } from './kernel/call/in-flight.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
 
 // Identity

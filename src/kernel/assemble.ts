@@ -1,5 +1,4 @@
 import type { SpooledArtifact } from './result/artifact.ts'
-import { SessionGates } from './call/gates.ts'
 import type { ToolLike } from './tool/definition.ts'
 import {
   InternalError,
@@ -7,7 +6,7 @@ import {
   SchemaConversionError,
   ToolAlreadyRegisteredError,
 } from './errors.ts'
-import { InFlight } from './call/in-flight.ts'
+import { Gates, InFlight } from './call/in-flight.ts'
 import { memoryStore } from '../spool/memory.ts'
 import type { Extension, Observer, Runner, Shelf } from './ports.ts'
 import type { Kernel } from './kernel.ts'
@@ -71,7 +70,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const approver = onlyOne(extensions, 'approver')
   const records = onlyOne(extensions, 'records')
   const inFlight = new InFlight((id) => id.startsWith(owner()))
-  const gates = new SessionGates(inFlight, report)
+  const gates = new Gates(inFlight, report)
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.

@@ -1,7 +1,7 @@
 import { canonicalize, computeCallId } from './json/canonical.ts'
 import { isMarkedJson, markedBlocks, markedValue } from './result/content.ts'
 import { CallContext } from './call/context.ts'
-import { CallDeadline } from './call/deadline.ts'
+import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { DirectContext } from './tool/tool.ts'
 import { assemble } from './assemble.ts'
@@ -29,7 +29,7 @@ export async function callDirectly(
   const kernel = bareKernel()
   const { signal, values = {}, session = 'direct', invocationId = crypto.randomUUID() } = context
   const call = { name: tool.name, args: args === undefined ? {} : args }
-  const deadline = new CallDeadline(tool.timeout ?? 0, signal)
+  const deadline = new Deadline(tool.timeout ?? 0, signal)
   const received = receive(
     {
       call,

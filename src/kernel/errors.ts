@@ -5,16 +5,9 @@ import { shortened } from './json/text.ts'
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
-type Row = readonly [
-  name: string,
-  category: ErrorCategory,
-  status: 'error' | 'denied' | 'timed_out' | 'cancelled',
-  retryable: boolean,
-]
-
 /**
- * Every code: the name of its class, its category, the status of a call that it ends, and whether the same call may succeed
- * later. An error may override its category and `retryable`.
+ * Every code: the name of its class, its category, the status of a call that it ends, and `retryable`: whether the same call
+ * may succeed later. An error may override its category and `retryable`.
  */
 const table = {
   E_INVALID_INITIAL_TOOL_VALUE: ['InvalidInitialToolValueError', 'validation', 'error', false],
@@ -44,7 +37,6 @@ const table = {
 } as const
 
 export type ErrorCode = keyof typeof table
-const rows: Readonly<Record<ErrorCode, Row>> = table
 
 /** The details of an error beside its message. */
 export interface ToolErrorDetails {
@@ -91,28 +83,24 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     const { cause = message.length > longestMessage ? message : undefined } = details
     super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
-    const [name, category, , retryable] = rows[this.code]
+    const [name, category, , retryable] = table[this.code]
     Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
     Object.defineProperty(this, errorBrand, { value: true })
     this.category = details.category ?? category
     this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
     if (details.issues) this.issues = firstOf(details.issues)
-    if (details.recommendations) {
-      this.recommendations = Array.from(details.recommendations, (line) => shortened(String(line), longestLine)).slice(
-        0,
-        16,
-      )
-    }
+    const { recommendations: advice } = details
+    if (advice) this.recommendations = [...advice].slice(0, 16).map((line) => shortened(String(line), longestLine))
   }
 
   /** Restores an error from the JSON of `toJSON`, without its stack and cause. */
   static restore(written: Record<string, unknown>): ToolError {
     const { code, message, category, retryable, recommendations, issues } = written as Partial<ToolError>
     const error = new ToolError(String(message), { category, retryable, recommendations, issues })
-    const known = code !== undefined && Object.hasOwn(rows, code) ? code : 'E_INTERNAL'
+    const known = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
     const { toolName, callId, invocationId } = written
-    return Object.assign(error, { code: known, name: rows[known][0], toolName, callId, invocationId })
+    return Object.assign(error, { code: known, name: table[known][0], toolName, callId, invocationId })
   }
 
   /** Returns what may leave the process: never the stack, never the cause. */
@@ -130,8 +118,8 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /** Returns the status of a call that an error ends. */
-export function statusOf(error: ToolError): Row[2] {
-  return rows[error.code][2]
+export function statusOf(error: ToolError): (typeof table)[ErrorCode][2] {
+  return table[error.code][2]
 }
 
 /** Returns the issues if they are few and short, else the first ones and an issue with the number of the others. */
@@ -171,53 +159,90 @@ export function isToolError(value: unknown): value is ToolError {
 }
 
 /** The class of one code. */
-export interface ToolErrorClass<Instance extends ToolError> {
+interface ErrorClass<Instance extends ToolError> {
   readonly code: Instance['code']
   readonly prototype: Instance
   new (message: string, details?: ToolErrorDetails): Instance
 }
 
-function classOf<Instance extends ToolError>(code: Instance['code']): ToolErrorClass<Instance> {
+/* @__NO_SIDE_EFFECTS__ */
+function classOf<Instance extends ToolError>(code: Instance['code']): ErrorClass<Instance> {
   const Class = class extends ToolError {
     static override readonly code = code
   }
-  return Object.defineProperty(Class, 'name', { value: rows[code][0] }) as unknown as ToolErrorClass<Instance>
+  return Object.defineProperty(Class, 'name', { value: table[code][0] }) as unknown as ErrorClass<Instance>
 }
 
 /** The config of a tool is wrong; the message and `issues` name every wrong field. */
 export interface InvalidInitialToolValueError extends ToolError<'E_INVALID_INITIAL_TOOL_VALUE'> {}
-export const InvalidInitialToolValueError: ToolErrorClass<InvalidInitialToolValueError> =
-  /* @__PURE__ */ classOf('E_INVALID_INITIAL_TOOL_VALUE')
-
+export const InvalidInitialToolValueError: ErrorClass<InvalidInitialToolValueError> =
+  classOf('E_INVALID_INITIAL_TOOL_VALUE')
 /** The caller named a tool that does not exist, or that it may not see. */
 export interface ToolNotFoundError extends ToolError<'E_TOOL_NOT_FOUND'> {}
-export const ToolNotFoundError: ToolErrorClass<ToolNotFoundError> = /* @__PURE__ */ classOf('E_TOOL_NOT_FOUND')
-
+export const ToolNotFoundError: ErrorClass<ToolNotFoundError> = classOf('E_TOOL_NOT_FOUND')
 /** The tool has no handler that could run here. */
 export interface ToolNoHandlerError extends ToolError<'E_TOOL_NO_HANDLER'> {}
-export const ToolNoHandlerError: ToolErrorClass<ToolNoHandlerError> = /* @__PURE__ */ classOf('E_TOOL_NO_HANDLER')
-
+export const ToolNoHandlerError: ErrorClass<ToolNoHandlerError> = classOf('E_TOOL_NO_HANDLER')
 /** The registry has a tool of this or a too similar name. */
 export interface ToolAlreadyRegisteredError extends ToolError<'E_TOOL_ALREADY_REGISTERED'> {}
-export const ToolAlreadyRegisteredError: ToolErrorClass<ToolAlreadyRegisteredError> =
-  /* @__PURE__ */ classOf('E_TOOL_ALREADY_REGISTERED')
-
+export const ToolAlreadyRegisteredError: ErrorClass<ToolAlreadyRegisteredError> = classOf('E_TOOL_ALREADY_REGISTERED')
 /** The args are not JSON, or do not fit the tool's schema; `issues` has the places. */
 export interface InvalidToolArgsError extends ToolError<'E_INVALID_TOOL_ARGS'> {}
-export const InvalidToolArgsError: ToolErrorClass<InvalidToolArgsError> = /* @__PURE__ */ classOf('E_INVALID_TOOL_ARGS')
-
+export const InvalidToolArgsError: ErrorClass<InvalidToolArgsError> = classOf('E_INVALID_TOOL_ARGS')
 /** The args have no canonical form: not JSON, too deep, too large, or ambiguous. */
 export interface UncanonicalArgsError extends ToolError<'E_UNCANONICAL_ARGS'> {}
-export const UncanonicalArgsError: ToolErrorClass<UncanonicalArgsError> = /* @__PURE__ */ classOf('E_UNCANONICAL_ARGS')
-
+export const UncanonicalArgsError: ErrorClass<UncanonicalArgsError> = classOf('E_UNCANONICAL_ARGS')
 /** The validator itself failed; the args may have been right. */
 export interface ValidatorFailedError extends ToolError<'E_VALIDATOR_FAILED'> {}
-export const ValidatorFailedError: ToolErrorClass<ValidatorFailedError> = /* @__PURE__ */ classOf('E_VALIDATOR_FAILED')
-
+export const ValidatorFailedError: ErrorClass<ValidatorFailedError> = classOf('E_VALIDATOR_FAILED')
 /** A schema cannot be used, or cannot be shown to a model as JSON Schema. */
 export interface SchemaConversionError extends ToolError<'E_SCHEMA_CONVERSION'> {}
-export const SchemaConversionError: ToolErrorClass<SchemaConversionError> =
-  /* @__PURE__ */ classOf('E_SCHEMA_CONVERSION')
+export const SchemaConversionError: ErrorClass<SchemaConversionError> = classOf('E_SCHEMA_CONVERSION')
+/** The token is unknown, used, or of another session or definition. */
+export interface ApprovalInvalidError extends ToolError<'E_APPROVAL_INVALID'> {}
+export const ApprovalInvalidError: ErrorClass<ApprovalInvalidError> = classOf('E_APPROVAL_INVALID')
+/** The request for approval was not answered in time. */
+export interface ApprovalExpiredError extends ToolError<'E_APPROVAL_EXPIRED'> {}
+export const ApprovalExpiredError: ErrorClass<ApprovalExpiredError> = classOf('E_APPROVAL_EXPIRED')
+/** The handler threw or reported a failure; `cause` is what it threw. */
+export interface ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {}
+export const ToolDownstreamError: ErrorClass<ToolDownstreamError> = classOf('E_TOOL_DOWNSTREAM_ERROR')
+/** The deadline passed before the call ended. */
+export interface ToolTimeoutError extends ToolError<'E_TOOL_TIMEOUT'> {}
+export const ToolTimeoutError: ErrorClass<ToolTimeoutError> = classOf('E_TOOL_TIMEOUT')
+/** The caller cancelled the call, or the executor closed. */
+export interface ToolCancelledError extends ToolError<'E_TOOL_CANCELLED'> {}
+export const ToolCancelledError: ErrorClass<ToolCancelledError> = classOf('E_TOOL_CANCELLED')
+/** The result does not fit `outputSchema`, or cannot be kept without loss. */
+export interface InvalidToolResultError extends ToolError<'E_INVALID_TOOL_RESULT'> {}
+export const InvalidToolResultError: ErrorClass<InvalidToolResultError> = classOf('E_INVALID_TOOL_RESULT')
+/** The client did not answer in time. */
+export interface ClientToolError extends ToolError<'E_CLIENT_TOOL'> {}
+export const ClientToolError: ErrorClass<ClientToolError> = classOf('E_CLIENT_TOOL')
+/** This executor cannot run a tool of this type. */
+export interface InvalidExecutionTypeError extends ToolError<'E_INVALID_EXECUTION_TYPE'> {}
+export const InvalidExecutionTypeError: ErrorClass<InvalidExecutionTypeError> = classOf('E_INVALID_EXECUTION_TYPE')
+/** An invocation with this id is already running. */
+export interface DuplicateInvocationError extends ToolError<'E_DUPLICATE_INVOCATION'> {}
+export const DuplicateInvocationError: ErrorClass<DuplicateInvocationError> = classOf('E_DUPLICATE_INVOCATION')
+/** A record cannot change from its state to the requested one. */
+export interface IllegalTransitionError extends ToolError<'E_ILLEGAL_TRANSITION'> {}
+export const IllegalTransitionError: ErrorClass<IllegalTransitionError> = classOf('E_ILLEGAL_TRANSITION')
+/** A result could not be written, found or read. */
+export interface ArtifactError extends ToolError<'E_ARTIFACT'> {}
+export const ArtifactError: ErrorClass<ArtifactError> = classOf('E_ARTIFACT')
+/** The journal could not be written or read. */
+export interface JournalError extends ToolError<'E_JOURNAL'> {}
+export const JournalError: ErrorClass<JournalError> = classOf('E_JOURNAL')
+/** The call was left unfinished by a process that died, and has been closed. */
+export interface SealedError extends ToolError<'E_SEALED'> {}
+export const SealedError: ErrorClass<SealedError> = classOf('E_SEALED')
+/** An option of the executor, a registry or an extension is wrong. */
+export interface InvalidConfigurationError extends ToolError<'E_INVALID_CONFIGURATION'> {}
+export const InvalidConfigurationError: ErrorClass<InvalidConfigurationError> = classOf('E_INVALID_CONFIGURATION')
+/** A fault of this package; the call is settled nevertheless. */
+export interface InternalError extends ToolError<'E_INTERNAL'> {}
+export const InternalError: ErrorClass<InternalError> = classOf('E_INTERNAL')
 
 /** A policy or a person refused the call. */
 export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
@@ -227,77 +252,10 @@ export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
 
   constructor(message: string, details: ToolErrorDetails & { readonly toolResult?: unknown } = {}) {
     super(message, details)
-    if (details.toolResult !== undefined) {
-      Object.defineProperty(this, 'toolResult', { value: details.toolResult })
-    }
+    const { toolResult: value } = details
+    if (value !== undefined) Object.defineProperty(this, 'toolResult', { value })
   }
 }
-
-/** The token is unknown, used, or of another session or definition. */
-export interface ApprovalInvalidError extends ToolError<'E_APPROVAL_INVALID'> {}
-export const ApprovalInvalidError: ToolErrorClass<ApprovalInvalidError> = /* @__PURE__ */ classOf('E_APPROVAL_INVALID')
-
-/** The request for approval was not answered in time. */
-export interface ApprovalExpiredError extends ToolError<'E_APPROVAL_EXPIRED'> {}
-export const ApprovalExpiredError: ToolErrorClass<ApprovalExpiredError> = /* @__PURE__ */ classOf('E_APPROVAL_EXPIRED')
-
-/** The handler threw or reported a failure; `cause` is what it threw. */
-export interface ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {}
-export const ToolDownstreamError: ToolErrorClass<ToolDownstreamError> =
-  /* @__PURE__ */ classOf('E_TOOL_DOWNSTREAM_ERROR')
-
-/** The deadline passed before the call ended. */
-export interface ToolTimeoutError extends ToolError<'E_TOOL_TIMEOUT'> {}
-export const ToolTimeoutError: ToolErrorClass<ToolTimeoutError> = /* @__PURE__ */ classOf('E_TOOL_TIMEOUT')
-
-/** The caller cancelled the call, or the executor closed. */
-export interface ToolCancelledError extends ToolError<'E_TOOL_CANCELLED'> {}
-export const ToolCancelledError: ToolErrorClass<ToolCancelledError> = /* @__PURE__ */ classOf('E_TOOL_CANCELLED')
-
-/** The result does not fit `outputSchema`, or cannot be kept without loss. */
-export interface InvalidToolResultError extends ToolError<'E_INVALID_TOOL_RESULT'> {}
-export const InvalidToolResultError: ToolErrorClass<InvalidToolResultError> =
-  /* @__PURE__ */ classOf('E_INVALID_TOOL_RESULT')
-
-/** The client did not answer in time. */
-export interface ClientToolError extends ToolError<'E_CLIENT_TOOL'> {}
-export const ClientToolError: ToolErrorClass<ClientToolError> = /* @__PURE__ */ classOf('E_CLIENT_TOOL')
-
-/** This executor cannot run a tool of this type. */
-export interface InvalidExecutionTypeError extends ToolError<'E_INVALID_EXECUTION_TYPE'> {}
-export const InvalidExecutionTypeError: ToolErrorClass<InvalidExecutionTypeError> =
-  /* @__PURE__ */ classOf('E_INVALID_EXECUTION_TYPE')
-
-/** An invocation with this id is already running. */
-export interface DuplicateInvocationError extends ToolError<'E_DUPLICATE_INVOCATION'> {}
-export const DuplicateInvocationError: ToolErrorClass<DuplicateInvocationError> =
-  /* @__PURE__ */ classOf('E_DUPLICATE_INVOCATION')
-
-/** A record cannot change from its state to the requested one. */
-export interface IllegalTransitionError extends ToolError<'E_ILLEGAL_TRANSITION'> {}
-export const IllegalTransitionError: ToolErrorClass<IllegalTransitionError> =
-  /* @__PURE__ */ classOf('E_ILLEGAL_TRANSITION')
-
-/** A result could not be written, found or read. */
-export interface ArtifactError extends ToolError<'E_ARTIFACT'> {}
-export const ArtifactError: ToolErrorClass<ArtifactError> = /* @__PURE__ */ classOf('E_ARTIFACT')
-
-/** The journal could not be written or read. */
-export interface JournalError extends ToolError<'E_JOURNAL'> {}
-export const JournalError: ToolErrorClass<JournalError> = /* @__PURE__ */ classOf('E_JOURNAL')
-
-/** The call was left unfinished by a process that died, and has been closed. */
-export interface SealedError extends ToolError<'E_SEALED'> {}
-export const SealedError: ToolErrorClass<SealedError> = /* @__PURE__ */ classOf('E_SEALED')
-
-/** An option of the executor, a registry or an extension is wrong. */
-export interface InvalidConfigurationError extends ToolError<'E_INVALID_CONFIGURATION'> {}
-export const InvalidConfigurationError: ToolErrorClass<InvalidConfigurationError> =
-  /* @__PURE__ */ classOf('E_INVALID_CONFIGURATION')
-
-/** A fault of this package; the call is settled nevertheless. */
-export interface InternalError extends ToolError<'E_INTERNAL'> {}
-export const InternalError: ToolErrorClass<InternalError> = /* @__PURE__ */ classOf('E_INTERNAL')
 
 /**
  * A handler throws it to report a failure, and what the model could do next.

@@ -1,17 +1,16 @@
 import { Alarms } from '#clock'
 import { amount, assemble, type ExecutorOptions } from './assemble.ts'
-import { TurnSlots } from './call/gates.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Recorder, Shelf } from './ports.ts'
 import { callOf, type ToolCall, type ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
-import { CallDeadline, limited } from './call/deadline.ts'
+import { Deadline, limited } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
-import type { InFlight } from './call/in-flight.ts'
+import { type InFlight, Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failed, failure } from './outcome/result.ts'
-import { receive, type Received, type Slots } from './call/parcel.ts'
+import { receive, type Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute } from './passage.ts'
 import { streamEvents } from './run/stream-events.ts'
@@ -85,7 +84,7 @@ class Executor implements ToolExecutor {
         'executeToolCalls takes an array of calls. Make it of a message with a format, as in executor.executeToolCalls(anthropic().calls(message)).',
       )
     }
-    const slots = new TurnSlots(this.#concurrency)
+    const slots = new Slots(this.#concurrency)
     const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = options
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
@@ -229,7 +228,7 @@ class Executor implements ToolExecutor {
       session,
       principal: options.principal,
       caller: options.caller ?? ('model' as const),
-      deadline: new CallDeadline(kernel.timeout, signal, this.#alarms),
+      deadline: new Deadline(kernel.timeout, signal, this.#alarms),
       slots: walk.slots,
       watcher: walk.watcher,
       resumption: resumed,

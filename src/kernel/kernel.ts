@@ -1,13 +1,5 @@
-import type {
-  Approval,
-  Authorized,
-  Checked,
-  Confirmed,
-  Identified,
-  Received,
-  Resolved,
-  Verdict,
-} from './call/parcel.ts'
+import type { Gates } from './call/in-flight.ts'
+import type { Approval, Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
 import type { Pause, Question, Resumption } from './call/pause.ts'
 import type { PauseRecord } from './call/record.ts'
 import type { DecideOptions } from './executor-types.ts'
@@ -30,16 +22,6 @@ import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './result/stream.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { ToolRegistry } from './tool/registry.ts'
-
-/** Lets the calls of tools that are not concurrent run alone in their session. */
-export interface Gates {
-  /** Takes a place: at once, or when the promise resolves. Rejects with `E_TOOL_TIMEOUT` if the line does not move. */
-  enter(call: Confirmed): Promise<void> | undefined
-  /** Frees the place once the work of the call has ended, or leaves the line. */
-  leave(call: Received): void
-  /** Whether a session has calls that wait or run alone. */
-  hasLine(session: string): boolean
-}
 
 /** Asks people, and holds paused calls. */
 export interface Approvals {

@@ -5,7 +5,7 @@ import type { ContentBlock } from '../kernel/result/content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
-import { stageFields, type Checked, type Deadline, type Received } from '../kernel/call/parcel.ts'
+import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
@@ -161,7 +161,7 @@ function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
 async function* rest(
   start: Uint8Array | undefined,
   open: OpenStream,
-  deadline: Deadline,
+  deadline: Received['deadline'],
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = new Uint8Array(chunkSize)
   let filled = 0

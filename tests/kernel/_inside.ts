@@ -1,7 +1,6 @@
 // What tests of the kernel's own parts reach inside for: the one place that knows the paths.
-export { CallDeadline } from '../../src/kernel/call/deadline.ts'
-export { TurnSlots } from '../../src/kernel/call/gates.ts'
-export { InFlight } from '../../src/kernel/call/in-flight.ts'
+export { Deadline } from '../../src/kernel/call/deadline.ts'
+export { InFlight, Slots } from '../../src/kernel/call/in-flight.ts'
 export { bounded } from '../../src/kernel/json/bounded.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
 export { jsonText, readText } from '../../src/kernel/json/json-text.ts'

@@ -1,7 +1,7 @@
 import { createExecutor, type ToolResult } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, type Deferred, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
-import { TurnSlots } from './_inside.ts'
+import { Slots } from './_inside.ts'
 
 /** Tools that wait to be let go, and tell how many run at once and in which order they began. */
 function gates(count: number): {
@@ -480,7 +480,7 @@ describe('a tool that bears no other beside it', () => {
 
 describe('slots', () => {
   test('go to whoever came first', async () => {
-    const slots = new TurnSlots(1)
+    const slots = new Slots(1)
     expect(slots.enter()).toBeUndefined()
     const order: string[] = []
     const turns = ['a', 'b', 'c'].map((name) => {
@@ -496,7 +496,7 @@ describe('slots', () => {
   })
 
   test('are not lost with one who leaves the line', async () => {
-    const slots = new TurnSlots(1)
+    const slots = new Slots(1)
     void slots.enter()
     const [first, second] = [slots.enter(), slots.enter()]
     slots.leave(first)

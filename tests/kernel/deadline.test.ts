@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Alarms } from '../../src/platform/clock-node.ts'
 import { deferred, never } from './_calls.ts'
-import { CallDeadline } from './_inside.ts'
+import { Deadline } from './_inside.ts'
 
 // The clock is moved by hand: no test waits, and none depends on how fast the machine is.
 beforeEach(() => {
@@ -48,14 +48,14 @@ function counted(signal: AbortSignal): () => number {
 
 describe('work within the deadline', () => {
   test('gives what it gives', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     expect(await deadline.within(Promise.resolve(1))).toBe(1)
     await expect(deadline.within(Promise.reject(new Error('own')))).rejects.toThrow('own')
     deadline.end()
   })
 
   test('is left behind when the time is over, whatever it does', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const seen = watched(deadline.within(never))
     await timesOutAfter(100, seen)
     expect(() => deadline.check()).toThrow(/100 ms/)
@@ -63,7 +63,7 @@ describe('work within the deadline', () => {
   })
 
   test('shares one clock: the second wait has what the first has left', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const first = deferred()
     const waiting = deadline.within(first.promise)
     await vi.advanceTimersByTimeAsync(70)
@@ -75,7 +75,7 @@ describe('work within the deadline', () => {
   })
 
   test.each([0, Infinity])('has all the time where the timeout is %d', async (timeout) => {
-    const deadline = new CallDeadline(timeout, undefined)
+    const deadline = new Deadline(timeout, undefined)
     const seen = watched(deadline.within(never))
     expect(vi.getTimerCount()).toBe(0)
     await vi.advanceTimersByTimeAsync(10 ** 9)
@@ -84,7 +84,7 @@ describe('work within the deadline', () => {
   })
 
   test('has as much time as a timer can count where the timeout is longer', async () => {
-    const deadline = new CallDeadline(1e15, undefined)
+    const deadline = new Deadline(1e15, undefined)
     const seen = watched(deadline.within(never))
     await vi.advanceTimersByTimeAsync(2 ** 31 - 2)
     expect(seen.state).toBe('open')
@@ -92,7 +92,7 @@ describe('work within the deadline', () => {
   })
 
   test('may be set to another time before it begins', async () => {
-    const deadline = new CallDeadline(10, undefined)
+    const deadline = new Deadline(10, undefined)
     deadline.limit(50)
     const seen = watched(deadline.within(never))
     await timesOutAfter(50, seen)
@@ -100,7 +100,7 @@ describe('work within the deadline', () => {
   })
 
   test('is not waited for again once the time is over', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     watched(deadline.within(never))
     await vi.advanceTimersByTimeAsync(100)
     await expect(deadline.within(Promise.resolve(1))).rejects.toMatchObject({ code: 'E_TOOL_TIMEOUT' })
@@ -111,7 +111,7 @@ describe('work within the deadline', () => {
   test('that rejects after it lost is no unhandled rejection', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const late = deferred()
     const seen = watched(deadline.within(late.promise))
     await vi.advanceTimersByTimeAsync(100)
@@ -128,7 +128,7 @@ describe('work within the deadline', () => {
 
 describe('waits within waits', () => {
   test('are all released at once', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const outer = watched(deadline.within(deadline.within(deadline.within(never))))
     const beside = watched(deadline.within(never))
     await vi.advanceTimersByTimeAsync(100)
@@ -137,7 +137,7 @@ describe('waits within waits', () => {
   })
 
   test('are released in whatever order they began and ended', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const first = deferred()
     const second = deferred()
     const one = watched(deadline.within(first.promise))
@@ -155,7 +155,7 @@ describe('waits within waits', () => {
 
 describe('a wait outside the deadline', () => {
   test('takes none of the time', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const person = deferred<string>()
     const answer = watched(deadline.outside(person.promise))
     expect(vi.getTimerCount()).toBe(0)
@@ -169,7 +169,7 @@ describe('a wait outside the deadline', () => {
   })
 
   test('within work stops the clock for as long as it takes, and no longer', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const person = deferred()
     const work = watched(
       deadline.within(
@@ -188,7 +188,7 @@ describe('a wait outside the deadline', () => {
   })
 
   test('gives back what is left of the time, and not what was used before it', async () => {
-    const deadline = new CallDeadline(100, undefined)
+    const deadline = new Deadline(100, undefined)
     const first = deferred()
     const person = deferred()
     const work = watched(
@@ -211,7 +211,7 @@ describe('a wait outside the deadline', () => {
 
   test('is ended by an abort', async () => {
     const caller = new AbortController()
-    const deadline = new CallDeadline(100, caller.signal)
+    const deadline = new Deadline(100, caller.signal)
     const seen = watched(deadline.outside(never))
     caller.abort()
     await vi.advanceTimersByTimeAsync(0)
@@ -223,7 +223,7 @@ describe('a wait outside the deadline', () => {
 describe('giving up', () => {
   test('releases the call at once, with the reason of the caller as cause', async () => {
     const caller = new AbortController()
-    const deadline = new CallDeadline(0, caller.signal)
+    const deadline = new Deadline(0, caller.signal)
     const waiting = deadline.within(never)
     const reason = new Error('bored')
     caller.abort(reason)
@@ -232,7 +232,7 @@ describe('giving up', () => {
   })
 
   test('before the call began is noticed by the first look', () => {
-    const deadline = new CallDeadline(0, AbortSignal.abort())
+    const deadline = new Deadline(0, AbortSignal.abort())
     expect(() => deadline.check()).toThrow(expect.objectContaining({ code: 'E_TOOL_CANCELLED' }))
     deadline.end()
   })
@@ -240,7 +240,7 @@ describe('giving up', () => {
   test('tells the handler, by a signal that is made when somebody asks', async () => {
     for (const asked of ['before', 'after']) {
       const caller = new AbortController()
-      const deadline = new CallDeadline(0, caller.signal)
+      const deadline = new Deadline(0, caller.signal)
       if (asked === 'before') expect(deadline.signal.aborted).toBe(false)
       watched(deadline.within(never))
       caller.abort()
@@ -252,7 +252,7 @@ describe('giving up', () => {
 
   test('is heard by one who only holds the signal', () => {
     const caller = new AbortController()
-    const deadline = new CallDeadline(0, caller.signal)
+    const deadline = new Deadline(0, caller.signal)
     const { signal } = deadline
     caller.abort()
     expect(signal.aborted).toBe(true)
@@ -261,7 +261,7 @@ describe('giving up', () => {
 
   test('happens once: the first reason stands', async () => {
     const caller = new AbortController()
-    const deadline = new CallDeadline(100, caller.signal)
+    const deadline = new Deadline(100, caller.signal)
     const { signal } = deadline
     watched(deadline.within(never))
     await vi.advanceTimersByTimeAsync(100)
@@ -277,7 +277,7 @@ describe('the end', () => {
   test("lets go of the timer and of the caller's signal", async () => {
     const caller = new AbortController()
     const listeners = counted(caller.signal)
-    const deadline = new CallDeadline(100, caller.signal)
+    const deadline = new Deadline(100, caller.signal)
     void deadline.signal
     await deadline.within(Promise.resolve())
     expect(listeners()).toBe(1)
@@ -291,7 +291,7 @@ describe('the end', () => {
   test('is final: what is asked later makes no timer and no listener', async () => {
     const caller = new AbortController()
     const listeners = counted(caller.signal)
-    const deadline = new CallDeadline(100, caller.signal)
+    const deadline = new Deadline(100, caller.signal)
     deadline.end()
     void deadline.signal
     watched(deadline.within(never))
@@ -304,7 +304,7 @@ describe('the end', () => {
 })
 
 test('a call that never waits makes no timer and no signal', () => {
-  const deadline = new CallDeadline(100, undefined)
+  const deadline = new Deadline(100, undefined)
   deadline.check()
   expect(vi.getTimerCount()).toBe(0)
   deadline.end()
@@ -313,7 +313,7 @@ test('a call that never waits makes no timer and no signal', () => {
 describe('deadlines with alarms', () => {
   test('set one timer together, and none for work that is done in its turn', async () => {
     const alarms = new Alarms()
-    const deadlines = Array.from({ length: 5_000 }, () => new CallDeadline(100, undefined, alarms))
+    const deadlines = Array.from({ length: 5_000 }, () => new Deadline(100, undefined, alarms))
     for (const deadline of deadlines) {
       await deadline.within(Promise.resolve())
       expect(vi.getTimerCount()).toBe(1)
@@ -325,7 +325,7 @@ describe('deadlines with alarms', () => {
 
   test('leave work behind when its time is over, counted from when it began', async () => {
     const alarms = new Alarms()
-    const deadline = new CallDeadline(100, undefined, alarms)
+    const deadline = new Deadline(100, undefined, alarms)
     const seen = watched(deadline.within(never))
     await timesOutAfter(100, seen)
     deadline.end()
@@ -333,10 +333,10 @@ describe('deadlines with alarms', () => {
 
   test('do so also where thousands were done meanwhile', async () => {
     const alarms = new Alarms()
-    const slow = Array.from({ length: 1_500 }, () => new CallDeadline(100, undefined, alarms))
+    const slow = Array.from({ length: 1_500 }, () => new Deadline(100, undefined, alarms))
     const seen = slow.map((deadline) => watched(deadline.within(never)))
     for (let index = 0; index < 5_000; index++) {
-      const quick = new CallDeadline(100, undefined, alarms)
+      const quick = new Deadline(100, undefined, alarms)
       void quick.within(never)
       quick.end()
     }
@@ -347,7 +347,7 @@ describe('deadlines with alarms', () => {
 
   test('stop their clocks for people and slots, before a timer is set and after', async () => {
     const alarms = new Alarms()
-    const deadline = new CallDeadline(100, undefined, alarms)
+    const deadline = new Deadline(100, undefined, alarms)
     for (const answer of [deferred(), deferred()]) {
       const work = deadline.within(deadline.outside(answer.promise))
       await vi.advanceTimersByTimeAsync(10_000)

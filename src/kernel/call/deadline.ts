@@ -1,6 +1,5 @@
-import type { Alarms } from '#clock'
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
-import type { Deadline } from './parcel.ts'
+import { asItIs } from '../json/thenable.ts'
 
 const longestTimer = 2 ** 31 - 1
 
@@ -16,42 +15,34 @@ export function timerLength(milliseconds: number): number {
  * @param late Makes the error if the work takes longer.
  * @param next Reads the value at once. A value that passes through a promise first may be a thenable that delays it.
  */
-export function limited<Value, Next = Value>(
+export async function limited<Value, Next = Value>(
   work: Value | PromiseLike<Value>,
   milliseconds: number,
   late: () => ToolError,
-  next?: (value: Value) => Next | PromiseLike<Next>,
+  next: (value: Value) => Next | PromiseLike<Next> = asItIs,
 ): Promise<Next> {
-  return new Promise((resolve, reject) => {
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      reject(late())
-    }, timerLength(milliseconds))
-    const follow = async (): Promise<void> => {
-      try {
-        const value = await work
-        clearTimeout(timer)
-        if (!isLate) resolve(next === undefined ? (value as unknown as Next) : next(value))
-      } catch (error) {
-        clearTimeout(timer)
-        reject(error)
-      }
-    }
-    void follow()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), timerLength(milliseconds))
   })
+  const read = async (): Promise<Next> => next(await work)
+  try {
+    return await Promise.race([read(), limit])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-/** Work that the call waits for, and the functions that take its outcome. */
-interface Waiting<Value, Next> {
-  readonly work: Value | PromiseLike<Value>
-  readonly next: ((value: Value) => Next | PromiseLike<Next>) | undefined
-  readonly late: ((isError: boolean) => void) | undefined
-  readonly isOutside: boolean
+/** Decides when timers are set. */
+interface Alarms {
+  add(deadline: Deadline): void
 }
 
-/** The clock of one call. The first wait starts it, so a call that never waits makes no timer. */
-export class CallDeadline implements Deadline {
+/**
+ * The time limit of a call. It counts work, and not the wait for people or slots. The first wait starts the clock, so a call
+ * that never waits makes no timer.
+ */
+export class Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
   #remaining = Infinity
@@ -79,15 +70,18 @@ export class CallDeadline implements Deadline {
     this.#alarms = alarms
   }
 
+  /** Sets the time limit in milliseconds. Call it before the first wait. */
   limit(timeout: number): void {
     this.#timeout = timeout
     this.#remaining = timeout === 0 ? Infinity : timeout
   }
 
+  /** Cancels the call with a message of the package. */
   cancel(message: string): void {
     this.#fail(new ToolCancelledError(message))
   }
 
+  /** Aborts at the deadline and when the caller cancels; made on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -97,28 +91,43 @@ export class CallDeadline implements Deadline {
     return this.#controller.signal
   }
 
+  /** Whether the call has settled. Later progress is dropped. */
   get isOver(): boolean {
     return this.#ended
   }
 
+  /** Whether the clock runs. */
   get isRunning(): boolean {
     return this.#isRunning
   }
 
+  /** Whether any work continues, also work of a cancelled call. */
   get isWorking(): boolean {
     return this.#working > 0
   }
 
+  /** Calls the listener each time the last work ends. */
   onRest(listener: () => void): void {
     this.#onRest = listener
   }
 
+  /** Throws if the deadline has passed, the caller has cancelled, or the call is over. */
   check(): void {
-    if (this.#callerSignal !== undefined) this.#checkCaller(this.#callerSignal)
+    const signal: Partial<AbortSignal> | undefined = this.#callerSignal
+    if (signal?.aborted === true) this.#giveUp()
+    else if (signal !== undefined && typeof signal.addEventListener !== 'function') {
+      throw new InvalidConfigurationError('`signal` is not an AbortSignal. Pass the `signal` of an AbortController.')
+    }
     if (this.#reason !== undefined) throw this.#reason
-    if (this.#ended) throw new ToolCancelledError('The call is over.')
+    if (this.#ended) throw callIsOver()
   }
 
+  /**
+   * Waits for work. Rejects at the deadline or on abort, even if the work continues.
+   *
+   * @param next Reads the value at once. A value that passes through a promise first may be a thenable that never settles.
+   * @param late Called if the work ends after the call was cancelled or has settled.
+   */
   within<Value, Next = Value>(
     work: Value | PromiseLike<Value>,
     next?: (value: Value) => Next | PromiseLike<Next>,
@@ -126,91 +135,80 @@ export class CallDeadline implements Deadline {
   ): Promise<Next> {
     this.#working++
     this.#startClock()
-    return this.#race({ work, next, late, isOutside: false })
+    return this.#race(work, false, next, late)
   }
 
+  /** Waits for a person or a slot. The clock stops meanwhile; abort still ends the wait. */
   outside<Value, Next = Value>(
     wait: Value | PromiseLike<Value>,
     next?: (value: Value) => Next | PromiseLike<Next>,
   ): Promise<Next> {
     this.#outside++
     this.#stopClock()
-    return this.#race({ work: wait, next, late: undefined, isOutside: true })
+    return this.#race(wait, true, next)
   }
 
+  /** Stops the clock and unsubscribes from the caller's signal. */
   end(): void {
     this.#ended = true
     this.#isRunning = false
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
     this.#onAbort = undefined
     this.#releases = undefined
   }
 
-  #race<Value, Next>(waiting: Waiting<Value, Next>): Promise<Next> {
-    this.#listen()
-    return new Promise((resolve, reject) => {
-      this.#releases ??= []
-      this.#releases.push(reject)
-      void this.#follow(waiting, resolve, reject)
-      if (this.#reason !== undefined) reject(this.#reason)
-    })
-  }
-
   /**
    * `await` follows the work to its end, also a thenable that gives another thenable. Only then is `resolve` called: after
    * that, the deadline could not reject the promise any more.
    */
-  async #follow<Value, Next>(
-    { work, next, late, isOutside }: Waiting<Value, Next>,
-    resolve: (value: Next | PromiseLike<Next>) => void,
-    reject: (reason: unknown) => void,
-  ): Promise<void> {
-    let value: Value
-    try {
-      value = await work
-    } catch (error) {
-      this.#leave(reject, isOutside)
-      if (this.#isLost) late?.(true)
-      reject(error)
-      return
-    }
-    this.#leave(reject, isOutside)
-    if (this.#isLost) {
-      late?.(false)
-      reject(new ToolCancelledError('The call is over.'))
-      return
-    }
-    try {
-      resolve(next === undefined ? (value as unknown as Next) : next(value))
-    } catch (error) {
-      reject(error)
-    }
+  #race<Value, Next>(
+    work: Value | PromiseLike<Value>,
+    isOutside: boolean,
+    next: (value: Value) => Next | PromiseLike<Next> = asItIs,
+    late?: (isError: boolean) => void,
+  ): Promise<Next> {
+    this.#listen()
+    return new Promise((resolve, reject) => {
+      const follow = async (): Promise<void> => {
+        let isDone = false
+        try {
+          const value = await work
+          isDone = true
+          if (this.#leave(reject, isOutside)) resolve(next(value))
+          else {
+            late?.(false)
+            reject(callIsOver())
+          }
+        } catch (error) {
+          if (!isDone && !this.#leave(reject, isOutside)) late?.(true)
+          reject(error)
+        }
+      }
+      this.#releases ??= []
+      this.#releases.push(reject)
+      void follow()
+      if (this.#reason !== undefined) reject(this.#reason)
+    })
   }
 
-  /** Whether work that ends now is late: the call was cancelled or has settled without it. */
-  get #isLost(): boolean {
-    return this.#reason !== undefined || this.#ended
-  }
-
-  #leave(release: (reason: ToolError) => void, isOutside: boolean): void {
+  /** Ends a wait. Returns whether the call still waits: it was not cancelled and has not settled without the work. */
+  #leave(release: (reason: ToolError) => void, isOutside: boolean): boolean {
     const place = this.#releases?.indexOf(release) ?? -1
     if (place >= 0) this.#releases?.splice(place, 1)
     if (isOutside) this.#outside--
     else this.#working--
     if (isOutside && this.#working > 0) this.#startClock() // the work around this wait continues
     if (this.#working === 0 && this.#onRest !== undefined) this.#onRest()
+    return this.#reason === undefined && !this.#ended
   }
 
   #listen(): void {
     if (this.#ended || this.#onAbort !== undefined || this.#callerSignal === undefined) return
-    if (this.#callerSignal.aborted) this.#giveUp()
-    else {
-      const onAbort = (): void => this.#giveUp()
-      this.#callerSignal.addEventListener('abort', onAbort, { once: true })
-      this.#onAbort = onAbort
-    }
+    if (this.#callerSignal.aborted) return this.#giveUp()
+    this.#onAbort = () => this.#giveUp()
+    this.#callerSignal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   #startClock(): void {
@@ -233,16 +231,9 @@ export class CallDeadline implements Deadline {
   #stopClock(): void {
     if (!this.#isRunning) return
     this.#isRunning = false
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    clearTimeout(this.#timer)
     this.#timer = undefined
     this.#remaining -= performance.now() - this.#runningSince
-  }
-
-  #checkCaller(signal: Partial<AbortSignal>): void {
-    if (signal.aborted === true) this.#giveUp()
-    else if (typeof signal.addEventListener !== 'function') {
-      throw new InvalidConfigurationError('`signal` is not an AbortSignal. Pass the `signal` of an AbortController.')
-    }
   }
 
   #giveUp(): void {
@@ -256,4 +247,8 @@ export class CallDeadline implements Deadline {
     for (const release of this.#releases ?? []) release(reason)
     this.#controller?.abort(reason)
   }
+}
+
+function callIsOver(): ToolCancelledError {
+  return new ToolCancelledError('The call is over.')
 }

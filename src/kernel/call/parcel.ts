@@ -1,53 +1,11 @@
 import type { Caller, Observer, ToolContext } from '../ports.ts'
 import type { SideEffect, TakenCall } from './call.ts'
+import type { Deadline } from './deadline.ts'
+import type { Slots } from './in-flight.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Resumption } from './pause.ts'
 import type { Recording } from './record.ts'
-
-/** The time limit of a call. It counts work, and not the wait for people or slots. */
-export interface Deadline {
-  /** Aborts at the deadline and when the caller cancels; made on first use. */
-  readonly signal: AbortSignal
-  /**
-   * Waits for work. Rejects at the deadline or on abort, even if the work continues.
-   *
-   * @param next Reads the value at once. A value that passes through a promise first may be a thenable that never settles.
-   * @param late Called if the work ends after the call was cancelled or has settled.
-   */
-  within<Value, Next = Value>(
-    work: Value | PromiseLike<Value>,
-    next?: (value: Value) => Next | PromiseLike<Next>,
-    late?: (isError: boolean) => void,
-  ): Promise<Next>
-  /** Waits for a person or a slot. The clock stops meanwhile; abort still ends the wait. */
-  outside<Value, Next = Value>(
-    wait: Value | PromiseLike<Value>,
-    next?: (value: Value) => Next | PromiseLike<Next>,
-  ): Promise<Next>
-  /** Whether any work continues, also work of a cancelled call. */
-  readonly isWorking: boolean
-  /** Calls the listener each time the last work ends. */
-  onRest(listener: () => void): void
-  /** Throws if the deadline has passed, the caller has cancelled, or the call is over. */
-  check(): void
-  /** Whether the call has settled. Later progress is dropped. */
-  readonly isOver: boolean
-  /** Sets the time limit in milliseconds. Call it before the first wait. */
-  limit(timeout: number): void
-  /** Cancels the call with a message of the package. */
-  cancel(message: string): void
-  /** Stops the clock and unsubscribes from the caller's signal. */
-  end(): void
-}
-
-/** A first-in-first-out queue for a turn's slots. */
-export interface Slots {
-  /** Takes a slot: at once, or when the promise resolves. */
-  enter(): Promise<void> | undefined
-  /** Frees the slot, or leaves the queue if the slot was never taken. */
-  leave(turn: Promise<void> | undefined): void
-}
 
 /** The identity of a call: the text that was hashed, its hash, and its value. */
 export interface Identity {
@@ -74,16 +32,13 @@ export interface Approval {
   readonly always?: boolean | undefined
 }
 
-// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
-// does not compile.
-export interface Received {
+/** What the executor knows of a call on receipt. */
+export interface Reception {
   readonly call: TakenCall
-  readonly id: string | number | undefined
   readonly invocationId: string
   readonly session: string
   readonly principal: string | undefined
   readonly caller: Caller
-  readonly context: ToolContext
   readonly deadline: Deadline
   readonly slots: Slots | undefined
   readonly watcher: Observer | undefined
@@ -91,6 +46,17 @@ export interface Received {
   readonly resumption: Resumption | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
+  /** The number of the next event. */
+  seq: number
+  /** The record of the call; its recorder owns it. */
+  recording: Recording | undefined
+}
+
+// Each state of a call is a type with one field more than the state before, so that a stage that is called too early
+// does not compile.
+export interface Received extends Reception {
+  readonly id: string | number | undefined
+  readonly context: ToolContext
   /** The name of the tool if it is resolved, else the name in the call. */
   readonly name: string
   /** `null` until the call is identified. */
@@ -99,12 +65,8 @@ export interface Received {
   readonly args: unknown
   /** The side effect so far. */
   effect: SideEffect
-  /** The number of the next event. */
-  seq: number
   /** How often the handler was started. */
   attempts: number
-  /** The record of the call; its recorder owns it. */
-  recording: Recording | undefined
   /** The index of the call among those in flight; `InFlight` sets it. */
   place: number
   /** Whether the call runs; the gates of the session set it. */
@@ -152,23 +114,6 @@ interface Stamps {
   output: [Ran, Checked]
   receipt: [Checked, Spooled]
 }
-
-/** What the executor knows of a call on receipt. */
-export type Reception = Pick<
-  Received,
-  | 'call'
-  | 'invocationId'
-  | 'session'
-  | 'principal'
-  | 'caller'
-  | 'deadline'
-  | 'slots'
-  | 'watcher'
-  | 'resumption'
-  | 'receivedAt'
-  | 'seq'
-  | 'recording'
->
 
 /** One object for the whole walk. It has every field from the start, so that its shape never changes. */
 class Parcel implements Reception {

@@ -58,6 +58,7 @@ function finallyLater<Value, Next>(
   }) as Promise<Awaited<Next>>
 }
 
-function asItIs(value: unknown): never {
+/** Returns its argument. */
+export function asItIs(value: unknown): never {
   return value as never
 }

@@ -1,4 +1,4 @@
-import type { Deadline } from '../call/parcel.ts'
+import type { Deadline } from '../call/deadline.ts'
 import { closing, Pace } from '../result/stream.ts'
 
 /** Whether a handler returned a generator. It yields progress and returns the result. */

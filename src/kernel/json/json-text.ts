@@ -25,7 +25,7 @@ export function textOf(value: unknown): string {
   } catch (cause) {
     throw unwritable(cause)
   }
-  if (text === undefined) throw lost(value)([])
+  if (text === undefined) throw lost(value, [])
   return text
 }
 
@@ -37,14 +37,12 @@ export function textOf(value: unknown): string {
  */
 export function readResult(value: unknown): { readonly value: unknown; readonly values: number } {
   const reading = new Reading()
-  let its: unknown
   try {
-    its = reading.read(value, '', 0, false)
+    const plain = reading.read(value, '', 0, false)
+    return { value: plain, values: reading.values }
   } catch (cause) {
-    throw unwritable(cause)
+    throw reading.refusal ?? unwritable(cause)
   }
-  if (its === refused) throw reading.refusal()
-  return { value: its, values: reading.values }
 }
 
 /**
@@ -56,11 +54,10 @@ export function requireBounded(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   const reading = new Reading()
   try {
-    if (reading.read(value, '', 0, true) !== refused) return
+    reading.read(value, '', 0, true)
   } catch {
-    return // reading it throws
+    if (reading.refusal !== undefined) throw reading.refusal // else reading it throws, which is found later
   }
-  throw reading.refusal()
 }
 
 /**
@@ -102,17 +99,12 @@ export function ownJson<Value extends object>(value: Value): Value {
   }
 }
 
-type Refusal = (path: readonly PropertyKey[]) => InvalidToolResultError
-
-/** Stands for a value that was refused. */
-const refused = Symbol('refused')
-
-/** One walk over a value, which counts values and characters. */
+/** One walk over a value, which counts values and characters. It throws at the first that cannot be kept. */
 class Reading {
   values = 0
+  refusal: InvalidToolResultError | undefined = undefined
   #characters = 0
-  #refusal: Refusal = lost(undefined)
-  /** The keys from the place of the refusal up to the root. */
+  /** The keys from the root to the value that is being read. */
   readonly #path: PropertyKey[] = []
 
   /** @param isLenient Whether only the limits are checked: a `toJSON` may drop what it likes. */
@@ -122,20 +114,19 @@ class Reading {
         this.#characters += value.length
         return value
       case 'number':
-        return isLenient || Number.isFinite(value) ? value : this.#refuse(lost(value))
+        if (isLenient || Number.isFinite(value)) return value
+        break
       case 'bigint':
       case 'function':
       case 'symbol':
-        return isLenient ? value : this.#refuse(lost(value))
+        if (isLenient) return value
+        break
       case 'object':
         return value === null ? null : this.#container(value, key, depth, isLenient)
       default:
         return value // booleans, and `undefined`, which JSON leaves out
     }
-  }
-
-  refusal(): InvalidToolResultError {
-    return this.#refusal(this.#path.toReversed())
+    throw this.#refuse(lost(value, this.#path.slice(0, depth)))
   }
 
   #container(value: object, key: string | number, depth: number, isLenient: boolean): unknown {
@@ -147,19 +138,23 @@ class Reading {
   }
 
   #within(value: object, depth: number, isLenient: boolean): unknown {
-    if (depth > maximumDepth) return isLenient ? value : this.#refuse(tooDeep)
+    if (depth > maximumDepth) {
+      if (isLenient) return value
+      throw this.#refuse(tooDeep(this.#path))
+    }
     if (Array.isArray(value)) return this.#array(value, depth, isLenient)
-    return isLenient || !isLossy(value) ? this.#object(value, depth, isLenient) : this.#refuse(lost(value))
+    if (!isLenient && isLossy(value)) throw this.#refuse(lost(value, this.#path.slice(0, depth)))
+    return this.#object(value, depth, isLenient)
   }
 
   #array(value: readonly unknown[], depth: number, isLenient: boolean): unknown {
     const { length } = value
-    if (this.#isTooMuch(length)) return this.#refuse(tooMuch)
+    this.#count(length, depth)
     let copy: unknown[] | undefined
     for (let index = 0; index < length; index++) {
+      this.#path[depth] = index
       const item = value[index]
       const its = this.read(item, index, depth + 1, isLenient)
-      if (its === refused) return this.#refusedAt(index)
       if (!Object.is(its, item)) (copy ??= Array.from({ length }, (_, at) => value[at]))[index] = its
     }
     return copy ?? value
@@ -167,7 +162,7 @@ class Reading {
 
   #object(value: object, depth: number, isLenient: boolean): unknown {
     const keys = Object.keys(value)
-    if (this.#isTooMuch(keys.length)) return this.#refuse(tooMuch)
+    this.#count(keys.length, depth)
     let copy: Record<string, unknown> | undefined
     for (const key of keys) {
       const member = (value as Record<string, unknown>)[key]
@@ -176,26 +171,21 @@ class Reading {
         this.#characters += member.length // most members are strings: this saves a call for each
         continue
       }
+      this.#path[depth] = key
       const its = this.read(member, key, depth + 1, isLenient)
-      if (its === refused) return this.#refusedAt(key)
       if (!Object.is(its, member)) put((copy ??= { ...value }), key, its)
     }
     return copy ?? value
   }
 
-  #isTooMuch(values: number): boolean {
+  #count(values: number, depth: number): void {
     this.values += values + 1
-    return this.values > mostValues || this.#characters > mostCharacters
+    if (this.values <= mostValues && this.#characters <= mostCharacters) return
+    throw this.#refuse(tooMuch(this.#path.slice(0, depth)))
   }
 
-  #refuse(refusal: Refusal): symbol {
-    this.#refusal = refusal
-    return refused
-  }
-
-  #refusedAt(key: PropertyKey): symbol {
-    this.#path.push(key)
-    return refused
+  #refuse(refusal: InvalidToolResultError): InvalidToolResultError {
+    return (this.refusal = refusal)
   }
 }
 
@@ -212,12 +202,10 @@ function isLossy(value: object): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== null // an instance without fields
 }
 
-function lost(value: unknown): Refusal {
-  return (path) => {
-    const what = typeof value === 'object' && value !== null ? `a ${nameOf(value)}` : `${typeof value} ${String(value)}`
-    const message = `JSON cannot hold ${what.slice(0, 80)}`
-    return unkept(`${message}${placeOf(path)}. Return a plain value instead.`, message, path)
-  }
+function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
+  const what = typeof value === 'object' && value !== null ? `a ${nameOf(value)}` : `${typeof value} ${String(value)}`
+  const message = `JSON cannot hold ${what.slice(0, 80)}`
+  return unkept(`${message}${placeOf(path)}. Return a plain value instead.`, message, path)
 }
 
 function tooDeep(path: readonly PropertyKey[]): InvalidToolResultError {

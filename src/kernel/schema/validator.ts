@@ -239,7 +239,8 @@ export const anyObject: Validator = {
   jsonSchema: () => ({ type: 'object' }),
 }
 
-function isObject(value: unknown): value is object {
+/** Whether a value is an object, and no array. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

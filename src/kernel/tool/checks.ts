@@ -1,13 +1,12 @@
 import { isArtifactClass } from '../result/brand.ts'
 import { InvalidInitialToolValueError } from '../errors.ts'
-import { isJsonSchema, isStandardSchema } from '../schema/validator.ts'
+import { isJsonSchema, isObject, isStandardSchema } from '../schema/validator.ts'
 import type { Issue } from '../schema/standard.ts'
 import type { ToolHooks } from '../ports.ts'
 import type { ErasedConfig } from './options.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isName = (value: unknown): boolean => typeof value === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(value)
 
@@ -47,7 +46,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
   audience: oneOf('model', 'user', 'all'),
   traits: [
     'an object of true and false',
-    (value) => isObject(value) && Object.values(value as object).every((trait) => typeof trait === 'boolean'),
+    (value) => isObject(value) && Object.values(value).every((trait) => typeof trait === 'boolean'),
   ],
   timeout: ['a number of milliseconds, 0 or more', (value) => typeof value === 'number' && value >= 0],
   requiresConfirmation: ['true, false or a function', (value) => typeof value === 'boolean' || isFunction(value)],
@@ -59,7 +58,7 @@ const fields: Record<keyof ErasedConfig, Check> = {
     `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
     (value) =>
       isObject(value) &&
-      Object.entries(value as object).every(
+      Object.entries(value).every(
         ([name, hook]) => Object.hasOwn(hookNames, name) && (hook === undefined || isFunction(hook)),
       ),
   ],

@@ -1,5 +1,4 @@
 import type { ArtifactOption } from '../result/artifact.ts'
-import type { ContentBlock } from '../result/content.ts'
 import { SchemaConversionError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
 import {
@@ -15,24 +14,18 @@ import {
 } from '../schema/validator.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 import { invalidConfig, issuesOfConfig } from './checks.ts'
-import type { ErasedConfig, ErasedHandler, ToolOptions, ToolTraits, ToolUi } from './options.ts'
+import type { DefaultedOptions, ErasedConfig, ErasedHandler, ToolOptions, ToolTraits } from './options.ts'
 
 /** The part of a definition that is plain JSON. */
-export interface ToolDescription {
-  readonly name: string
-  readonly title?: string
-  readonly description: string
+export interface ToolDescription
+  extends
+    Pick<ToolOptions, 'name' | 'title' | 'description' | 'requiresResponse' | 'timeout' | 'defaultResult' | 'ui'>,
+    Required<Pick<ToolOptions, 'intent' | 'audience'>> {
+  readonly type: string
   /** JSON Schema of the args; its root is an object. */
   readonly inputSchema: JsonSchemaObject
   /** JSON Schema of the result, if its schema can be converted. */
   readonly outputSchema?: JsonSchemaObject
-  readonly type: string
-  readonly intent: 'compute' | 'action' | 'render'
-  readonly audience: 'model' | 'user' | 'all'
-  readonly requiresResponse?: boolean
-  readonly timeout?: number
-  readonly defaultResult?: readonly ContentBlock[]
-  readonly ui?: ToolUi
 }
 
 // Registered, so that the tools of another copy of the package can be read.
@@ -44,28 +37,9 @@ export interface ToolLike {
   readonly [definitionKey]: ToolDefinition
 }
 
-type Defaulted =
-  | 'intent'
-  | 'audience'
-  | 'traits'
-  | 'requiresConfirmation'
-  | 'requiresResponse'
-  | 'defaultResult'
-  | 'middleware'
-  | 'ephemeral'
-  | 'trusted'
-  | 'onCollision'
-  | 'meta'
-  | 'metadata'
-  | 'aliases'
-  | 'providerOptions'
-  | 'libraryOptions'
-  | 'examples'
-  | 'secrets'
-
 /** The complete data of a tool; the registry, the stages and the formats use only this. */
 export interface ToolDefinition
-  extends ToolLike, Omit<ToolOptions<unknown>, Defaulted>, Required<Pick<ToolOptions<unknown>, Defaulted>> {
+  extends ToolLike, Omit<ToolOptions<unknown>, keyof DefaultedOptions>, Required<DefaultedOptions<unknown>> {
   readonly type: string
   readonly traits: Required<ToolTraits>
   readonly inputSchema?: Schema
@@ -153,13 +127,11 @@ export function internals(definition: ToolDefinition): Internals {
 export function requireDescribable(definition: ToolDefinition): void {
   const { audience, jsonSchema, inputSchema, name } = definition
   if (audience === 'user') return
-  try {
+  converting(name, () => {
     if (jsonSchema !== undefined) requireObjectRoot(jsonSchema)
     else if (isStandardSchema(inputSchema)) requireConverter(inputSchema)
     else if (inputSchema !== undefined) requireObjectRoot(inputSchema as JsonSchema)
-  } catch (cause) {
-    throw new SchemaConversionError(`Tool ${JSON.stringify(name)}: ${reasonOf(cause)}`, { cause })
-  }
+  })
 }
 
 /** Whether a tool can be described. Reports the reason if not. */
@@ -173,15 +145,19 @@ export function canBeDescribed(definition: ToolDefinition, report: (error: unkno
   }
 }
 
-function descriptionOf(definition: ToolDefinition, parts: Internals): ToolDescription {
-  const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
-  const { requiresResponse, timeout, defaultResult } = definition
-  let inputSchema: JsonSchemaObject
+/** Names the tool in what a conversion throws. */
+function converting<Schema>(name: string, convert: () => Schema): Schema {
   try {
-    inputSchema = rootObject(jsonSchema ?? parts.input.jsonSchema('input'))
+    return convert()
   } catch (cause) {
     throw new SchemaConversionError(`Tool ${JSON.stringify(name)}: ${reasonOf(cause)}`, { cause })
   }
+}
+
+function descriptionOf(definition: ToolDefinition, parts: Internals): ToolDescription {
+  const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
+  const { requiresResponse, timeout, defaultResult } = definition
+  const inputSchema = converting(name, () => rootObject(jsonSchema ?? parts.input.jsonSchema('input')))
   const outputSchema = outputJsonSchema(parts.output)
   return {
     name,

@@ -75,34 +75,19 @@ export interface ToolUi {
   readonly visibility?: readonly ('model' | 'app')[]
 }
 
-/** All options of a tool except its schemas and its handler. `Input` is the args after validation. */
-export interface ToolOptions<Input = never> {
-  /** The name that models call: `^[a-zA-Z0-9_-]{1,64}$`. */
-  readonly name: string
-  /** The name that people read. */
-  readonly title?: string
-  /** Tells the model what the tool does and when to use it; never empty. */
-  readonly description: string
-  /** Replaces the converted input schema in what models are shown. */
-  readonly jsonSchema?: JsonSchemaObject
+/** The options of a tool that have a default, so that each definition has them. `Input` is the args after validation. */
+export interface DefaultedOptions<Input = never> {
+  /** Default: `'compute'`. */
   readonly intent?: 'compute' | 'action' | 'render'
   /** Who sees the tool and may call it. Default: `'model'`. */
   readonly audience?: 'model' | 'user' | 'all'
   readonly traits?: ToolTraits
-  /** Milliseconds; `0` or `Infinity` for none. Default: that of the executor, or 30,000 for an answer of a client. */
-  readonly timeout?: number
   readonly requiresConfirmation?: boolean | ((input: Input, context: ToolContext) => boolean | Promise<boolean>)
-  /**
-   * The question to the person, or a function that makes it from the input. If the tool has `secrets`, the function gets the masked
-   * args as they came: without defaults, before coercions and transforms. Default: `Allow <name> to execute?`.
-   */
-  readonly confirmationMessage?: string | ((input: Input) => string)
   /** For type `client`: whether to wait for the client's answer. Default: `false`. */
   readonly requiresResponse?: boolean
   /** For type `client` without `requiresResponse`: the result at once. Default: `[<name> rendered on client]`. */
   readonly defaultResult?: readonly ContentBlock[]
   readonly middleware?: readonly Middleware[]
-  readonly hooks?: ToolHooks
   /** Whether `ToolRegistry.pruneEphemeral` removes it from the registry that it was added to. Default: `false`. */
   readonly ephemeral?: boolean
   /** Whether its results are as trustworthy as the host's own text. Default: `false`. */
@@ -116,8 +101,6 @@ export interface ToolOptions<Input = never> {
   readonly aliases?: readonly string[]
   readonly providerOptions?: ProviderToolOptions
   readonly libraryOptions?: LibraryToolOptions
-  readonly mcpConfig?: McpConfig
-  readonly ui?: ToolUi
   /** Example inputs. */
   readonly examples?: readonly unknown[]
   /**
@@ -130,6 +113,28 @@ export interface ToolOptions<Input = never> {
    * handler returns are kept as they are: return secrets in values.
    */
   readonly secrets?: readonly string[]
+}
+
+/** All options of a tool except its schemas and its handler. */
+export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
+  /** The name that models call: `^[a-zA-Z0-9_-]{1,64}$`. */
+  readonly name: string
+  /** The name that people read. */
+  readonly title?: string
+  /** Tells the model what the tool does and when to use it; never empty. */
+  readonly description: string
+  /** Replaces the converted input schema in what models are shown. */
+  readonly jsonSchema?: JsonSchemaObject
+  /** Milliseconds; `0` or `Infinity` for none. Default: that of the executor, or 30,000 for an answer of a client. */
+  readonly timeout?: number
+  /**
+   * The question to the person, or a function that makes it from the input. If the tool has `secrets`, the function gets the masked
+   * args as they came: without defaults, before coercions and transforms. Default: `Allow <name> to execute?`.
+   */
+  readonly confirmationMessage?: string | ((input: Input) => string)
+  readonly hooks?: ToolHooks
+  readonly mcpConfig?: McpConfig
+  readonly ui?: ToolUi
   /** Whether the model may read the messages of errors that the handler throws. Default: that of the executor. */
   readonly exposeErrors?: boolean
   /** Bytes of text and JSON up to which its results stay in the result object. Default: that of the executor. */

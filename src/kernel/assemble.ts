@@ -1,14 +1,9 @@
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { ToolLike } from './tool/definition.ts'
-import {
-  InternalError,
-  InvalidConfigurationError,
-  SchemaConversionError,
-  ToolAlreadyRegisteredError,
-} from './errors.ts'
+import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import { memoryStore } from '../spool/memory.ts'
-import type { Extension, Observer, Runner, Shelf } from './ports.ts'
+import type { Extension, Observer, PauseKeeper, Runner } from './ports.ts'
 import type { Kernel } from './kernel.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { askApprover, questionFor, wantsConfirmation } from '../approvals/approver.ts'
@@ -17,8 +12,8 @@ import { PausedCalls } from '../approvals/paused-calls.ts'
 import { openArtifacts } from '../spool/argument.ts'
 import { keep, keepBeside } from '../spool/store.ts'
 import { ArtifactShelf } from '../spool/shelf.ts'
-import { isThenable, unawaited } from './json/thenable.ts'
-import { NameOwners, SessionRegistry } from './tool/name-owners.ts'
+import { isThenable, loadPart, unawaited } from './json/thenable.ts'
+import { registriesOf } from './tool/name-owners.ts'
 
 export interface ExecutorOptions {
   /** The tools, or a registry that may still change. */
@@ -76,6 +71,11 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
   const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses(), records !== undefined)
+  let held: Promise<PauseKeeper> | undefined
+  const again = (error: unknown): never => {
+    held = undefined
+    throw error
+  }
   const kernel: { -readonly [Field in keyof Kernel]: Kernel[Field] } = {
     registryFor,
     policies,
@@ -115,39 +115,20 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     exposeErrors: options.exposeErrors ?? true,
     gates,
     recorder: undefined,
-    pauses: () => kernel.recorder ?? held(),
+    pauses: () => kernel.recorder ?? (held ??= holdPaused().catch(again)),
     owner,
     isInFlight: (invocationId) => inFlight.has(invocationId),
     leave: (received) => inFlight.leave(received),
     report,
   }
   kernel.recorder = records?.(kernel)
-  const held = onFirstUse(
-    () => import('#records'),
-    ({ HeldCalls }) => new HeldCalls(),
-  )
   return { kernel, registry, inFlight }
 }
 
-/** Loads a module on first use. If that fails, the next call tries again. */
-function onFirstUse<Module, Value>(
-  load: () => Promise<Module>,
-  make: (loaded: Module) => Value,
-): () => Value | Promise<Value> {
-  let value: Value | undefined
-  let loading: Promise<Value> | undefined
-  const loaded = async (): Promise<Value> => {
-    try {
-      return (value = make(await load()))
-    } catch (cause) {
-      loading = undefined
-      throw new InternalError('A part of the package could not be loaded. Try again, or see `cause`.', {
-        cause,
-        retryable: true,
-      })
-    }
-  }
-  return () => value ?? (loading ??= loaded())
+/** Makes what keeps paused calls without a journal. */
+async function holdPaused(): Promise<PauseKeeper> {
+  const { HeldCalls } = await loadPart(import('#records'))
+  return new HeldCalls()
 }
 
 /** Wraps the error reporter so that its own failures are ignored. */
@@ -166,71 +147,6 @@ function guarded(report: (error: unknown) => void = defaultReport): (error: unkn
 function defaultReport(error: unknown): void {
   const isSetAside = error instanceof SchemaConversionError || error instanceof ToolAlreadyRegisteredError
   console.error(isSetAside ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
-}
-
-function registriesOf(
-  registry: ToolRegistry,
-  extensions: readonly Extension[],
-  shelf: Shelf,
-  report: (error: unknown) => void,
-): (session: string) => ToolRegistry {
-  const giving = extensions.filter((extension) => extension.tools !== undefined)
-  if (giving.length === 0) return () => registry
-  const owners = new NameOwners(registry, report)
-  let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
-  return (session) => {
-    const given = giving.map((extension, index) =>
-      givenBy(extension, session, shelf, owners, report, last?.given[index]),
-    )
-    const isSame = last?.given.every((each, index) => each === given[index]) === true
-    if (!isSame)
-      last = {
-        given,
-        registry: registryWith(
-          given.flatMap(({ own }) => own),
-          owners,
-          report,
-        ),
-      }
-    return last?.registry ?? registry
-  }
-}
-
-/** The tools of an extension for a session, and those whose names it owns. */
-interface Given {
-  readonly tools: readonly ToolLike[]
-  readonly own: readonly ToolLike[]
-}
-
-/** Returns the tools of an extension for a session. Returns none if the extension throws, which is reported. */
-function givenBy(
-  extension: Extension,
-  session: string,
-  shelf: Shelf,
-  owners: NameOwners,
-  report: (error: unknown) => void,
-  former: Given | undefined,
-): Given {
-  try {
-    const tools = extension.tools?.(session, shelf, (name) => owners.isTaken(name, extension)) ?? []
-    return former?.tools === tools ? former : { tools, own: owners.claim(tools, extension) }
-  } catch (error) {
-    report(error)
-    return { tools: [], own: [] }
-  }
-}
-
-/** Makes a registry over the executor's own. Tools that it refuses are reported and left out. */
-function registryWith(tools: readonly ToolLike[], owners: NameOwners, report: (error: unknown) => void): ToolRegistry {
-  const registry = new SessionRegistry(owners)
-  for (const tool of tools) {
-    try {
-      registry.add(tool)
-    } catch (error) {
-      report(error)
-    }
-  }
-  return registry
 }
 
 /** Returns the extensions' advice on how to read on in an artifact. */

@@ -76,7 +76,7 @@ export interface Kernel {
   readonly approvals: Approvals
   readonly spool: Spool
   /** Returns the extensions' advice on how to read on in an artifact. */
-  guide(artifact: SpooledArtifact): string
+  readonly guide: (artifact: SpooledArtifact) => string
   readonly watchers: Set<Observer>
   /** Whether a call needs a copy of its args: if it may wait, or if an extension or a hook takes part. */
   owns(call: Resolved): boolean

@@ -1,3 +1,5 @@
+import { InternalError } from '../errors.ts'
+
 /** Whether a value is a promise, of any realm or library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
@@ -13,6 +15,20 @@ export async function unawaited(work: unknown, failed: (error: unknown) => void 
     await work
   } catch (error) {
     failed(error)
+  }
+}
+
+/**
+ * Waits for a module of the package that is loaded on first use.
+ *
+ * @throws `E_INTERNAL`, retryable, if it cannot be loaded.
+ */
+export async function loadPart<Module>(module: Promise<Module>): Promise<Module> {
+  try {
+    return await module
+  } catch (cause) {
+    const message = 'A part of the package could not be loaded. Try again, or see `cause`.'
+    throw new InternalError(message, { cause, retryable: true })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Caller, Extension } from '../ports.ts'
+import type { Caller, Extension, Shelf } from '../ports.ts'
 import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
 import { ToolAlreadyRegisteredError } from '../errors.ts'
 import { spelling, ToolRegistry } from './registry.ts'
@@ -16,7 +16,7 @@ interface Owner {
  * Records which extension owns a name. A server's name stays its own for the life of the executor. A server never gets a name
  * that a tool of another source has or had. Reason: people approve tools, and policies allow them, by name.
  */
-export class NameOwners {
+class NameOwners {
   readonly registry: ToolRegistry
   readonly #report: (error: unknown) => void
   readonly #owners = new Map<string, Owner>()
@@ -98,12 +98,20 @@ export class NameOwners {
 }
 
 /** The tools of a session and of the executor, without tools of the executor whose names belong to a server. */
-export class SessionRegistry extends ToolRegistry {
+class SessionRegistry extends ToolRegistry {
   readonly #owners: NameOwners
 
-  constructor(owners: NameOwners) {
+  /** @param tools The tools of the session. Those that the registry refuses are reported and left out. */
+  constructor(owners: NameOwners, tools: readonly ToolLike[], report: (error: unknown) => void) {
     super([], { parent: owners.registry })
     this.#owners = owners
+    for (const tool of tools) {
+      try {
+        this.add(tool)
+      } catch (error) {
+        report(error)
+      }
+    }
   }
 
   override get(name: string): ToolDefinition | undefined {
@@ -122,5 +130,42 @@ export class SessionRegistry extends ToolRegistry {
     if (tool === undefined || !this.#owners.isServers(name) || this.parent?.get(tool.name) !== tool) return tool
     this.#owners.standBack(name)
     return undefined
+  }
+}
+
+/** The tools of an extension for a session, and those whose names it owns. */
+interface Given {
+  readonly tools: readonly ToolLike[]
+  readonly own: readonly ToolLike[]
+}
+
+/** Returns what finds the tools of a session: the executor's own, and those that extensions add. */
+export function registriesOf(
+  registry: ToolRegistry,
+  extensions: readonly Extension[],
+  shelf: Shelf,
+  report: (error: unknown) => void,
+): (session: string) => ToolRegistry {
+  const giving = extensions.filter((extension) => extension.tools !== undefined)
+  if (giving.length === 0) return () => registry
+  const owners = new NameOwners(registry, report)
+  let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
+  /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
+  const givenBy = (extension: Extension, session: string, former: Given | undefined): Given => {
+    try {
+      const tools = extension.tools?.(session, shelf, (name) => owners.isTaken(name, extension)) ?? []
+      return former?.tools === tools ? former : { tools, own: owners.claim(tools, extension) }
+    } catch (error) {
+      report(error)
+      return { tools: [], own: [] }
+    }
+  }
+  return (session) => {
+    const given = giving.map((extension, index) => givenBy(extension, session, last?.given[index]))
+    if (last === undefined || given.some((each, index) => each !== last?.given[index])) {
+      const own = given.flatMap((each) => each.own)
+      last = { given, registry: new SessionRegistry(owners, own, report) }
+    }
+    return last.registry
   }
 }

@@ -2,7 +2,8 @@ import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
 import type { CallOptions, CallStreamer, Observer, ToolContext } from '../ports.ts'
 import { define, definitionKey, internals, isToolLike } from './definition.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
-import { InternalError, ToolDeniedError } from '../errors.ts'
+import { ToolDeniedError } from '../errors.ts'
+import { loadPart } from '../json/thenable.ts'
 import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
 import { invalidArgs } from '../schema/validator.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
@@ -70,14 +71,7 @@ let direct: Direct | undefined
 
 /** Loads the module that runs tools without an executor, so that a program that only defines tools does not bundle it. */
 async function loadDirect(): Promise<Direct> {
-  try {
-    return (direct ??= await import('../direct.ts'))
-  } catch (cause) {
-    throw new InternalError('The module for direct calls could not be loaded. Try again, or see `cause`.', {
-      cause,
-      retryable: true,
-    })
-  }
+  return (direct ??= await loadPart(import('../direct.ts')))
 }
 
 /** A tool: its definition, and a function that runs it. */

@@ -7,7 +7,7 @@ const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
-const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/held.ts']
+const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/held.ts', 'src/mcp/server/_listen.ts']
 
 // Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart.
 const parts = [
@@ -33,6 +33,7 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   clean: true,
   removeNodeProtocol: false,
   external: [/^#/, /^node:/],
-  dts: { resolve: ['@standard-schema/spec'] },
+  // `Symbol.asyncDispose` is in no library that TypeScript takes by default.
+  dts: { resolve: ['@standard-schema/spec'], banner: '/// <reference lib="esnext.disposable" />' },
 })
 export default configuration

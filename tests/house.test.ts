@@ -141,6 +141,13 @@ describe('the sources', () => {
     },
   )
 
+  it.each(sources.filter((file) => file.includes('sqlite')))(
+    '%s numbers no parameter, which Node does not count before 24.1',
+    (file) => {
+      expect(codeOf(file)).not.toMatch(/\?\d/)
+    },
+  )
+
   it.each(leaves)('%s enters by the door, and imports its own family alone', (file) => {
     const family = file
       .split('/')

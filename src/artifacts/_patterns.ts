@@ -1,3 +1,5 @@
+import { ArtifactError } from '../index.ts'
+
 /** A compiled pattern of a model. */
 export interface Matcher {
   test(line: string): boolean
@@ -75,12 +77,27 @@ interface LinearEngine {
   compile(pattern: string, flags?: number): { test(text: string): boolean; programSize(): number }
 }
 
+/**
+ * Loads the engine.
+ *
+ * @returns `undefined` if it is not installed.
+ * @throws `E_ARTIFACT` if it could not be loaded, such as a part of a page while the network is away.
+ */
 async function loadEngine(): Promise<LinearEngine | undefined> {
   try {
     return (await import('re2js')).RE2JS
-  } catch {
-    return undefined
+  } catch (cause) {
+    if (isNotInstalled(cause)) return undefined
+    throw new ArtifactError('The package re2js could not be loaded. Try again.', { cause, retryable: true })
   }
+}
+
+/** Whether an import failed because there is no such package, in the words of Node, Deno, Bun, workerd and browsers. */
+function isNotInstalled(cause: unknown): boolean {
+  const { code, message } = (cause ?? {}) as { readonly code?: unknown; readonly message?: unknown }
+  const words =
+    /^(?:Cannot find|No such|Failed to resolve) (?:package|module)|bare specifier|not resolve to a valid URL/
+  return String(code).endsWith('MODULE_NOT_FOUND') || words.test(String(message))
 }
 
 function compile(pattern: string, ignoresCase: boolean, engine: LinearEngine): Matcher | string {

@@ -185,7 +185,7 @@ interface OwnPool extends PostgresPool {
 }
 
 async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
-  const { default: pg } = await import('pg').catch((cause: unknown) => {
+  const { default: pg } = await import('#pg').catch((cause: unknown) => {
     throw new JournalError('A connection string needs the package pg: install it, or give postgresJournal a pool.', {
       cause,
     })

@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 import { InvalidConfigurationError } from '../index.ts'
 import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
-import { listen, requireSafe, type Listening, type ListenOptions } from './server/_listen.ts'
+import type { Listening, ListenOptions } from './server/_listen.ts'
 import { GrantedResources } from './server/_resources.ts'
 import { PendingCalls } from './server/_rounds.ts'
 import { amount, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
@@ -73,7 +73,7 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
   return {
     http: (given = {}) => httpHandler(settings, given),
     async listen(given = {}) {
-      requireSafe(given)
+      const { listen } = await import('#listen')
       return listen(httpHandler(settings, given), given, settings.report)
     },
     async stdio({ stdin, stdout } = {}) {

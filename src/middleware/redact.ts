@@ -129,7 +129,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
 function isOpaque(value: object): boolean {
   return (
     ArrayBuffer.isView(value) ||
-    value instanceof ArrayBuffer ||
+    Object.prototype.toString.call(value) === '[object ArrayBuffer]' || // of any realm
     value instanceof SpooledArtifact ||
     Symbol.asyncIterator in value ||
     typeof (value as { readonly getReader?: unknown }).getReader === 'function'

@@ -106,9 +106,11 @@ describe('a pattern that a model wrote', () => {
 describe('without the package re2js', () => {
   test('plain text is found, and a pattern is refused with what to do instead', async () => {
     vi.resetModules()
-    vi.doMock('re2js', () => {
-      throw new Error('Cannot find package')
-    })
+    vi.doMock('re2js', () => ({
+      get RE2JS() {
+        throw new Error("Cannot find package 're2js'")
+      },
+    }))
     onTestFinished(() => vi.doUnmock('re2js'))
     const { asking: askingWithout } = (await import('./_asking.ts')) as { asking: typeof asking }
     const { keep, ask, call } = askingWithout()
@@ -119,6 +121,24 @@ describe('without the package re2js', () => {
     expect(result.error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect(words(result)).toContain('patterns need the package re2js, which is not installed')
   })
+})
+
+test('a pattern whose engine does not load fails the call once, and is tried again', async () => {
+  vi.resetModules()
+  let loads = 0
+  vi.doMock('re2js', () => ({
+    get RE2JS() {
+      if (++loads === 1) throw new TypeError('Failed to fetch dynamically imported module')
+      return RE2JS
+    },
+  }))
+  onTestFinished(() => vi.doUnmock('re2js'))
+  const { asking: askingOnline } = (await import('./_asking.ts')) as { asking: typeof asking }
+  const { keep, ask, call } = askingOnline()
+  await keep(lines(30))
+  const { error } = await call('grep', { pattern: '^line 17' })
+  expect([error?.code, error?.retryable]).toEqual(['E_VALIDATOR_FAILED', true])
+  expect(await ask('grep', { pattern: '^line 17' })).toMatch(/^17: line 17\n/)
 })
 
 describe('a long search', () => {

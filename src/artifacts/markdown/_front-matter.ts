@@ -44,6 +44,10 @@ export async function readYaml(text: string): Promise<unknown> {
     return parse(text, { schema: 'core', maxAliasCount: 100, logLevel: 'error', prettyErrors: false }) as unknown
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
+    // Deno asks for a permission when the package reads an environment variable.
+    if ((cause as { readonly name?: unknown } | null)?.name === 'NotCapable') {
+      throw new ArtifactError(`The package yaml lacks a permission: ${reason.slice(0, 200)}`, { cause })
+    }
     throw new ArtifactError(`The front matter cannot be read as YAML: ${reason.slice(0, 200)}`, { cause })
   }
 }

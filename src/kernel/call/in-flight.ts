@@ -1,3 +1,4 @@
+import { unref } from '#clock'
 import { ToolTimeoutError } from '../errors.ts'
 import { timerLength } from './deadline.ts'
 import { stageFields, type Confirmed, type Received } from './parcel.ts'
@@ -189,7 +190,7 @@ export class Gates {
       const work = `The work of ${describeCall(call)} goes on ${mostLate.toLocaleString('en')} ms after its call was over`
       this.#report(new ToolTimeoutError(`${work}: other calls of its session no longer wait for it.`))
     }, mostLate)
-    ;(timer as { unref?: () => void }).unref?.() // it keeps no process alive
+    unref(timer) // it keeps no process alive
     this.#late.add(call)
     call.deadline.onRest(end)
   }

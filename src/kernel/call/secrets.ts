@@ -2,6 +2,7 @@ import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue
 import type { ContentBlock } from '../result/content.ts'
 import { bounded } from '../json/bounded.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
+import { isArrayBuffer } from '../json/copy.ts'
 import { jsonBlock } from '../result/encode.ts'
 import { jsonText, readText } from '../json/json-text.ts'
 import type { Issue } from '../schema/standard.ts'
@@ -130,7 +131,7 @@ class Redactor {
   result(result: unknown): unknown {
     if (typeof result === 'string') return this.#text(result)
     if (typeof result !== 'object' || result === null) return this.data(result)
-    if (result instanceof ArrayBuffer || ArrayBuffer.isView(result)) return result
+    if (isArrayBuffer(result) || ArrayBuffer.isView(result)) return result
     try {
       if (isMarkedJson(result)) return json(this.#kept(markedValue(result)))
       const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)

@@ -3,6 +3,11 @@ const mostObjects = 1_000_000
 /** Up to so many, none is likely to be shared, and a copy of JSON is faster than its text. */
 const fewObjects = 1_000
 
+/** Whether a value is an `ArrayBuffer` of any realm, or says so. */
+export function isArrayBuffer(value: object): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+}
+
 /**
  * Returns a copy that its reader may change. Plain data is copied whole, other objects if `structuredClone` can.
  *

@@ -3,7 +3,7 @@ import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
-import { copyOfJson, define } from '../json/copy.ts'
+import { copyOfJson, define, isArrayBuffer } from '../json/copy.ts'
 import { ownJson, readResult, readText, textOf, Written } from '../json/json-text.ts'
 import { MemoryReader } from './lines.ts'
 import { utf8Length } from '../json/text.ts'
@@ -51,9 +51,9 @@ function encodeAny(value: unknown): EncodedResult {
 
 function encodeObject(value: object): EncodedResult {
   if (isMarkedJson(value)) return encodeJson(markedValue(value))
-  if (value instanceof ArrayBuffer) return encodeBytes(new Uint8Array(value))
-  if (ArrayBuffer.isView(value)) {
-    return encodeBytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+  const bytes = isArrayBuffer(value) ? new DataView(value) : value // throws if the value only says that it is a buffer
+  if (ArrayBuffer.isView(bytes)) {
+    return encodeBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   }
   const blocks = Array.isArray(value) && looksLikeBlocks(value) ? value : markedBlocks(value)
   return blocks === undefined ? encodeJson(value) : encodeBlocks(blocks)

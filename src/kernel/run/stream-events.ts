@@ -7,14 +7,21 @@ export async function* streamEvents<Outcome>(
   outer: AbortSignal | undefined,
 ): AsyncGenerator<ToolEvent, Outcome, undefined> {
   const leaving = new AbortController()
-  const signal = outer === undefined ? leaving.signal : AbortSignal.any([outer, leaving.signal])
+  // Some platforms have no `AbortSignal.any`. The call itself refuses anything but a signal.
+  const canAbort = typeof outer?.addEventListener === 'function'
+  const leave = (): void => leaving.abort(outer?.reason)
+  if (outer?.aborted === true) leave()
+  else if (canAbort) outer.addEventListener('abort', leave)
   const events: ToolEvent[] = []
   let wake = (): void => {}
   let isDone = false
-  const outcome = start((event) => {
-    events.push(event)
-    wake()
-  }, signal)
+  const outcome = start(
+    (event) => {
+      events.push(event)
+      wake()
+    },
+    outer === undefined || canAbort ? leaving.signal : outer,
+  )
   const end = (): void => {
     isDone = true
     wake()
@@ -28,6 +35,7 @@ export async function* streamEvents<Outcome>(
       await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
+    if (canAbort) outer.removeEventListener('abort', leave)
     if (!isDone) leaving.abort()
   }
 }

@@ -26,9 +26,15 @@ export interface SchemaEngine {
 let engine: SchemaEngine | undefined
 let loading: Promise<SchemaEngine> | undefined
 
-/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. */
+/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. A failed load is tried again. */
 export function loadEngine(): Promise<SchemaEngine> {
-  loading ??= import('#json-schema').then((loaded) => (engine = loaded))
+  loading ??= import('#json-schema').then(
+    (loaded) => (engine = loaded),
+    (cause: unknown) => {
+      loading = undefined
+      throw new ValidatorFailedError('The engine for raw JSON Schema could not be loaded. Try again.', { cause })
+    },
+  )
   return loading
 }
 

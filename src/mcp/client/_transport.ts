@@ -40,7 +40,7 @@ function unused(transport: Transport): Transport {
 async function programLine(target: Target, command: string): Promise<Line> {
   const { args = [], env = {}, cwd, limits } = target
   // Loaded only to start a program: not every platform has processes.
-  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  const { StdioClientTransport } = await import('#mcp-stdio')
   const transport = new StdioClientTransport({
     command,
     args: [...args],

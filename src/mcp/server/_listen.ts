@@ -1,5 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { InvalidConfigurationError } from '../../index.ts'
 import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
 
@@ -21,8 +22,7 @@ export interface Listening {
 
 const loopback = ['127.0.0.1', '::1', 'localhost']
 
-/** @throws `E_INVALID_CONFIGURATION` if other machines could reach the server without `token` and `hosts`. */
-export function requireSafe({ host = '127.0.0.1', token, hosts }: ListenOptions): void {
+function requireSafe({ host = '127.0.0.1', token, hosts }: ListenOptions): void {
   if (loopback.includes(host)) return
   if (token === undefined || hosts === undefined) {
     throw new InvalidConfigurationError(
@@ -31,13 +31,17 @@ export function requireSafe({ host = '127.0.0.1', token, hosts }: ListenOptions)
   }
 }
 
-/** Serves a handler with `node:http`. */
+/**
+ * Serves a handler with `node:http`.
+ *
+ * @throws `E_INVALID_CONFIGURATION` if other machines could reach the server without `token` and `hosts`.
+ */
 export async function listen(
   handler: HttpHandler,
   options: ListenOptions,
   report: (error: unknown) => void,
 ): Promise<Listening> {
-  const { createServer } = await import('node:http')
+  requireSafe(options)
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing, path, handler).catch((error: unknown) => {
@@ -90,7 +94,6 @@ async function answer(
     return
   }
   outgoing.flushHeaders() // a stream may send its first bytes much later
-  const { pipeline } = await import('node:stream/promises')
   await pipeline(response.body, outgoing).catch(() => {}) // the client has disconnected, and the body is cancelled
 }
 

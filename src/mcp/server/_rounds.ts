@@ -1,3 +1,4 @@
+import { unref } from '#clock'
 import type { InputRequests } from '@modelcontextprotocol/server'
 import { ToolFailure, type ToolEventOf, type ToolResult } from '../../index.ts'
 import { yielding } from './_quota.ts'
@@ -127,7 +128,7 @@ export class PendingCalls {
   keep(conversation: Conversation): string {
     const token = `${crypto.randomUUID()}${crypto.randomUUID()}`.replaceAll('-', '')
     const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
-    ;(timer as { unref?: () => void }).unref?.()
+    unref(timer)
     const { party } = conversation
     const over = yielding(this.#waiting.values(), party, { each: this.#each, all: mostWaiting }, () => 0)
     if (over) this.#drop(over.token, 'Too many calls wait for an answer.')

@@ -37,7 +37,7 @@ export function resultText(result: unknown, call: Confirmed): string | undefined
 function isOpaque(value: object): boolean {
   return (
     ArrayBuffer.isView(value) ||
-    value instanceof ArrayBuffer ||
+    Object.prototype.toString.call(value) === '[object ArrayBuffer]' || // of any realm
     value instanceof SpooledArtifact ||
     Symbol.asyncIterator in value ||
     'getReader' in value

@@ -1,3 +1,4 @@
+import { unref } from '#clock'
 import { constants } from 'node:fs'
 import { lstat, open, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -96,7 +97,7 @@ export function beat(path: string): () => void {
     const now = new Date()
     utimes(path, now, now).catch(() => {}) // the write itself fails if the file is gone
   }, beatInterval)
-  timer.unref()
+  unref(timer)
   return () => clearInterval(timer)
 }
 

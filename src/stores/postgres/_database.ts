@@ -125,7 +125,7 @@ interface OwnPool extends PostgresStorePool {
 }
 
 async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
-  const { default: pg } = await import('pg').catch((cause: unknown) => {
+  const { default: pg } = await import('#pg').catch((cause: unknown) => {
     throw new ArtifactError('A connection string needs the package pg: install it, or give postgresStore a pool.', {
       cause,
     })

@@ -64,14 +64,22 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
   )
   // Lengths must be those of the plain bytes. Not signed, since a proxy may rewrite it.
   signed.set('accept-encoding', 'identity')
-  const late = AbortSignal.timeout(settings.timeout)
+  const leaving = new AbortController()
+  const leave = (): void => leaving.abort(signal?.reason)
+  if (signal?.aborted === true) leave()
+  else signal?.addEventListener('abort', leave)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    leaving.abort()
+  }, settings.timeout)
   try {
     const response = await fetch(url, {
       method,
       headers: signed,
       ...(body === undefined ? undefined : { body: body as Uint8Array<ArrayBuffer> }),
       redirect: 'manual', // the signature is for this server alone
-      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      signal: leaving.signal, // some platforms have no `AbortSignal.any`
     })
     if (!response.ok) throw await refusalOf(response)
     const length = Number(response.headers.get('content-length'))
@@ -85,11 +93,14 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
     return answer
   } catch (error) {
     if (isToolError(error)) throw error
-    const why = late.aborted ? `no answer within ${settings.timeout} ms` : codeOf(error)
+    const why = isLate ? `no answer within ${settings.timeout} ms` : codeOf(error)
     throw new ArtifactError(`The artifact store cannot be reached (${why}).`, {
       cause: error,
       retryable: true,
     })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', leave)
   }
 }
 

@@ -3,7 +3,7 @@ import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } fro
 import type { Schema } from './infer.ts'
 import { copyOfJson } from '../json/copy.ts'
 import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
-import { isThenable } from '../json/thenable.ts'
+import { isThenable, loadPart } from '../json/thenable.ts'
 
 /** The outcome of validation: the value after defaults and transforms, or the issues. */
 export type Validation =
@@ -24,18 +24,10 @@ export interface SchemaEngine {
 }
 
 let engine: SchemaEngine | undefined
-let loading: Promise<SchemaEngine> | undefined
 
-/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. A failed load is tried again. */
-export function loadEngine(): Promise<SchemaEngine> {
-  loading ??= import('#json-schema').then(
-    (loaded) => (engine = loaded),
-    (cause: unknown) => {
-      loading = undefined
-      throw new ValidatorFailedError('The engine for raw JSON Schema could not be loaded. Try again.', { cause })
-    },
-  )
-  return loading
+/** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. */
+export async function loadEngine(): Promise<SchemaEngine> {
+  return (engine ??= await loadPart(import('#json-schema')))
 }
 
 /** Whether a schema is a Standard Schema; a function may be one. `instanceof` fails across copies of a library. */

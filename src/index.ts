@@ -40,7 +40,7 @@ export type { DecideOptions, ToolExecutor, TurnOptions } from './kernel/executor
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
-export type { CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
+export type { CallingProgram, CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,

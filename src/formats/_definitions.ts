@@ -1,4 +1,5 @@
 import { InvalidConfigurationError, type ToolDefinition, type ToolDescription } from '../index.ts'
+import { defined, reachOf } from './_program.ts'
 import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'
 
@@ -8,6 +9,8 @@ export interface Defining {
   readonly optionsOf: (tool: ToolDefinition) => unknown
   /** Returns the options that the API accepts. `isHosted`: the provider runs the tool, and they are its whole definition. */
   readonly take: (options: Fields, isHosted: boolean) => Taken
+  /** Returns the fields for `allowedCallers` and `deferLoading`. Missing if the API has neither. */
+  readonly reach?: (tool: ToolDefinition) => Fields
   /** Returns one definition. It may keep its arguments, which are copies. */
   readonly define: (description: ToolDescription, options: Fields, tool: ToolDefinition) => Fields
 }
@@ -32,7 +35,7 @@ export function copy<Value>(value: Value): Value {
  * left out and reported, once for each tool.
  */
 export function definer(
-  { optionsOf, take, define }: Defining,
+  { optionsOf, reach, take, define }: Defining,
   { report = defaultReport }: FormatOptions,
 ): (tools: readonly ToolDefinition[]) => Fields[] {
   const reported = new WeakSet<ToolDefinition>()
@@ -42,14 +45,26 @@ export function definer(
     const isHosted = tool.type === 'provider'
     const given = optionsOf(tool)
     const { options, fault } = isObject(given) ? take(copy(given), isHosted) : {}
-    if (fault !== undefined && !reported.has(tool)) {
+    const unreached = isHosted || reach !== undefined ? [] : reachOf(tool)
+    if ((fault !== undefined || unreached.length > 0) && !reported.has(tool)) {
       reported.add(tool)
+      const faults = [fault, unreached.length > 0 ? `this API has no ${unreached.join(', ')}` : undefined]
+      const said = faults.filter((each) => each !== undefined).join('; ')
       const what = isHosted ? 'It is not offered' : 'It is offered without those options'
-      report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${fault}. ${what}.`))
+      report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${said}. ${what}.`))
     }
-    if (!isHosted) return [define(copy(tool.describe()), options ?? {}, tool)]
+    if (!isHosted) return [define(copy(tool.describe()), merged(defined(reach?.(tool) ?? {}), options), tool)]
     return options === undefined ? [] : [options]
   }
+}
+
+/** Returns the fields of both. Those of `over` come first, at every depth. */
+function merged(base: Fields = {}, over: Fields = {}): Fields {
+  const shared = Object.entries(over).map(([name, value]) => {
+    const below = Object.hasOwn(base, name) ? base[name] : undefined
+    return [name, isObject(value) && isObject(below) ? merged(below, value) : value] as const
+  })
+  return { ...base, ...Object.fromEntries(shared) }
 }
 
 /** Accepts options whose `type` is a string. Only a tool that the provider runs needs a `type`. */

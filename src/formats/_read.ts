@@ -1,4 +1,4 @@
-import type { ToolCall } from '../index.ts'
+import type { CallingProgram, ToolCall } from '../index.ts'
 
 // Messages come from models, proxies and files: these functions assume no shape and never throw.
 
@@ -61,10 +61,11 @@ export function unanswered(calls: readonly unknown[], answers: readonly unknown[
  * Returns a call for the kernel. A missing name becomes the empty string, which no tool has. The kernel then refuses the
  * call, so that it is answered: providers require an answer to every call.
  */
-export function toolCall(id: unknown, name: unknown, args: unknown): ToolCall {
+export function toolCall(id: unknown, name: unknown, args: unknown, program?: CallingProgram): ToolCall {
   return {
     ...(typeof id === 'string' || typeof id === 'number' ? { id } : undefined),
     name: text(name),
     ...(args === undefined ? undefined : { args }),
+    ...(program === undefined ? undefined : { program }),
   }
 }

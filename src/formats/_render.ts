@@ -1,5 +1,6 @@
 import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
 import { enclose } from './_envelope.ts'
+import { programText } from './_program.ts'
 import { isObject } from './_read.ts'
 
 /** Options of all formats. */
@@ -16,6 +17,11 @@ export interface FormatOptions {
    * them, once for each tool. Default: `console.error`.
    */
   readonly report?: (error: unknown) => void
+  /**
+   * How large a result a program of the model gets whole, in bytes of JSON. A larger one is an error. At most 1 MiB, and above
+   * the `inlineLimit` only for a tool whose `allowedCallers` have `'program'`. Default: 1,048,576.
+   */
+  readonly programLimit?: number
 }
 
 /** Bytes with their media type: a picture, a sound, or an embedded resource. */
@@ -35,6 +41,8 @@ export interface Answer {
   readonly call: ToolCall | undefined
   /** The index of the call in the message; -1 if it is not in it. */
   readonly place: number
+  /** The whole answer, if a program made the call: the value or an error as JSON, which nothing may be added to. */
+  readonly whole?: string
 }
 
 const noOutput = '(no output)'
@@ -57,7 +65,9 @@ export function answers(
   }
   const all = results.map((result) => {
     const place = places.get(result.id)?.pop() ?? -1
-    return { result, call: calls[place], place }
+    const call = calls[place]
+    if (call?.program === undefined) return { result, call, place }
+    return { result, call, place, whole: programText(result, wordsOf, options.programLimit) }
   })
   return options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
 }

@@ -6,6 +6,7 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer, examplesOf } from './_definitions.ts'
+import { callersOf, defined, programOf } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
   answerId,
@@ -38,7 +39,8 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * `generateText`, convert each to `tool({ description, inputSchema: jsonSchema(inputSchema) })` under its name, without
  * `execute`. `libraryOptions['ai-sdk']` is merged into the definition (`strict`, `providerOptions`). For a tool of type
  * `provider`, it is the definition (`{ type: 'provider', id: 'openai.web_search', name: 'web_search', args: {} }`). For
- * version 5, its type becomes `provider-defined`.
+ * version 5, its type becomes `provider-defined`. `allowedCallers` and `deferLoading` go out as `providerOptions` of those providers
+ * that have them.
  *
  * @param options `pending`, `envelope`, `report` and `version`.
  * @example
@@ -72,6 +74,12 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
     definitions: definer(
       {
         optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
+        reach(tool) {
+          const { deferLoading } = tool
+          const allowedCallers = callersOf(tool, 'direct', 'code_execution_20260120')
+          const byProvider = { anthropic: defined({ allowedCallers, deferLoading }), openai: defined({ deferLoading }) }
+          return { providerOptions: defined(byProvider) }
+        },
         take(given, isHosted) {
           const { type, id } = given
           if (!isHosted && (type === undefined || type === 'function')) return { options: given }
@@ -105,7 +113,7 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
 
     results(results, message) {
       const content = answers(results, options, callsOf(message)).map((answer) => {
-        const { result } = answer
+        const { result, whole } = answer
         return {
           type: 'tool-result',
           toolCallId: answerId(result),
@@ -114,6 +122,7 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
         }
 
         function output(): object {
+          if (whole !== undefined) return { type: result.isError ? 'error-text' : 'text', value: whole }
           const sole = soleJson(result, options)
           if (sole !== undefined) return { type: result.isError ? 'error-json' : 'json', value: sole.data ?? null }
           if (result.isError) return { type: 'error-text', value: renderText(result, options) }
@@ -135,7 +144,15 @@ function callsOf(message: unknown): ToolCall[] {
   return unanswered(asked, answered, 'toolCallId')
     .filter((part) => read(part, 'providerExecuted') !== true)
     .map((part) =>
-      toolCall(read(part, 'toolCallId'), read(part, 'toolName'), read(part, 'input') ?? read(part, 'args')),
+      toolCall(
+        read(part, 'toolCallId'),
+        read(part, 'toolName'),
+        read(part, 'input') ?? read(part, 'args'),
+        programOf(
+          read(read(part, 'providerMetadata') ?? read(part, 'providerOptions'), 'anthropic', 'caller'),
+          'toolId',
+        ),
+      ),
     )
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer, examplesOf, takeTyped } from './_definitions.ts'
+import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
@@ -26,6 +27,9 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * `providerOptions.anthropic` is merged into the definition (`strict`, `cache_control`, …). With a `type` of Anthropic's tools
  * (`bash_20250124`), it replaces description and schema. A failed result is text only, because the API demands it. Pictures
  * other than JPEG, PNG, GIF and WebP become text. `results` returns one user message with all results.
+ *
+ * A call of a program (`caller: { type: 'code_execution_…' }`) has `program`, and its result is JSON text without a note.
+ * `allowedCallers: ['program']` goes out as `code_execution_20260120`; `providerOptions.anthropic.allowed_callers` replaces it.
  *
  * @param options `pending`, `envelope` and `report`.
  * @example
@@ -53,6 +57,10 @@ export function anthropic(options: FormatOptions = {}): Format {
     definitions: definer(
       {
         optionsOf: (tool) => tool.providerOptions['anthropic'],
+        reach: (tool) => ({
+          allowed_callers: callersOf(tool, 'direct', 'code_execution_20260120'),
+          defer_loading: tool.deferLoading,
+        }),
         take: takeTyped,
         define({ name, description, inputSchema }, given, tool) {
           if (given['type'] !== undefined && given['type'] !== 'custom') return { name, ...given }
@@ -78,8 +86,8 @@ export function anthropic(options: FormatOptions = {}): Format {
 
     results(results, message) {
       const uses = toolUses(message)
-      const content = answers(results, options, uses.map(callOf)).map(({ result, place }) => {
-        const pieces = render(result, options, result.isError ? undefined : carry)
+      const content = answers(results, options, uses.map(callOf)).map(({ result, place, whole }) => {
+        const pieces = whole === undefined ? render(result, options, result.isError ? undefined : carry) : [whole]
         const [first] = pieces
         const toolset = read(uses[place], 'toolset_name')
         return {
@@ -113,7 +121,12 @@ function isOwn(message: unknown): boolean {
 }
 
 function callOf(block: unknown): ToolCall {
-  return toolCall(read(block, 'id'), read(block, 'name'), read(block, 'input'))
+  return toolCall(
+    read(block, 'id'),
+    read(block, 'name'),
+    read(block, 'input'),
+    programOf(read(block, 'caller'), 'tool_id'),
+  )
 }
 
 const carry: Carry<object> = ({ mimeType, data, uri }) => {

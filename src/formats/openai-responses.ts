@@ -5,6 +5,7 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
+import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
@@ -24,7 +25,8 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  *
  * `providerOptions.openai` is merged into the definition. `strict` is `false` unless the options set it, because otherwise
  * the API rewrites the schema and requires every property. Pass the message to `results`, so that custom calls get their own
- * type of answer, and answers to a program's calls name their `caller`. `results` returns an array of items.
+ * type of answer, and answers to a program's calls name their `caller`. Those are JSON text without a note. `results` returns an
+ * array of items.
  *
  * @param options `pending`, `envelope` and `report`.
  * @example
@@ -47,6 +49,10 @@ export function openaiResponses(options: FormatOptions = {}): Format {
     definitions: definer(
       {
         optionsOf: (tool) => tool.providerOptions['openai'],
+        reach: (tool) => ({
+          allowed_callers: callersOf(tool, 'direct', 'programmatic'),
+          defer_loading: tool.deferLoading,
+        }),
         take: takeTyped,
         define({ name, description, inputSchema }, given) {
           const { type = 'function' } = given
@@ -73,10 +79,10 @@ export function openaiResponses(options: FormatOptions = {}): Format {
 
     results(results, message) {
       const asked = openCalls(message)
-      return answers(results, options, asked.map(callOf)).map(({ result, place }) => {
+      return answers(results, options, asked.map(callOf)).map(({ result, place, whole }) => {
         const item = asked[place]
         const caller = read(item, 'caller')
-        const pieces = flagged(render(result, options, carry), result)
+        const pieces = whole === undefined ? flagged(render(result, options, carry), result) : [whole]
         return {
           type: typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output',
           call_id: answerId(result),
@@ -122,7 +128,7 @@ function openCalls(message: unknown): readonly unknown[] {
 
 function callOf(item: unknown): ToolCall {
   const args = typeOf(item) === 'function_call' ? read(item, 'arguments') : { input: read(item, 'input') }
-  return toolCall(read(item, 'call_id'), read(item, 'name'), args)
+  return toolCall(read(item, 'call_id'), read(item, 'name'), args, programOf(read(item, 'caller'), 'caller_id'))
 }
 
 const carry: Carry<object> = ({ mimeType, data, uri }) => {

@@ -18,7 +18,13 @@ export async function findPaused(
   const { name, session, toolCallId: id, callId, seq, journal } = found.record
   const { reason, digest, fingerprint, expiresAt, text, isApproved } = paused
   return {
-    call: { id: paused.id ?? id, name, args: text, ...('result' in paused && { result: paused.result }) },
+    call: {
+      id: paused.id ?? id,
+      name,
+      args: text,
+      program: journal?.program,
+      ...('result' in paused && { result: paused.result }),
+    },
     callId,
     invocationId,
     session,

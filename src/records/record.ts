@@ -18,7 +18,7 @@ import { readText, sortMembers } from '../kernel/json/json-text.ts'
  */
 export function digestOf(previous: string, record: ToolCallRecord): string {
   const { journal, updatedAt: _later, auditTrail, ...told } = record
-  const { caller, principal, result, handle, artifact, failure, skipped } = journal ?? {}
+  const { caller, principal, program, result, handle, artifact, failure, skipped } = journal ?? {}
   const end = auditTrail.findIndex(({ state }) => isSettled(state))
   const trail = end < 0 ? auditTrail : auditTrail.slice(0, end + 1)
   const text = JSON.stringify({
@@ -26,6 +26,7 @@ export function digestOf(previous: string, record: ToolCallRecord): string {
     auditTrail: trail,
     caller,
     principal,
+    program,
     result,
     handle,
     artifact,

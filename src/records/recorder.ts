@@ -209,9 +209,10 @@ export class JournalRecorder implements Recorder {
   }
 
   #whole(call: Received, record: ToolCallRecord, settlement?: RecordedSettlement): ToolCallRecord {
-    const { caller, principal } = call
+    const { caller, principal, program } = call
     const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }
     if (principal !== undefined) journal.principal = principal
+    if (program !== undefined) journal.program = program
     return this.#format.whole(record, journal, settlement)
   }
 

@@ -1,6 +1,6 @@
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
-import { BinaryArtifact, chosenClass, isOf } from '../kernel/result/kinds.ts'
+import { BinaryArtifact, chosenClass, isOf, JsonArtifact } from '../kernel/result/kinds.ts'
 import type { ContentBlock } from '../kernel/result/content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
@@ -10,7 +10,10 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
 import { classOfMediaType } from './shelf.ts'
-import { isShownAsMedia, keepSmall, type EncodedResult, encodeResult, type Receipt } from '../kernel/result/encode.ts'
+import { encodeResult, isShownAsMedia, jsonBlock, keepSmall } from '../kernel/result/encode.ts'
+import type { EncodedResult, Receipt } from '../kernel/result/encode.ts'
+import { readText } from '../kernel/json/json-text.ts'
+import { encodeFor, shownLimit } from '../kernel/stages/spool.ts'
 import { joinedBytes } from '../kernel/result/lines.ts'
 
 const chunkSize = 65_536
@@ -34,7 +37,7 @@ function keepLarge(encoded: EncodedResult, checked: Checked, kernel: Kernel): Pr
 /** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
 async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
+  const inlineLimit = shownLimit(checked, kernel)
   let open: OpenStream | undefined
   const pieces: Uint8Array[] = []
   let length = 0
@@ -44,7 +47,7 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
       const piece = await deadline.within(open.next())
       if (piece.done === true) {
         const bytes = joinedBytes(pieces, length)
-        return keepSmall(encodeResult(open.isText ? textOf(bytes) : bytes), checked)
+        return keepSmall(encodeFor(checked, open.isText ? textOf(bytes) : bytes), checked)
       }
       pieces.push(new Uint8Array(piece.value)) // the stream may reuse its buffer
       length += piece.value.byteLength
@@ -64,7 +67,7 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
 /** Keeps an artifact that the handler made: unchanged if it is small or stored already. */
 async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = tool.inlineLimit ?? kernel.inlineLimit
+  const inlineLimit = shownLimit(checked, kernel)
   try {
     const { handle, mediaType } = artifact
     if (handle === undefined && artifact.byteLength() > inlineLimit) {
@@ -77,6 +80,9 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
     const shown = isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact))
     return await deadline.within(shown, (text) => {
+      if (isShown && checked.program !== undefined) {
+        return { content: [jsonBlock(isOf(artifact, JsonArtifact) ? readText(text) : text)], artifact, handle }
+      }
       return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
     })
   } catch (cause) {

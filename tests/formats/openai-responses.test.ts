@@ -17,7 +17,8 @@ formatConformance('openai-responses', openaiResponses, {
   foreign: Object.entries(messages).flatMap(([name, all]) => (name === 'openai-responses' ? [] : all)),
   answersIn: (reply) =>
     (reply as Reply).map(({ call_id: id, output, caller }): ReadAnswer => {
-      const text = typeof output === 'string' ? output : output.map((part) => part.text ?? '').join('\n')
+      const shown = typeof output === 'string' ? output : output.map((part) => part.text ?? '').join('\n')
+      const text = caller === undefined ? shown : String(JSON.parse(shown)) // a program reads JSON
       return { id, text, failed: text.startsWith('Error: '), repeated: caller?.caller_id }
     }),
   refused: { providerOptions: { openai: { container: { type: 'auto' } } } },
@@ -123,7 +124,7 @@ describe('the results of openai-responses', () => {
       {
         type: 'function_call_output',
         call_id: 'call_2',
-        output: '12:00',
+        output: '"12:00"',
         caller: { type: 'program', caller_id: 'prog_1' },
       },
     ])

@@ -4,6 +4,14 @@ import { InvalidToolArgsError, type ToolError } from '../errors.ts'
 import { shortened } from '../json/text.ts'
 import { sha256 } from '#sha256'
 
+/** A program that a provider runs for the model, as its message names it. */
+export interface CallingProgram {
+  /** The provider's word, such as `program` or `code_execution_20260120`: at most 256 characters. */
+  readonly type: string
+  /** The provider's id of the program: at most 256 characters. */
+  readonly id?: string
+}
+
 /** What a model, a person or an app asks for. */
 export interface ToolCall {
   /** The provider's id of the call. It is repeated in the reply and identifies nothing else. */
@@ -13,6 +21,8 @@ export interface ToolCall {
   readonly args?: unknown
   /** The provider's own result, for tools of type `provider` only. */
   readonly result?: unknown
+  /** The model's program that makes the call. It gives no right, and is no part of the `callId`. Default: none. */
+  readonly program?: CallingProgram | undefined
   /** Names that providers use for the args. Their blocks are not calls: a format turns a message into calls. */
   readonly input?: never
   readonly arguments?: never
@@ -69,18 +79,27 @@ const strangers = ['input', 'arguments', 'parameters'] as const
 /** Makes a call from any value, so that the passage can always answer. The answer has the whole id. */
 export function callOf(given: ToolCall): TakenCall {
   try {
-    const { id, name, args, result } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
-    const call = {
+    const { id, name, args, result, program } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
+    const call: TakenCall = {
       id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
       name: typeof name === 'string' ? shortened(name, longestName) : '',
       args,
       result,
     }
     const refusal = args === undefined || typeof id === 'string' ? refusalOf(given, call) : undefined
-    return refusal === undefined ? call : { ...call, refusal }
+    if (refusal === undefined && program === undefined) return call
+    return { ...call, ...(refusal && { refusal }), ...(isProgram(program) && { program: programOf(program) }) }
   } catch {
     return { name: '' } // a value that cannot be read names no tool
   }
+}
+
+function isProgram(value: unknown): value is CallingProgram {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+}
+
+function programOf({ type, id }: CallingProgram): CallingProgram {
+  return { type: shortened(type, longestName), ...(typeof id === 'string' && { id: shortened(id, longestName) }) }
 }
 
 /** Returns the id for events and records. A long id becomes its beginning and its SHA-256. */

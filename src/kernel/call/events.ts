@@ -1,4 +1,4 @@
-import { type CallStatus, type SideEffect, toldId } from './call.ts'
+import { type CallingProgram, type CallStatus, type SideEffect, toldId } from './call.ts'
 import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ToolError } from '../errors.ts'
@@ -66,6 +66,8 @@ export interface EventEnvelope {
   readonly session: string
   /** For whom the call is made, if the host says so. */
   readonly principal?: string
+  /** The model's program that makes the call, if a program makes it. */
+  readonly program?: CallingProgram
   /** The number of the event within its invocation: from 0, without gaps. */
   readonly seq: number
   /** Milliseconds since the epoch. */
@@ -150,10 +152,11 @@ export function eventOf<Name extends ToolEventName>(
 }
 
 function made(parcel: Received, event: ToolEventName, body: object): ToolEvent {
-  const { callId, invocationId, name: toolName, session, principal, seq } = parcel
+  const { callId, invocationId, name: toolName, session, principal, program, seq } = parcel
   const id = toldId(parcel.id)
   const timestamp = Date.now()
   if (principal !== undefined) body = { principal, ...body }
+  if (program !== undefined) body = { program, ...body }
   const whole: unknown =
     id === undefined
       ? { event, callId, invocationId, toolName, session, seq, timestamp, ...body }

@@ -1,5 +1,5 @@
 import type { Caller, Observer, ToolContext } from '../ports.ts'
-import type { SideEffect, TakenCall } from './call.ts'
+import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Slots } from './in-flight.ts'
 import type { Receipt } from '../result/encode.ts'
@@ -56,6 +56,8 @@ export interface Reception {
 // does not compile.
 export interface Received extends Reception {
   readonly id: string | number | undefined
+  /** The model's program that makes the call, as the provider's message names it. It gives no right. */
+  readonly program: CallingProgram | undefined
   readonly context: ToolContext
   /** The name of the tool if it is resolved, else the name in the call. */
   readonly name: string
@@ -166,6 +168,9 @@ class Parcel implements Reception {
   }
   get name(): string {
     return this.tool === undefined ? this.call.name : this.tool.name
+  }
+  get program(): CallingProgram | undefined {
+    return this.call.program
   }
   get callId(): string | null {
     return this.identity === undefined ? null : this.identity.callId

@@ -1,7 +1,7 @@
 import type { ToolError } from '../errors.ts'
 import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from '../ports.ts'
-import type { CallStatus, SideEffect, ToolResult } from './call.ts'
+import type { CallingProgram, CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { Approval } from './parcel.ts'
 
 /** The state of a call. */
@@ -88,6 +88,7 @@ export interface Recording {
 export interface Journaled {
   readonly caller: Caller
   readonly principal?: string
+  readonly program?: CallingProgram
   /** The executor that wrote the record last, and the number of its fence. */
   readonly owner: string
   readonly fence: number

@@ -59,6 +59,15 @@ function encodeObject(value: object): EncodedResult {
   return blocks === undefined ? encodeJson(value) : encodeBlocks(blocks)
 }
 
+/** Shows a result as one JSON block of the whole, as a program reads it. Bytes have none. */
+export function shownAsJson(encoded: EncodedResult, value: unknown): EncodedResult {
+  const { source, Class } = encoded
+  if (typeof source !== 'string') return encoded
+  if (Class === JsonArtifact) return { ...encoded, blocks: [new TextedBlock(source, undefined)] }
+  const isPlain = value === null || typeof value === 'boolean' || Number.isFinite(value)
+  return { ...encoded, blocks: [jsonBlock(isPlain ? value : value === undefined ? null : source)] }
+}
+
 function encodeText(text: string): EncodedResult {
   return { source: text, Class: TextArtifact, blocks: [{ type: 'text', text: text === '' ? '(no output)' : text }] }
 }

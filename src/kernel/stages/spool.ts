@@ -3,15 +3,29 @@ import { isStream } from '../result/stream.ts'
 import { toldResult } from '../call/secrets.ts'
 import { type Checked, type Spooled, stamp } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
-import { isSmall, keepSmall, encodeResult } from '../result/encode.ts'
+import { type EncodedResult, encodeResult, isSmall, keepSmall, shownAsJson } from '../result/encode.ts'
+
+/** The most bytes of a result that a program gets, if its tool lists programs as callers. */
+const programLimit = 1_048_576
+
+/** Returns how many bytes of a result are shown whole. */
+export function shownLimit({ program, tool }: Checked, kernel: Kernel): number {
+  const { inlineLimit = kernel.inlineLimit, allowedCallers } = tool
+  const isWhole = program !== undefined && allowedCallers?.includes('program') === true
+  return isWhole ? Math.max(inlineLimit, programLimit) : inlineLimit
+}
+
+/** Encodes a complete result for the model, or as JSON for its program. */
+export function encodeFor({ program }: Checked, value: unknown): EncodedResult {
+  return program === undefined ? encodeResult(value) : shownAsJson(encodeResult(value), value)
+}
 
 /** Keeps the whole result, and makes the content for the model. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
-  const { inlineLimit = kernel.inlineLimit } = checked.tool
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
-  const encoded = encodeResult(toldResult(output, checked))
-  if (isSmall(encoded, inlineLimit)) return stamp(checked, 'receipt', keepSmall(encoded, checked))
+  const encoded = encodeFor(checked, toldResult(output, checked))
+  if (isSmall(encoded, shownLimit(checked, kernel))) return stamp(checked, 'receipt', keepSmall(encoded, checked))
   return keep(encoded, checked, kernel)
 }
 

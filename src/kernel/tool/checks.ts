@@ -72,6 +72,11 @@ const fields: Record<keyof ErasedConfig, Check> = {
   libraryOptions: object,
   mcpConfig: object,
   ui: object,
+  allowedCallers: [
+    "an array of 'model' and 'program'",
+    (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'model' || one === 'program'),
+  ],
+  deferLoading: flag,
   examples: list,
   secrets: [
     'an array of JSON Pointers such as "/password"',

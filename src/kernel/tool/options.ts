@@ -135,6 +135,13 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
   readonly hooks?: ToolHooks
   readonly mcpConfig?: McpConfig
   readonly ui?: ToolUi
+  /**
+   * Who calls the tool: the model itself, or a program that the provider runs for it. A program gets a result of up to 1 MiB
+   * whole. Told to the provider, which enforces it; a policy sees `call.program`. Default: the provider's, which is the model.
+   */
+  readonly allowedCallers?: readonly ('model' | 'program')[]
+  /** Whether the provider loads the definition only when its tool search finds it. Default: `false`. */
+  readonly deferLoading?: boolean
   /** Whether the model may read the messages of errors that the handler throws. Default: that of the executor. */
   readonly exposeErrors?: boolean
   /** Bytes of text and JSON up to which its results stay in the result object. Default: that of the executor. */

@@ -1,0 +1,76 @@
+import type { CallingProgram, ContentBlock, SpooledArtifact, ToolDefinition, ToolResult } from '../index.ts'
+import { read, text, type Fields } from './_read.ts'
+
+/** Returns the program that a message names as the caller of a call, if it is not the model itself. */
+export function programOf(caller: unknown, idName: string): CallingProgram | undefined {
+  const type = text(read(caller, 'type'))
+  if (type === '' || type === 'direct') return undefined
+  const id = read(caller, idName)
+  return { type, ...(typeof id === 'string' ? { id } : undefined) }
+}
+
+/** Returns the callers of a tool in the words of an API, or nothing if the tool does not name them. */
+export function callersOf({ allowedCallers }: ToolDefinition, model: string, program: string): string[] | undefined {
+  return allowedCallers?.map((caller) => (caller === 'model' ? model : program))
+}
+
+/** Returns the names of the options that an API without programs and tool search cannot take. */
+export function reachOf({ allowedCallers, deferLoading }: ToolDefinition): string[] {
+  const isForPrograms = allowedCallers !== undefined && allowedCallers.join() !== 'model'
+  return [...(isForPrograms ? ['allowedCallers'] : []), ...(deferLoading === true ? ['deferLoading'] : [])]
+}
+
+/** Returns the fields that are not `undefined`. */
+export function defined(fields: Fields): Fields | undefined {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/**
+ * Returns a result for the program that made the call: the whole value as JSON text, or an error as JSON text. A program
+ * would take a preview or a note for the value.
+ *
+ * @param limit Bytes of JSON text.
+ */
+export function programText(result: ToolResult, words: (block: ContentBlock) => string, limit = 1_048_576): string {
+  const { status, content, error, handle, toolName } = result
+  if (status !== 'ok') {
+    const { code, retryable, recommendations } = error ?? {}
+    const message = content.map(words).join('\n')
+    return JSON.stringify({ error: { status, code, message, retryable, recommendations } })
+  }
+  const whole = wholeJson(result, words)
+  if (whole !== undefined && bytesOf(whole) <= limit) return whole
+  const message = `The tool ran, but its result${sizeOf(result)} is too large, or not JSON, so ${toolName} gave a program nothing. Ask for less.`
+  return JSON.stringify({
+    error: { status: 'error', code: 'E_INVALID_TOOL_RESULT', message, retryable: false, handle },
+  })
+}
+
+/** Returns the whole value as JSON text, or `undefined` if the content may be a preview or a note. */
+function wholeJson(result: ToolResult, words: (block: ContentBlock) => string): string | undefined {
+  const { content, handle, artifact } = result
+  if (content.length === 1 && content[0]?.type === 'json') return words(content[0])
+  if (!content.every(({ type }) => type === 'text')) return undefined
+  // The executor was not told of the program, or the host made the result.
+  const shown = content.map(words).join('\n')
+  const isWhole = artifact === undefined ? handle === undefined : lengthOf(artifact) === bytesOf(shown)
+  return isWhole ? JSON.stringify(shown) : undefined
+}
+
+function sizeOf({ artifact }: ToolResult): string {
+  const length = artifact && lengthOf(artifact)
+  return length === undefined ? '' : ` of ${length.toLocaleString('en')} bytes of ${artifact?.mediaType}`
+}
+
+function lengthOf(artifact: SpooledArtifact): number | undefined {
+  try {
+    return artifact.byteLength()
+  } catch {
+    return undefined // a handler's own class may throw
+  }
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).byteLength
+}

@@ -70,6 +70,9 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
+  const inlineLimit = amount(options, 'inlineLimit', 16_384)
+  const guide: Kernel['guide'] = (artifact) => guideOf(artifact, extensions, report)
+  const keeping = { shelf, inlineLimit, guide }
   const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses(), records !== undefined)
   let held: Promise<PauseKeeper> | undefined
   const again = (error: unknown): never => {
@@ -94,12 +97,11 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     },
     spool: {
       shelf,
-      place: (...kept) => shelf.place(...kept),
-      keep: (output, call) => keep(output, call, kernel),
-      keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, kernel),
-      openArtifacts: (input, call) => openArtifacts(input, call, kernel),
+      keep: (output, call) => keep(output, call, keeping),
+      keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
+      openArtifacts: (input, call) => openArtifacts(input, call, keeping),
     },
-    guide: (artifact) => guideOf(artifact, extensions, report),
+    guide,
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     owns: ({ tool, slots, session }) =>
       isShared ||
@@ -110,7 +112,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       !tool.traits.concurrent ||
       gates.hasLine(session),
     timeout: amount(options, 'timeout', 30_000),
-    inlineLimit: amount(options, 'inlineLimit', 16_384),
+    inlineLimit,
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,
     gates,

@@ -44,18 +44,6 @@ export interface Approvals {
 /** Keeps large results, and opens them for handlers. */
 export interface Spool {
   readonly shelf: Shelf
-  /** Makes the artifact of a handle in the store, and lists it. */
-  place(
-    handle: string,
-    session: string,
-    reader: SpoolReader,
-    kept: {
-      readonly Class: ArtifactClass
-      readonly mediaType: string
-      readonly trusted: boolean
-      readonly toolName: string
-    },
-  ): SpooledArtifact
   /** Keeps a result that is a stream, an artifact or too large for the result object. */
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
   /** Keeps an artifact beside the result of a running call. */

@@ -14,12 +14,8 @@ for (let prime = 2, found = 0; found < 64; prime++) {
 }
 
 /**
- * Returns the SHA-256 of data, without platform APIs.
+ * Returns the SHA-256 of data, as `sha256-node.ts` does, but without platform APIs.
  *
- * @param data Bytes, or text, which is hashed as UTF-8 (a lone surrogate becomes U+FFFD, as in every encoder).
- * @returns 64 lower-case hex digits.
- * @example
- * sha256('abc') // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  * @see https://nvlpubs.nist.gov/nistpubs/FIPS/NIST.FIPS.180-4.pdf
  */
 export function sha256(data: string | Uint8Array): string {
@@ -28,15 +24,7 @@ export function sha256(data: string | Uint8Array): string {
   return hasher.digest()
 }
 
-/**
- * Makes an incremental hasher.
- *
- * @returns `update` takes the next bytes. `digest` returns 64 lower-case hex digits. After it, both throw.
- * @example
- * const hasher = createSha256()
- * hasher.update(new Uint8Array([97, 98, 99]))
- * hasher.digest() // the same as sha256('abc')
- */
+/** Makes an incremental hasher. After `digest` it throws. */
 export function createSha256(): { update(chunk: Uint8Array): void; digest(): string } {
   const state = start.slice()
   const schedule = new Int32Array(64)

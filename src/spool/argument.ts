@@ -1,6 +1,6 @@
 import type { Identified } from '../kernel/call/parcel.ts'
 import { isToolError } from '../kernel/errors.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import type { Keeping } from './store.ts'
 import { invalidArgs } from '../kernel/schema/validator.ts'
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
@@ -78,7 +78,7 @@ function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
   const search = (value: unknown, path: readonly PropertyKey[]): void => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return
     seen.add(value)
-    if (isReference(value)) found.set(value, path)
+    if (referenceMark in value) found.set(value as Reference, path)
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) search(item, [...path, index])
     else if (isPlainObject(value)) for (const key of Object.keys(value)) search(value[key], [...path, key])
   }
@@ -92,12 +92,12 @@ function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
  * @returns A copy of the args with the artifacts in their places; `undefined` if there are none.
  * @throws `E_INVALID_TOOL_ARGS` if a handle names no artifact, or one of another class.
  */
-export function openArtifacts(input: unknown, call: Identified, kernel: Kernel): Promise<unknown> | undefined {
+export function openArtifacts(input: unknown, call: Identified, keeping: Keeping): Promise<unknown> | undefined {
   if ((globalThis as { [inUse]?: true })[inUse] !== true) return undefined
   const references = referencesIn(input)
   if (references.size === 0) return undefined
   const opening = Array.from(references, async ([reference, path]) => {
-    return [reference, await open(reference, path, call, kernel)] as const
+    return [reference, await open(reference, path, call, keeping)] as const
   })
   return Promise.all(opening).then((opened) => {
     const artifacts = new Map<object, SpooledArtifact>(opened)
@@ -105,18 +105,14 @@ export function openArtifacts(input: unknown, call: Identified, kernel: Kernel):
   })
 }
 
-function isReference(value: object): value is Reference {
-  return referenceMark in value
-}
-
 async function open(
   { [referenceMark]: { handle, Class } }: Reference,
   path: readonly PropertyKey[],
   { name, session }: Identified,
-  { spool, guide }: Kernel,
+  { shelf, guide }: Keeping,
 ): Promise<SpooledArtifact> {
   try {
-    const opened = await spool.shelf.open(handle, session, [Class])
+    const opened = await shelf.open(handle, session, [Class])
     if (isOf(opened, Class)) return opened
     const { kind } = Class as unknown as typeof SpooledArtifact
     const message = `must be the handle of a ${kind} artifact, and is that of a ${opened.kind} artifact. ${guide(opened)}`

@@ -80,7 +80,10 @@ export function noArtifact(handle: string): ArtifactError {
 /** Copies the bytes of a source, since its owner may change them later. */
 async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
   const demandRoom = (length: number): void => {
-    if (length > maximumBytes) throw tooLarge(maximumBytes)
+    if (length <= maximumBytes) return
+    throw new ArtifactError(
+      `The result is larger than the ${maximumBytes.toLocaleString('en')} bytes that the store in memory can hold (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
+    )
   }
   if (typeof source === 'string') {
     demandRoom(source.length)
@@ -103,11 +106,4 @@ async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: Abort
     chunks.push(new Uint8Array(chunk))
   }
   return joinedBytes(chunks, length)
-}
-
-function tooLarge(maximumBytes: number): ArtifactError {
-  const most = maximumBytes.toLocaleString('en')
-  return new ArtifactError(
-    `The result is larger than the ${most} bytes that the store in memory can hold (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
-  )
 }

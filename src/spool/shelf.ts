@@ -3,14 +3,22 @@ import { classOfKind, JsonArtifact, TextArtifact } from '../kernel/result/kinds.
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
 import { LineIndex } from '../kernel/result/lines.ts'
-import type { ArtifactStore, Shelf, Shelved, SpoolReader } from '../kernel/ports.ts'
+import type { Received } from '../kernel/call/parcel.ts'
+import type { ArtifactStore, Shelf, Shelved, SpoolReader, SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 
 /** The most artifacts that are remembered. Of others the store still knows the bytes and the media type. */
 const mostRemembered = 10_000
 
+/** What the store does not know of an artifact. */
+interface Placement {
+  readonly Class: ArtifactClass
+  readonly mediaType: string
+  readonly trusted: boolean
+  readonly toolName: string
+}
+
 interface Remembered {
   readonly session: string
-  readonly Class: ArtifactClass
   readonly trusted: boolean
   readonly index: LineIndex
   readonly view: Shelved
@@ -26,14 +34,29 @@ export class ArtifactShelf implements Shelf {
     this.#store = store
   }
 
+  /** Writes an artifact to the store, and remembers it. The deadline of the call ends it. */
+  async write(
+    source: SpoolSource,
+    kept: Omit<Placement, 'toolName'>,
+    call: Received,
+  ): Promise<[StoredArtifact, SpooledArtifact]> {
+    const { session, deadline, name: toolName } = call
+    const { mediaType } = kept
+    const stored = await deadline.within(this.#store.write(source, { session, mediaType, signal: deadline.signal }))
+    const artifact = await deadline.within(this.#store.open(stored.handle, { session }), (reader) =>
+      this.place(stored.handle, session, reader, { ...kept, toolName }),
+    )
+    return [stored, artifact]
+  }
+
   /** Makes the artifact of a handle in the store, and remembers it. */
   place(handle: string, session: string, reader: SpoolReader, kept: Placement): SpooledArtifact {
     const { Class, mediaType, trusted, toolName } = kept
     const index = new LineIndex()
     const artifact = new Class({ reader, mediaType, handle, trusted, index })
-    const { kind, byteLength } = { kind: artifact.kind, byteLength: reader.byteLength }
-    const view: Shelved = { handle, kind, mediaType: artifact.mediaType, byteLength, toolName, Class }
-    this.#remembered.set(handle, { session, Class, trusted, index, view })
+    const { kind, mediaType: its } = artifact
+    const view: Shelved = { handle, kind, mediaType: its, byteLength: reader.byteLength, toolName, Class }
+    this.#remembered.set(handle, { session, trusted, index, view })
     const views = this.#sessions.get(session) ?? new Map<string, Shelved>()
     this.#sessions.set(session, views.set(handle, view))
     for (const oldest of this.#remembered.keys()) {
@@ -66,21 +89,11 @@ export class ArtifactShelf implements Shelf {
       const words = `The artifact could not be opened: ${wordsOf(error).message}`
       throw new ArtifactError(words, { cause: error, retryable: true })
     }
-    if (remembered === undefined) {
-      const { mediaType } = reader
-      return new (classOfMediaType(mediaType, classes))({ reader, mediaType, handle })
-    }
-    const { Class, trusted, index, view } = remembered
-    return new Class({ reader, mediaType: view.mediaType, handle, trusted, index })
+    const { mediaType } = reader
+    if (remembered === undefined) return new (classOfMediaType(mediaType, classes))({ reader, mediaType, handle })
+    const { trusted, index, view } = remembered
+    return new view.Class({ reader, mediaType: view.mediaType, handle, trusted, index })
   }
-}
-
-/** What a shelf remembers of a stored artifact. */
-export interface Placement {
-  readonly Class: ArtifactClass
-  readonly mediaType: string
-  readonly trusted: boolean
-  readonly toolName: string
 }
 
 /** Returns the class for a media type: one of `classes`, else JSON, text or bytes. */

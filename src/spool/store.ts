@@ -9,7 +9,7 @@ import { stageFields, type Checked, type Received } from '../kernel/call/parcel.
 import type { Kernel } from '../kernel/kernel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
-import { classOfMediaType } from './shelf.ts'
+import { classOfMediaType, type ArtifactShelf } from './shelf.ts'
 import { encodeResult, isShownAsMedia, jsonBlock, keepSmall } from '../kernel/result/encode.ts'
 import type { EncodedResult, Receipt } from '../kernel/result/encode.ts'
 import { readText } from '../kernel/json/json-text.ts'
@@ -18,26 +18,32 @@ import { joinedBytes } from '../kernel/result/lines.ts'
 
 const chunkSize = 65_536
 
-/** A result that does not go straight into the result object: an artifact, a stream, or a large result. */
-export type Storable = EncodedResult | SpooledArtifact | Stream
-
-/** Keeps a result in the store, unless it turns out to be small or is stored already. */
-export function keep(output: Storable, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  if (isArtifact(output)) return keepArtifact(output, checked, kernel)
-  return isStream(output) ? keepStream(output, checked, kernel) : keepLarge(output, checked, kernel)
+/** What keeping needs of the executor. */
+export interface Keeping extends Pick<Kernel, 'inlineLimit' | 'guide'> {
+  readonly shelf: ArtifactShelf
 }
 
-function keepLarge(encoded: EncodedResult, checked: Checked, kernel: Kernel): Promise<Receipt> {
+/** Keeps an artifact, a stream or a large result in the store, unless it turns out to be small or is stored already. */
+export function keep(
+  output: EncodedResult | SpooledArtifact | Stream,
+  checked: Checked,
+  keeping: Keeping,
+): Promise<Receipt> {
+  if (isArtifact(output)) return keepArtifact(output, checked, keeping)
+  return isStream(output) ? keepStream(output, checked, keeping) : keepLarge(output, checked, keeping)
+}
+
+function keepLarge(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { source, blocks, mediaType } = encoded
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
   const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
-  return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, kernel)
+  return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, keeping)
 }
 
 /** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
-async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Promise<Receipt> {
+async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = shownLimit(checked, kernel)
+  const inlineLimit = shownLimit(checked, keeping)
   let open: OpenStream | undefined
   const pieces: Uint8Array[] = []
   let length = 0
@@ -47,7 +53,7 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
       const piece = await deadline.within(open.next())
       if (piece.done === true) {
         const bytes = joinedBytes(pieces, length)
-        return keepSmall(encodeFor(checked, open.isText ? textOf(bytes) : bytes), checked)
+        return keepSmall(encodeFor(checked, open.isText ? new TextDecoder().decode(bytes) : bytes), checked)
       }
       pieces.push(new Uint8Array(piece.value)) // the stream may reuse its buffer
       length += piece.value.byteLength
@@ -56,7 +62,7 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
     const start = joinedBytes(pieces, length)
     const isShown = open.isText && tool.secrets.length === 0 // secrets cannot be masked in a stream
     const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
-    return await store(rest(start, open, deadline), kept, checked, kernel)
+    return await store(rest(start, open, deadline), kept, checked, keeping)
   } catch (cause) {
     open?.close()
     deadline.check()
@@ -65,9 +71,9 @@ async function keepStream(stream: Stream, checked: Checked, kernel: Kernel): Pro
 }
 
 /** Keeps an artifact that the handler made: unchanged if it is small or stored already. */
-async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel: Kernel): Promise<Receipt> {
+async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = shownLimit(checked, kernel)
+  const inlineLimit = shownLimit(checked, keeping)
   try {
     const { handle, mediaType } = artifact
     if (handle === undefined && artifact.byteLength() > inlineLimit) {
@@ -75,10 +81,10 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, kernel:
       const isShown = !isOf(artifact, BinaryArtifact) && tool.secrets.length === 0
       const start = isShown ? await deadline.within(artifact.bytes(0, previewLength)) : undefined
       const pieces = rest(undefined, openStream(artifact.chunks()), deadline)
-      return await store(pieces, { Class, mediaType, start }, checked, kernel)
+      return await store(pieces, { Class, mediaType, start }, checked, keeping)
     }
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
-    const shown = isShown ? artifact.asString() : previewOf(artifact, kernel.guide(artifact))
+    const shown = isShown ? artifact.asString() : previewOf(artifact, keeping.guide(artifact))
     return await deadline.within(shown, (text) => {
       if (isShown && checked.program !== undefined) {
         return { content: [jsonBlock(isOf(artifact, JsonArtifact) ? readText(text) : text)], artifact, handle }
@@ -100,21 +106,17 @@ export async function keepBeside(
   source: SpoolSource,
   mediaType: string,
   call: Received,
-  kernel: Kernel,
+  { shelf }: Keeping,
 ): Promise<StoredArtifact> {
-  const { session, deadline } = call
+  const { deadline } = call
   const { trusted = false } = stageFields(call).tool ?? {}
   let open: OpenStream | undefined
   try {
     deadline.check()
     if (isStream(source)) open = openStream(source)
     const pieces = open === undefined ? source : rest(undefined, open, deadline)
-    const writing = kernel.store.write(pieces, { session, mediaType, signal: deadline.signal })
-    const { handle, byteLength, sha256 } = await deadline.within(writing)
-    const kept = { Class: classOfMediaType(mediaType), mediaType, trusted, toolName: call.name }
-    await deadline.within(kernel.store.open(handle, { session }), (reader) =>
-      kernel.spool.place(handle, session, reader, kept),
-    )
+    const kept = { Class: classOfMediaType(mediaType), mediaType, trusted }
+    const [{ handle, byteLength, sha256 }] = await shelf.write(pieces, kept, call)
     return { handle, byteLength, sha256 }
   } catch (cause) {
     open?.close()
@@ -134,19 +136,14 @@ interface Description {
   readonly media?: readonly ContentBlock[]
 }
 
-async function store(source: SpoolSource, kept: Description, checked: Checked, kernel: Kernel): Promise<Receipt> {
-  const { session, deadline, tool } = checked
+async function store(source: SpoolSource, kept: Description, checked: Checked, keeping: Keeping): Promise<Receipt> {
+  const { deadline, tool } = checked
   const { Class, start, media = [] } = kept
-  const mediaType = kept.mediaType ?? (Class as unknown as typeof SpooledArtifact).mediaType
+  const { mediaType = (Class as unknown as typeof SpooledArtifact).mediaType } = kept
   try {
-    const writing = kernel.store.write(source, { session, mediaType, signal: deadline.signal })
-    const handle = await deadline.within(writing, (written) => written.handle)
-    const { name: toolName, trusted } = tool
-    const artifact = await deadline.within(kernel.store.open(handle, { session }), (reader) =>
-      kernel.spool.place(handle, session, reader, { Class, mediaType, trusted, toolName }),
-    )
-    const preview = await deadline.within(previewOf(artifact, kernel.guide(artifact)))
-    return { content: [{ type: 'text', text: preview }, ...media], artifact, handle }
+    const [stored, artifact] = await keeping.shelf.write(source, { Class, mediaType, trusted: tool.trusted }, checked)
+    const preview = await deadline.within(previewOf(artifact, keeping.guide(artifact)))
+    return { content: [{ type: 'text', text: preview }, ...media], artifact, handle: stored.handle }
   } catch (cause) {
     deadline.check()
     throw unkept(cause, start)
@@ -156,7 +153,8 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
 /** @param start The beginning of the result, if it is text: the model gets at least that. */
 function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
   if (cause instanceof ArtifactError && start === undefined) return cause
-  const beginning = start === undefined ? '' : `\nIt begins: ${textOf(start.subarray(0, previewLength))}…`
+  const beginning =
+    start === undefined ? '' : `\nIt begins: ${new TextDecoder().decode(start.subarray(0, previewLength))}…`
   return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}${beginning}`, {
     cause,
     retryable: isToolError(cause) && cause.retryable,
@@ -189,8 +187,4 @@ async function* rest(
   } finally {
     open.close()
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
 }

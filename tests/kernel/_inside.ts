@@ -16,7 +16,7 @@ export {
 } from '../../src/kernel/outcome/failure.ts'
 export { isArtifact } from '../../src/kernel/result/brand.ts'
 export { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/result/content.ts'
-export { artifactClass } from '../../src/kernel/result/kinds.ts'
+export { chosenClass } from '../../src/kernel/result/kinds.ts'
 export { LineIndex, MemoryReader, stretch } from '../../src/kernel/result/lines.ts'
 export { isStream, openStream, type Stream } from '../../src/kernel/result/stream.ts'
 export { isGenerator } from '../../src/kernel/run/generator.ts'

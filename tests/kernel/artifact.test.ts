@@ -11,7 +11,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import type * as Artifacts from '../../src/kernel/result/artifact.ts'
 import { work } from './_calls.ts'
-import { artifactClass, isArtifact, MemoryReader } from './_inside.ts'
+import { chosenClass, isArtifact, MemoryReader } from './_inside.ts'
 
 const border = 262_144
 
@@ -260,7 +260,7 @@ describe('what an artifact is', () => {
     expect(isArtifact(theirs)).toBe(true)
     expect(isArtifact({ kind: 'text' })).toBe(false)
     expect(isArtifact(null)).toBe(false)
-    expect(artifactClass(copy.SpooledArtifact as never)).toBe(copy.SpooledArtifact)
+    expect(chosenClass(copy.SpooledArtifact as never, TextArtifact)).toBe(copy.SpooledArtifact)
     const result = await createExecutor({ tools: [work('t', () => theirs)] }).execute({ name: 't' })
     expect(result.artifact).toBe(theirs)
   })

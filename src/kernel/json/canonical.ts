@@ -40,9 +40,6 @@ let spare: Writer | undefined
  * @param canonicalArgs The text of the args from `canonicalize`.
  * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
  * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the name holds a lone surrogate.
- * @example
- * callIdOf('get_forecast', canonicalize({ city: 'Oslo' }))
- * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function callIdOf(toolName: string, canonicalArgs: string): string {
   return sha256('{"args":' + canonicalArgs + ',"tool":' + canonicalize(toolName) + '}')

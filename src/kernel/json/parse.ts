@@ -10,8 +10,6 @@ import { InvalidToolArgsError } from '../errors.ts'
  * @param limit The maximum length of the text in bytes of UTF-8. Default: 262,144.
  * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS if the text is not JSON.
  * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the text is JSON, but ambiguous, too deep or too large.
- * @example
- * parseArgs(' ') // {}
  */
 export function parseArgs(text: string, limit: number = 262_144): unknown {
   return text.length <= limit && !/[^\t\n\r ]/.test(text) ? {} : parseJson(text, { limit })

@@ -93,26 +93,24 @@ export function isOf(artifact: SpooledArtifact, Class: ArtifactClass): boolean {
   return isOfOwnKind || kind === SpooledArtifact.kind || artifact instanceof Class
 }
 
-/** Returns the subclass that the `artifact` option of a tool names. Throws `E_ARTIFACT` if it names none. */
-export function artifactClass<Artifact extends SpooledArtifact>(
-  option: ArtifactOption<Artifact>,
-): ArtifactClass<Artifact> {
-  if (isArtifactClass(option)) return option as ArtifactClass<Artifact>
+/**
+ * Returns the subclass that the `artifact` option of a tool names, else the one that the result suggests.
+ *
+ * @throws `E_ARTIFACT` if the option names none.
+ */
+export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
+  if (option === undefined) return otherwise
+  if (isArtifactClass(option)) return option as ArtifactClass
   let given: unknown
   try {
     given = (option as () => unknown)()
   } catch (cause) {
     throw new ArtifactError("The tool's `artifact` function threw instead of giving a class.", { cause })
   }
-  if (isArtifactClass(given)) return given as ArtifactClass<Artifact>
+  if (isArtifactClass(given)) return given as ArtifactClass
   throw new ArtifactError(
     "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
   )
-}
-
-/** Returns the subclass that the `artifact` option of a tool names, else the one that the result suggests. */
-export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
-  return option === undefined ? otherwise : artifactClass(option)
 }
 
 /** Returns the class of the kernel for a kind of artifact. */

@@ -9,7 +9,7 @@ import { type EncodedResult, encodeResult, isSmall, keepSmall, shownAsJson } fro
 const programLimit = 1_048_576
 
 /** Returns how many bytes of a result are shown whole. */
-export function shownLimit({ program, tool }: Checked, kernel: Kernel): number {
+export function shownLimit({ program, tool }: Checked, kernel: Pick<Kernel, 'inlineLimit'>): number {
   const { inlineLimit = kernel.inlineLimit, allowedCallers } = tool
   const isWhole = program !== undefined && allowedCallers?.includes('program') === true
   return isWhole ? Math.max(inlineLimit, programLimit) : inlineLimit

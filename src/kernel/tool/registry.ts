@@ -11,8 +11,7 @@ const mostFormer = 10_000
 export class ToolRegistry {
   readonly parent: ToolRegistry | undefined
   readonly #tools = new Map<string, ToolDefinition>()
-  /** Names by alias, and by the spelling that is equal for names that differ only by `-`, `_` and case. */
-  readonly #aliases = new Map<string, string>()
+  /** Names by the spelling of a name or alias, which is equal for those that differ only by `-`, `_` and case. */
   readonly #spellings = new Map<string, string>()
   /** Tools whose `add` was undone; the undo of a replacement does not restore them. */
   readonly #undone = new WeakSet<ToolDefinition>()
@@ -96,28 +95,19 @@ export class ToolRegistry {
     return names
   }
 
-  /**
-   * Hides a tool from callers, who may still call it. A tool that replaces it is hidden too.
-   *
-   * @returns `false` if there is no tool of this name.
-   */
+  /** Hides a tool from callers, who may still call it, and one that replaces it. Returns `false` if there is no such tool. */
   hide(name: string): boolean {
     return this.#setHidden(name, true)
   }
 
-  /**
-   * Shows a tool that was hidden here or in the parent.
-   *
-   * @returns `false` if there is no tool of this name.
-   */
+  /** Shows a tool that was hidden here or in the parent. Returns `false` if there is no tool of this name. */
   unhide(name: string): boolean {
     return this.#setHidden(name, false)
   }
 
   /** Whether a tool is hidden from callers. */
   isHidden(name: string): boolean {
-    const said = this.#hidden.get(name)
-    return said ?? (!this.#tools.has(name) && this.parent?.isHidden(name) === true)
+    return this.#hidden.get(name) ?? (!this.#tools.has(name) && this.parent?.isHidden(name) === true)
   }
 
   /** Returns the tool of exactly this name. */
@@ -198,8 +188,8 @@ export class ToolRegistry {
   }
 
   #byAlias(alias: string): ToolDefinition | undefined {
-    const name = this.#aliases.get(alias)
-    if (name !== undefined) return this.#tools.get(name)
+    const tool = this.#tools.get(this.#spellings.get(spelling(alias)) ?? '')
+    if (tool?.aliases.includes(alias) === true) return tool
     return this.parent === undefined ? undefined : this.parent.#byAlias(alias)
   }
 
@@ -212,7 +202,6 @@ export class ToolRegistry {
     }
     this.#tools.set(name, definition)
     for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
-    for (const alias of aliases) if (alias !== name) this.#aliases.set(alias, name)
     this.#notify()
   }
 
@@ -227,7 +216,6 @@ export class ToolRegistry {
       if (this.#former.size <= mostFormer) break
       this.#former.delete(oldest)
     }
-    for (const alias of definition.aliases) this.#aliases.delete(alias)
     this.#notify()
   }
 }

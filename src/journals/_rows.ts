@@ -1,5 +1,12 @@
-import { isToolError, JournalError, parseJson, type ToolCallRecord, type ToolCallState } from '../index.ts'
-import { factsOf, isListed, newestFirst, standingOf, type Listed, type RecordQuery } from '../records/index.ts'
+import {
+  InvalidConfigurationError,
+  isToolError,
+  JournalError,
+  parseJson,
+  type ToolCallRecord,
+  type ToolCallState,
+} from '../index.ts'
+import type { Fence, Found, Listed, RecordQuery } from '../records/index.ts'
 
 /** How many records one page of a list has. */
 export const pageLength = 100
@@ -59,29 +66,50 @@ export function listedRecord(
   }
 }
 
-/** A row of a list. */
-export interface ListedRow extends Omit<Listed, 'record'> {
-  readonly id: unknown
-  readonly text: unknown
-  readonly isSettled: boolean
+/** A row of a database: `id`, `record`, `owner` and `version`; in a list `created_at` and `idle` too. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Returns the fence of a row. */
+export function fenceOf(row: Row): Fence {
+  return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
-/** Returns what a query lists of these rows. */
-export function listedRows(
-  rows: readonly ListedRow[],
+/** Lists records in pages. A page has the rows of a query, newest first. */
+export async function* listPages(
+  page: (query: RecordQuery, limit: number) => Promise<readonly Row[]>,
   query: RecordQuery,
   report: ((error: unknown) => void) | undefined,
-): Listed[] {
-  const listed: Listed[] = []
-  for (const { id, text, isSettled, fence, idle } of rows) {
-    if (isSettled && (query.state ?? 'settled') !== 'settled') continue
-    if (fence.owner !== (query.owner ?? fence.owner) || idle < (query.silentFor ?? 0)) continue
-    const record = listedRecord(text, id, query.state === 'waiting' ? () => {} : report)
-    if (record === undefined) continue
-    const facts = { ...factsOf(record), standing: standingOf(isSettled, record.journal?.awaits) }
-    if (isListed(facts, fence.owner, idle, query)) listed.push({ record, fence, idle })
+): AsyncGenerator<Listed, void, undefined> {
+  requireState(query)
+  let { before, limit: left = Infinity } = query
+  while (left > 0) {
+    const most = Math.min(left, pageLength)
+    const rows = await page({ ...query, before }, most)
+    for (const row of rows) {
+      const record = listedRecord(row['record'], row['id'], report)
+      if (record !== undefined) yield { record, fence: fenceOf(row), idle: Math.max(0, Number(row['idle'])) }
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < most) return
+    before = { createdAt: Number(last['created_at']), id: String(last['id']) }
+    left -= rows.length
   }
-  return listed.toSorted((a, b) => newestFirst(a.record, b.record)).slice(0, query.limit)
+}
+
+/** Refuses a query with a state that does not exist: it would list everything. */
+export function requireState({ state }: RecordQuery): void {
+  if (state === undefined || ['waiting', 'running', 'settled'].includes(state)) return
+  throw new InvalidConfigurationError(
+    `\`state\` must be waiting, running or settled, got ${JSON.stringify(String(state).slice(0, 80))}.`,
+  )
+}
+
+/** Returns the records of rows with their fences. Leaves damaged ones out. */
+export function foundRows(rows: readonly Row[]): Found[] {
+  return rows.flatMap((row) => {
+    const record = listedRecord(row['record'], row['id'], () => {})
+    return record === undefined ? [] : [{ record, fence: fenceOf(row) }]
+  })
 }
 
 const states: Readonly<Record<ToolCallState, true>> = {
@@ -132,10 +160,15 @@ function readText(text: string): unknown {
 
 /** Refuses ids that would collide or be lost: UTF-8 merges lone surrogates, and Postgres has no NUL. */
 export function requireId(id: string): void {
-  if (id.isWellFormed() && !id.includes('\0')) return
+  if (isId(id)) return
   throw new JournalError(
     `An invocation id must be well-formed text without NUL, got ${JSON.stringify(id.slice(0, 80))}.`,
   )
+}
+
+/** Returns whether a record may have this id. */
+export function isId(id: string): boolean {
+  return id.isWellFormed() && !id.includes('\0')
 }
 
 /** Wraps an error of a database. It has the kind but not the message, which may name hosts and files. */

@@ -4,22 +4,18 @@
  *
  * @module
  */
-import { InvalidConfigurationError, JournalError, type Extension } from '../index.ts'
-import { isSettled, type Journal, records } from '../records/index.ts'
-import { beatsKept, closed, journalError, listedRows, recordOf, requireId, textOf } from './_rows.ts'
+import { InvalidConfigurationError, type Extension } from '../index.ts'
+import { records, type Deleted, type Journal } from '../records/index.ts'
+import { columnsOf } from './_columns.ts'
+import { closed, fenceOf, foundRows, isId, listPages, pageLength, recordOf, requireId, type Row } from './_rows.ts'
+import { connect, isUndone, refusal, within, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
+import { Statements } from './postgres/_statements.ts'
+import { prepare, type Tables } from './postgres/_tables.ts'
+import { Watch } from './postgres/_watch.ts'
 
-const schemaVersion = 1
-const description = 'Toolwright journal '
-/** A number that other programs are unlikely to lock. */
-const lock = 7_301_982_154
+export type { PostgresConnection, PostgresPool } from './postgres/_connection.ts'
+
 const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
-
-type Row = Record<string, unknown>
-
-/** The part of a pool that the journal needs. `pg.Pool` and others have it. */
-export interface PostgresPool {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
-}
 
 export interface PostgresJournalOptions {
   /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
@@ -28,6 +24,11 @@ export interface PostgresJournalOptions {
   readonly prefix?: string
   /** How long the server may take to answer, in milliseconds. Default: 10,000. */
   readonly timeout?: number
+  /**
+   * Whether changes are told by `NOTIFY`, which takes a lock of the whole server at each commit. Without it there is no
+   * `watch`. Default: `true`.
+   */
+  readonly notify?: boolean
 }
 
 /** A Postgres journal, for `use`. */
@@ -41,8 +42,8 @@ export interface PostgresJournal extends Extension {
  * Keeps the records of calls in Postgres (12 or newer), for any number of machines.
  *
  * The tables are made on first use. Every change is one statement. Only the server's clock counts, so a step of a client's
- * clock changes nothing. If the server's clock is set ahead, owners look silent until their next sign of life, within 5
- * seconds.
+ * clock changes nothing. An executor notices if the server's clock was set ahead, and takes no living owner for dead. One
+ * that starts within 5 seconds of such a step cannot notice it.
  *
  * @param pool A `pg.Pool` or the like, which the host configures and closes. Or a connection string: the journal then loads
  * the package `pg`, and closes its pool with the executor.
@@ -63,9 +64,9 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   }
   const schema = nameOf('schema', options.schema ?? 'public')
   const prefix = nameOf('prefix', options.prefix ?? 'toolwright_')
-  const calls = `"${schema}"."${prefix}calls"`
-  const owners = `"${schema}"."${prefix}owners"`
-  const { timeout = 10_000 } = options
+  const table = (name: string): string => `"${schema}"."${prefix}${name}"`
+  const tables: Tables = { calls: table('calls'), owners: table('owners'), cuts: table('cuts'), schema, prefix }
+  const { timeout = 10_000, notify = true } = options
   if (typeof timeout !== 'number' || !(timeout > 0 && timeout < 2 ** 31)) {
     throw new InvalidConfigurationError(`\`timeout\` must be a number of milliseconds above 0, got ${String(timeout)}.`)
   }
@@ -92,8 +93,8 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     }
   }
 
-  async function query(text: string, values: unknown[]): Promise<readonly Row[]> {
-    const prepared = (preparation ??= prepare(ask, calls, owners, prefix))
+  async function query(text: string, values?: unknown[]): Promise<readonly Row[]> {
+    const prepared = (preparation ??= prepare(ask, tables))
     try {
       await prepared
     } catch (error) {
@@ -103,68 +104,62 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     return ask(text, values)
   }
 
+  const statements = new Statements(query, tables, notify)
+  const { channel } = statements
+  const watch = new Watch({ channel, connected, changed: (since) => statements.changed(since) })
+
   const journal: Journal = {
     isDurable: true,
 
     async claim(record, owner) {
-      const rows = await query(
-        `INSERT INTO ${calls} (id, owner, held_since, version, settled, record) VALUES ($1, $2, 0, 0, $3, $4)
-        ON CONFLICT (id) DO NOTHING RETURNING version`,
-        [record.id, owner, isSettled(record.state), textOf(record)],
-      )
-      return rows.length === 1 ? { owner, number: 0 } : null
+      return (await statements.claim(columnsOf(record), owner, record.session)) ? { owner, number: 0 } : null
     },
 
-    async write(record, { owner, number }) {
-      const rows = await query(
-        `UPDATE ${calls} SET version = version + 1, settled = $4, record = $5, updated_at = clock_timestamp()
-        WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version`,
-        [record.id, owner, number, isSettled(record.state), textOf(record)],
-      )
-      return rows.length === 1
+    async write(record, fence) {
+      return statements.write(columnsOf(record), fence, record.session)
     },
 
     async read(invocationId) {
       requireId(invocationId)
-      const [row] = await query(`SELECT record, owner, version FROM ${calls} WHERE id = $1`, [invocationId])
+      const row = await statements.read(invocationId)
       return row === undefined ? null : { record: recordOf(row['record'], invocationId), fence: fenceOf(row) }
     },
 
     async takeOver(invocationId, fence, owner) {
       requireId(invocationId)
-      const [row] = await query(
-        `UPDATE ${calls} SET owner = $4, held_since = version + 1, version = version + 1, updated_at = clock_timestamp()
-        WHERE id = $1 AND owner = $2 AND version = $3 AND NOT settled RETURNING owner, version`,
-        [invocationId, fence.owner, fence.number, owner],
-      )
+      const row = await statements.takeOver(invocationId, fence, owner)
       return row === undefined ? null : fenceOf(row)
     },
 
-    async *list(wanted, report) {
-      const hasSettled = (wanted.state ?? 'settled') === 'settled'
-      const rows = await query(
-        `SELECT id, record, settled, calls.owner, version,
-          (1000 * extract(epoch FROM clock_timestamp() - greatest(updated_at, beat_at)))::float8 AS idle
-        FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
-        WHERE settled <= $1`,
-        [hasSettled],
-      )
-      const all = rows.map((row) => ({
-        id: row['id'],
-        text: row['record'],
-        isSettled: row['settled'] === true,
-        fence: fenceOf(row),
-        idle: Math.max(0, Number(row['idle'])),
-      }))
-      yield* listedRows(all, wanted, report)
+    list: (listed, report) => listPages((page, limit) => statements.list(page, limit), listed, report),
+
+    settledOf: async (ids) => foundRows(await statements.settledOf(ids.filter(isId))),
+
+    beat: (owner) => statements.beat(owner),
+
+    async requestCancel(invocationId) {
+      requireId(invocationId)
+      return statements.requestCancel(invocationId)
     },
 
-    async beat(owner) {
-      await query(
-        `INSERT INTO ${owners} (owner) VALUES ($1) ON CONFLICT (owner) DO UPDATE SET beat_at = clock_timestamp()`,
-        [owner],
-      )
+    async delete({ settledBefore, limit }) {
+      const all: Deleted[] = []
+      while (all.length < limit) {
+        const { deleted, isEnd } = await statements.delete(settledBefore, Math.min(limit - all.length, pageLength))
+        all.push(...deleted)
+        if (isEnd) break
+      }
+      return all
     },
+
+    cuts: () => statements.cuts(),
+
+    ...(notify && {
+      watch(listener) {
+        if (isClosed) throw closed()
+        return watch.add(listener)
+      },
+    }),
   }
 
   return {
@@ -172,74 +167,12 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     ...records(journal),
     async close() {
       isClosed = true
+      watch.close()
       const own = await connection?.catch(() => undefined)
       connection = undefined
       await own?.end()
     },
   }
-}
-
-/** A pool that the journal made. */
-interface OwnPool extends PostgresPool {
-  end(): Promise<void>
-}
-
-async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
-  const { default: pg } = await import('#pg').catch((cause: unknown) => {
-    throw new JournalError('A connection string needs the package pg: install it, or give postgresJournal a pool.', {
-      cause,
-    })
-  })
-  const pool = new pg.Pool({
-    connectionString,
-    connectionTimeoutMillis: timeout,
-    query_timeout: timeout,
-    allowExitOnIdle: true, // signs of life do not keep the process alive
-  })
-  pool.on('error', () => {}) // an idle connection failed: the next statement opens another, or fails with the reason
-  return pool
-}
-
-/** Makes the tables if they are missing. Only then the user needs the right to make tables. */
-async function prepare(
-  ask: (text: string, values?: unknown[]) => Promise<readonly Row[]>,
-  calls: string,
-  owners: string,
-  prefix: string,
-): Promise<void> {
-  const versionOf = async (): Promise<string | undefined> => {
-    const [row] = await ask(`SELECT obj_description(to_regclass($1)::oid, 'pg_class') AS version`, [calls])
-    const version = row?.['version']
-    return typeof version === 'string' ? version.slice(description.length) : undefined
-  }
-  if ((await versionOf()) === undefined) {
-    // One statement, so that it is atomic with any pool. The lock prevents two servers from making the tables at once.
-    await ask(`DO $$ BEGIN
-      PERFORM pg_advisory_xact_lock(${lock});
-      CREATE TABLE IF NOT EXISTS ${calls} (
-        id text COLLATE "C" PRIMARY KEY,
-        owner text NOT NULL,
-        held_since integer NOT NULL, -- the version at which the owner got the record: only fences from then on may write
-        version integer NOT NULL, -- the number of writes since the claim
-        settled boolean NOT NULL,
-        record text NOT NULL,
-        updated_at timestamptz NOT NULL DEFAULT clock_timestamp()
-      );
-      CREATE INDEX IF NOT EXISTS "${prefix}calls_unfinished" ON ${calls} (id) WHERE NOT settled;
-      CREATE TABLE IF NOT EXISTS ${owners} (
-        owner text COLLATE "C" PRIMARY KEY,
-        beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
-      );
-      COMMENT ON TABLE ${calls} IS '${description}${schemaVersion}';
-    END $$`)
-  }
-  const version = await versionOf()
-  if (version !== String(schemaVersion)) {
-    throw new JournalError(
-      `The tables are of version ${version} of this journal, which knows ${schemaVersion}. Give it another schema or prefix.`,
-    )
-  }
-  await ask(`DELETE FROM ${owners} WHERE beat_at < clock_timestamp() - interval '1 millisecond' * $1::int`, [beatsKept])
 }
 
 /** Returns a name that needs no escaping in SQL. */
@@ -248,36 +181,4 @@ function nameOf(option: string, name: string): string {
   throw new InvalidConfigurationError(
     `\`${option}\` must be lower-case letters, digits and underscores, 40 at most, got ${JSON.stringify(name)}.`,
   )
-}
-
-function fenceOf(row: Row): { owner: string; number: number } {
-  return { owner: String(row['owner']), number: Number(row['version']) }
-}
-
-/** Waits for a limited time. A late write may still succeed: then the fence decides. */
-async function within<Value>(timeout: number, run: () => Promise<Value>): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new JournalError(`The journal's server did not answer within ${timeout} ms.`, { retryable: true }))
-    }, timeout)
-  })
-  try {
-    return await Promise.race([run(), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** Whether an error is a serialization failure or a deadlock. The server then undid the statement. */
-function isUndone(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return code === '40001' || code === '40P01'
-}
-
-function refusal(error: unknown): JournalError {
-  const { code } = (error ?? {}) as { code?: unknown }
-  const kind = typeof code === 'string' ? code : 'no connection'
-  // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.
-  return journalError(error, kind, typeof code !== 'string' || /^(?:08|53|57|[A-Z])/.test(code))
 }

@@ -11,12 +11,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
+  listOf,
   opened,
   recordOf,
   settledOf,
   unfinishedOf,
   type Opened,
 } from '../conformance/journals.ts'
+import { makeOlderFile } from './_older.ts'
 
 let root: string
 let count = 0
@@ -92,24 +94,19 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 3')
+    newer.exec('PRAGMA user_version = 4')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 3, and this journal knows 2/)
+    expect(() => sqliteJournal(file)).toThrow(/version 4, and this journal knows 3/)
   })
 
-  test('a file of version 1 with its records, and knows its owners on', async () => {
+  test('a file of version 1, and knows its owners on', async () => {
     const file = newFile()
-    const { journal, close } = open(file)
-    await journal.claim(recordOf('a'), 'mine')
+    makeOlderFile(file, 1)
+    const { journal } = open(file)
     await journal.beat('mine')
-    await close?.()
-    const older = new DatabaseSync(file)
-    older.exec('ALTER TABLE owners DROP COLUMN beat_uptime; PRAGMA user_version = 1')
-    older.close()
-    const now = open(file).journal
-    expect(await unfinishedOf(now)).toMatchObject([{ record: { id: 'a' }, fence: { owner: 'mine', number: 0 } }])
-    await now.beat('mine')
-    expect((await unfinishedOf(now))[0]?.idle).toBeLessThan(60_000)
+    const running = await listOf(journal, { state: 'running', session: 'one' })
+    expect(running).toMatchObject([{ record: { id: 'running' }, fence: { owner: 'mine', number: 0 } }])
+    expect(running[0]?.idle).toBeLessThan(60_000)
   })
 
   test('what looks like a URI as the path that it is', async () => {

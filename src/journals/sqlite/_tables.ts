@@ -1,68 +1,128 @@
 import { uptime } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import { InvalidConfigurationError } from '../../index.ts'
-import { beatsKept } from '../_rows.ts'
+import { InvalidConfigurationError, type ToolCallRecord } from '../../index.ts'
+import { columnsOf } from '../_columns.ts'
+import { beatsKept, recordOf } from '../_rows.ts'
 
-const schemaVersion = 2
+const schemaVersion = 3
+
+const indexes = `
+  CREATE INDEX calls_created ON calls (created_at, id);
+  CREATE INDEX calls_session ON calls (session, created_at, id);
+  CREATE INDEX calls_running ON calls (created_at, id) WHERE state = 'running';
+  CREATE INDEX calls_waiting ON calls (created_at, id) WHERE state = 'waiting';
+  CREATE INDEX calls_waiting_session ON calls (session, created_at, id) WHERE state = 'waiting';
+  CREATE INDEX calls_expiring ON calls (expires_at) WHERE state = 'waiting';
+  CREATE INDEX calls_settled ON calls (settled_at) WHERE state = 'settled';
+  CREATE INDEX calls_cancelled ON calls (owner) WHERE cancel = 1;
+  CREATE INDEX calls_changed ON calls (changed) WHERE changed IS NOT NULL;
+  CREATE TABLE cuts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    digest TEXT NOT NULL UNIQUE -- of a deleted settlement to which one that is left may be chained
+  ) STRICT;
+`
+
 const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
-    held_since INTEGER NOT NULL, -- the version at which the owner got the record: only fences from then on may write
-    version INTEGER NOT NULL,    -- the number of writes since the claim
-    settled INTEGER NOT NULL,
+    held_since INTEGER NOT NULL,       -- the version at which the owner got the record: only fences from then on may write
+    version INTEGER NOT NULL,          -- the number of writes since the claim
     record TEXT NOT NULL,
-    updated_at INTEGER NOT NULL
+    updated_at INTEGER NOT NULL,
+    session TEXT NOT NULL,             -- or its digest
+    state TEXT NOT NULL,               -- running, waiting or settled
+    waits TEXT,                        -- for what, if it waits
+    created_at REAL NOT NULL,
+    expires_at REAL,                   -- if it waits
+    settled_at REAL,
+    cancel INTEGER NOT NULL DEFAULT 0, -- whether its owner was asked to cancel it
+    changed INTEGER                    -- the number of its last change that a watch tells
   ) STRICT;
-  CREATE INDEX calls_unfinished ON calls (id) WHERE settled = 0;
   CREATE TABLE owners (
     owner TEXT PRIMARY KEY,
     beat_at INTEGER NOT NULL,
     beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; steps of the wall clock do not change it
   ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${schemaVersion};
+  ${indexes}
 `
 
-const upgrade = `
-  ALTER TABLE owners ADD COLUMN beat_uptime INTEGER;
-  PRAGMA user_version = ${schemaVersion};
-`
+/** What brings a file of each version to the next. */
+const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
+  0: (database) => database.exec(schema),
+  1: (database) => database.exec('ALTER TABLE owners ADD COLUMN beat_uptime INTEGER'),
+  2: addColumns,
+}
 
-/** Makes the tables of a new file, upgrades those of an older version, and deletes owners that ended long ago. */
+/**
+ * Makes the tables of a new file, upgrades those of an older version step by step, and deletes owners that ended long ago. The
+ * caller holds the transaction.
+ */
 export function prepareTables(database: DatabaseSync): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (version === schemaVersion) {
-    const up = uptimeNow()
-    database
-      .prepare('DELETE FROM owners WHERE beat_at < ? AND coalesce(beat_uptime NOT BETWEEN ? AND ?, true)')
-      .run(Date.now() - beatsKept, up - beatsKept, up)
-    return
-  }
-  if (version === 1) return database.exec(upgrade)
-  if (version !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined) {
+  const isForeign = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
+  if (isForeign || version < 0 || version > schemaVersion) {
     throw new InvalidConfigurationError(
-      `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${schemaVersion}.`,
+      `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${schemaVersion}. Give it another file, or a newer release of this package.`,
     )
   }
-  database.exec(schema)
+  if (version === schemaVersion) return deleteOwners(database)
+  for (let step = version; step < schemaVersion; step = step === 0 ? schemaVersion : step + 1)
+    upgrades[step]?.(database)
+  database.exec(`PRAGMA user_version = ${schemaVersion}`)
+}
+
+function deleteOwners(database: DatabaseSync): void {
+  const up = uptimeNow()
+  database
+    .prepare('DELETE FROM owners WHERE beat_at < ? AND coalesce(beat_uptime NOT BETWEEN ? AND ?, true)')
+    .run(Date.now() - beatsKept, up - beatsKept, up)
+}
+
+const columns = [
+  'DROP INDEX calls_unfinished',
+  `ALTER TABLE calls ADD COLUMN session TEXT NOT NULL DEFAULT ''`,
+  `ALTER TABLE calls ADD COLUMN state TEXT NOT NULL DEFAULT 'running'`,
+  'ALTER TABLE calls ADD COLUMN waits TEXT',
+  'ALTER TABLE calls ADD COLUMN created_at REAL NOT NULL DEFAULT 0',
+  'ALTER TABLE calls ADD COLUMN expires_at REAL',
+  'ALTER TABLE calls ADD COLUMN settled_at REAL',
+  'ALTER TABLE calls ADD COLUMN cancel INTEGER NOT NULL DEFAULT 0',
+  'ALTER TABLE calls ADD COLUMN changed INTEGER',
+  `UPDATE calls SET state = iif(settled, 'settled', 'running'), settled_at = iif(settled, updated_at, NULL),
+    created_at = updated_at`,
+  'ALTER TABLE calls DROP COLUMN settled',
+]
+
+/** Adds the columns by which records are listed, and fills them from the records. */
+function addColumns(database: DatabaseSync): void {
+  for (const statement of columns) database.exec(statement)
+  const fill = database.prepare(
+    `UPDATE calls SET session = ?, waits = ?, created_at = ?, expires_at = ?,
+      state = CASE WHEN state = 'running' AND ? IS NOT NULL THEN 'waiting' ELSE state END,
+      settled_at = CASE WHEN state = 'settled' THEN ? END
+    WHERE id = ?`,
+  )
+  const ids = database.prepare('SELECT id FROM calls')
+  const read = database.prepare('SELECT record FROM calls WHERE id = ?')
+  for (const { id } of ids.all()) {
+    const record = readable(read.get(String(id))?.['record'], id)
+    if (record === undefined) continue // damaged: lists report it by its state
+    const { session, waits, createdAt, expiresAt, settledAt } = columnsOf(record)
+    fill.run(session, waits, createdAt, expiresAt, waits, settledAt, String(id))
+  }
+  database.exec(indexes)
+}
+
+function readable(text: unknown, id: unknown): ToolCallRecord | undefined {
+  try {
+    return recordOf(text, id)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the machine's uptime in milliseconds. All its processes share it. Some systems count whole seconds. */
 export function uptimeNow(): number {
   return Math.round(uptime() * 1000)
-}
-
-/**
- * Returns how long an owner has been silent, in milliseconds.
- *
- * The wall clock may have been set since the last beat, and uptime restarts with the machine. A clock behind the beat is
- * ignored. If neither is behind, the shorter time counts, so that no living owner looks dead.
- *
- * @returns `Infinity` if both are behind the beat: the machine was restarted, so the owner has ended.
- */
-export function silence(row: Readonly<Record<string, unknown>>, time: number, up: number): number {
-  const byWall = time - Number(row['seen_at'])
-  const byUptime = row['beat_uptime'] === null ? -1 : up - Number(row['beat_uptime'])
-  if (byUptime < 0) return byWall < 0 ? Infinity : byWall
-  return byWall < 0 ? byUptime : Math.min(byWall, byUptime + 1_000)
 }

@@ -1,0 +1,198 @@
+import { sha256 } from '#sha256'
+import { JournalError } from '../../index.ts'
+import type { Deleted, Fence, RecordQuery } from '../../records/index.ts'
+import { conditionsOf, deletedRow, type Columns } from '../_columns.ts'
+import type { Row } from '../_rows.ts'
+import type { Ask, Tables } from './_tables.ts'
+
+/** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
+const cutsKept = 100_000
+/** For how long a step of the server's clock is remembered, in milliseconds. Owners beat more often. */
+const stepKept = 60_000
+/** The longest payload of a notification that is certain to fit, in characters. */
+const longestPayload = 2_500
+
+/** A time of the server, and the same time by a clock that is never set, in milliseconds. */
+interface Moment {
+  readonly server: number
+  readonly own: number
+}
+
+/** What the journal asks of its tables. Each change is one statement. */
+export class Statements {
+  readonly channel: string
+  readonly #ask: Ask
+  readonly #tables: Tables
+  readonly #notifies: boolean
+  #moments: readonly [Moment, Moment] | undefined
+
+  constructor(ask: Ask, tables: Tables, notifies: boolean) {
+    this.#ask = ask
+    this.#tables = tables
+    this.#notifies = notifies
+    this.channel = `toolwright_${sha256(tables.calls).slice(0, 32)}`
+  }
+
+  async claim(columns: Columns, owner: string, session: string): Promise<boolean> {
+    const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt } = columns
+    const rows = await this.#ask(
+      this.#telling(
+        `INSERT INTO ${this.#tables.calls} (id, owner, held_since, version, record, session, state, waits, created_at,
+          expires_at, settled_at, changed)
+        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, CASE WHEN $5 <> 'running' THEN txid_current() END)
+        ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
+        '$10',
+      ),
+      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payloadOf(id, session)],
+    )
+    return rows.length === 1
+  }
+
+  async write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
+    const { id, text, state, waits, expiresAt, settledAt } = columns
+    const rows = await this.#ask(
+      this.#telling(
+        `UPDATE ${this.#tables.calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
+          waits = $6, expires_at = $7, settled_at = $8,
+          changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
+        WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
+        '$9',
+      ),
+      [id, owner, number, text, state, waits, expiresAt, settledAt, payloadOf(id, session)],
+    )
+    return rows.length === 1
+  }
+
+  /** Tells watches of a change, in the same statement. */
+  #telling(change: string, payload: string): string {
+    // The parameter has its type from the cast also if nothing is told.
+    const told = this.#notifies ? `pg_notify('${this.channel}', ${payload}::text)::text` : `${payload}::text`
+    return `WITH change AS (${change})
+      SELECT version, CASE WHEN changed = txid_current() THEN ${told} END FROM change`
+  }
+
+  async read(id: string): Promise<Row | undefined> {
+    const [row] = await this.#ask(`SELECT record, owner, version FROM ${this.#tables.calls} WHERE id = $1`, [id])
+    return row
+  }
+
+  async takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<Row | undefined> {
+    const [row] = await this.#ask(
+      `UPDATE ${this.#tables.calls} SET owner = $4, held_since = version + 1, version = version + 1,
+        updated_at = clock_timestamp()
+      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING owner, version`,
+      [id, former, number, owner],
+    )
+    return row
+  }
+
+  list(query: RecordQuery, limit: number): Promise<readonly Row[]> {
+    const [moment] = this.#moments ?? []
+    const values: unknown[] = [moment?.server ?? null, moment === undefined ? null : performance.now() - moment.own]
+    const now = '1000 * extract(epoch FROM clock_timestamp())::float8'
+    const seenAt = '1000 * extract(epoch FROM greatest(updated_at, beat_at))::float8'
+    // Since a moment, the server's clock has gone on by more than the own clock: it was set ahead.
+    const ahead = `${now} - $1::float8 - $2::float8`
+    const step = `CASE WHEN ${ahead} > 1000 THEN ${ahead} ELSE 0 END`
+    const idle = `(${now} - ${seenAt} - ${step})`
+    const { calls, owners } = this.#tables
+    const conditions = conditionsOf(query, idle, values)
+    return this.#ask(
+      `SELECT id, record, calls.owner, version, created_at, ${idle} AS idle
+      FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
+      WHERE ${conditions} ORDER BY created_at DESC, id DESC LIMIT $${values.push(limit)}`,
+      values,
+    )
+  }
+
+  settledOf(ids: readonly string[]): Promise<readonly Row[]> {
+    return this.#ask(
+      `SELECT id, record, owner, version FROM ${this.#tables.calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
+      [ids],
+    )
+  }
+
+  /** Records a sign of life. Returns the invocations that the owner was asked to cancel. */
+  async beat(owner: string): Promise<string[]> {
+    const { calls, owners } = this.#tables
+    const [row] = await this.#ask(
+      `WITH beat AS (
+        INSERT INTO ${owners} (owner) VALUES ($1)
+        ON CONFLICT (owner) DO UPDATE SET beat_at = clock_timestamp() RETURNING beat_at
+      )
+      SELECT 1000 * extract(epoch FROM beat_at)::float8 AS at,
+        (SELECT json_agg(id)::text FROM ${calls} WHERE owner = $1 AND cancel AND state <> 'settled') AS ids
+      FROM beat`,
+      [owner],
+    )
+    this.#remember({ server: Number(row?.['at']), own: performance.now() })
+    const ids = row?.['ids']
+    return typeof ids === 'string' ? (JSON.parse(ids) as string[]) : []
+  }
+
+  /** Keeps a moment that is old enough to show a step of the server's clock. */
+  #remember(moment: Moment): void {
+    const [, newer] = (this.#moments ??= [moment, moment])
+    if (moment.own - newer.own > stepKept) this.#moments = [newer, moment]
+  }
+
+  async requestCancel(id: string): Promise<boolean> {
+    const rows = await this.#ask(
+      `UPDATE ${this.#tables.calls} SET cancel = true WHERE id = $1 AND state <> 'settled' RETURNING id`,
+      [id],
+    )
+    return rows.length === 1
+  }
+
+  /** Deletes settled records and keeps where that cuts their chains, in one statement. */
+  async delete(
+    settledBefore: number,
+    limit: number,
+  ): Promise<{ readonly deleted: Deleted[]; readonly isEnd: boolean }> {
+    const { calls, cuts } = this.#tables
+    const found = await this.#ask(
+      `SELECT id, session, record FROM ${calls} WHERE state = 'settled' AND settled_at < $1 ORDER BY settled_at LIMIT $2`,
+      [settledBefore, limit],
+    )
+    const rows = found.map(({ id, session, record }) => deletedRow(id, session, record))
+    const previous = new Set(rows.flatMap((row) => row.previous ?? []))
+    const digests = rows.flatMap((row) => row.digest ?? []).filter((digest) => !previous.has(digest))
+    const gone = await this.#ask(
+      `WITH gone AS (DELETE FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled' RETURNING id),
+        cut AS (INSERT INTO ${cuts} (digest) SELECT unnest($2::text[]) ON CONFLICT DO NOTHING),
+        joined AS (DELETE FROM ${cuts} WHERE digest = ANY($3::text[])
+          OR number <= (SELECT max(number) FROM ${cuts}) - ${cutsKept})
+      SELECT id FROM gone`,
+      [rows.map(({ deleted }) => deleted.invocationId), digests, [...previous]],
+    )
+    const ids = new Set(gone.map(({ id }) => id))
+    const deleted = rows.map((row) => row.deleted).filter(({ invocationId }) => ids.has(invocationId))
+    return { deleted, isEnd: found.length < limit }
+  }
+
+  async cuts(): Promise<string[]> {
+    const rows = await this.#ask(`SELECT digest FROM ${this.#tables.cuts} ORDER BY number`)
+    return rows.map(({ digest }) => String(digest))
+  }
+
+  /** Returns what was changed by transactions from `since` on, and the first transaction that may not have ended. */
+  async changed(since: string): Promise<{ rows: readonly Row[]; next: string }> {
+    const [row] = await this.#ask('SELECT txid_snapshot_xmin(txid_current_snapshot())::text AS next')
+    const next = row?.['next']
+    if (typeof next !== 'string') throw new JournalError('The server did not tell its transaction.')
+    if (since === '') return { rows: [], next }
+    const rows = await this.#ask(
+      `SELECT id, version, session, CASE WHEN session LIKE 'sha256:%' THEN record END AS record
+      FROM ${this.#tables.calls}
+      WHERE changed >= $1::bigint AND changed < txid_snapshot_xmax(txid_current_snapshot()) ORDER BY changed`,
+      [since],
+    )
+    return { rows, next }
+  }
+}
+
+/** Returns what a notification says of a record: nothing, if it could be too long. */
+function payloadOf(id: string, session: string): string {
+  const payload = JSON.stringify([id, session])
+  return payload.length > longestPayload ? '' : payload
+}

@@ -1,0 +1,194 @@
+import { JournalError } from '../../index.ts'
+import { columnsOf, type Columns } from '../_columns.ts'
+import { beatsKept, pageLength, recordOf, type Row } from '../_rows.ts'
+
+/** The names of the tables of a journal, ready for SQL. */
+export interface Tables {
+  readonly calls: string
+  readonly owners: string
+  readonly cuts: string
+  readonly schema: string
+  readonly prefix: string
+}
+
+/** Runs one statement. */
+export type Ask = (text: string, values?: unknown[]) => Promise<readonly Row[]>
+
+const schemaVersion = '2'
+/** While records of version 1 get the columns of version 2. */
+const filling = '2, not complete'
+const description = 'Toolwright journal '
+/** A number that other programs are unlikely to lock. */
+const lock = 7_301_982_154
+
+/** Which statement brings tables of each version on. An empty version is that of no tables. */
+const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>>> = {
+  '': create,
+  1: addColumns,
+  [filling]: fillColumns,
+}
+
+/**
+ * Makes the tables if they are missing, and brings those of an older version on. Only then the user needs the right to make
+ * tables. Each statement is atomic, and finds what another process or an earlier attempt has done.
+ *
+ * @throws `E_JOURNAL` if the tables are of a newer version.
+ */
+export async function prepare(ask: Ask, tables: Tables): Promise<void> {
+  for (;;) {
+    const version = await versionOf(ask, tables)
+    if (version === schemaVersion) break
+    const step = steps[version]
+    if (step === undefined) {
+      throw new JournalError(
+        `The tables are of version ${version} of this journal, which knows ${schemaVersion}. Give it another schema or prefix, or a newer release of this package.`,
+      )
+    }
+    await step(ask, tables)
+  }
+  await ask(`DELETE FROM ${tables.owners} WHERE beat_at < clock_timestamp() - interval '1 millisecond' * $1::int`, [
+    beatsKept,
+  ])
+}
+
+async function versionOf(ask: Ask, { calls }: Tables): Promise<string> {
+  const [row] = await ask(`SELECT obj_description(to_regclass($1)::oid, 'pg_class') AS version`, [calls])
+  const version = row?.['version']
+  return typeof version === 'string' ? version.slice(description.length) : ''
+}
+
+/** Runs statements as one, which is atomic with any pool. Under the lock, one process at a time, if the version is still so. */
+function atVersion(version: string, next: string, { calls, schema, prefix }: Tables, statements: string): string {
+  // The lock does not make the server forget that there was no such table when it was asked last. A query of the catalog sees it.
+  const found = `coalesce((SELECT description FROM pg_description
+    JOIN pg_class ON pg_class.oid = objoid AND classoid = 'pg_class'::regclass AND objsubid = 0
+    JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = '${schema}' AND relname = '${prefix}calls'), '${description}')`
+  return `DO $$ BEGIN
+    PERFORM pg_advisory_xact_lock(${lock});
+    IF ${found} = '${description}${version}' THEN
+      ${statements}
+      COMMENT ON TABLE ${calls} IS '${description}${next}';
+    END IF;
+  END $$`
+}
+
+/** The columns by which records are listed. Those of a record that is not filled have no session. */
+const listColumns = [
+  'session text COLLATE "C"', // or its digest
+  'state text', // running, waiting or settled
+  'waits text', // for what, if it waits
+  'created_at double precision',
+  'expires_at double precision', // if it waits
+  'settled_at double precision',
+  'cancel boolean NOT NULL DEFAULT false', // whether its owner was asked to cancel it
+  'changed bigint', // the transaction of its last change that a watch tells
+]
+
+async function create(ask: Ask, tables: Tables): Promise<void> {
+  const { calls, owners } = tables
+  await ask(
+    atVersion(
+      '',
+      schemaVersion,
+      tables,
+      `CREATE TABLE ${calls} (
+        id text COLLATE "C" PRIMARY KEY,
+        owner text NOT NULL,
+        held_since integer NOT NULL, -- the version at which the owner got the record: only fences from then on may write
+        version integer NOT NULL, -- the number of writes since the claim
+        record text NOT NULL,
+        updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        ${listColumns.join(', ')}
+      );
+      CREATE TABLE ${owners} (
+        owner text COLLATE "C" PRIMARY KEY,
+        beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      );
+      ${completion(tables)}`,
+    ),
+  )
+}
+
+/** From then on, processes of the older version cannot write: they would leave the columns empty. */
+async function addColumns(ask: Ask, tables: Tables): Promise<void> {
+  const { calls } = tables
+  const columns = listColumns.map((column) => `ADD COLUMN ${column}`)
+  const statements = `ALTER TABLE ${calls} RENAME COLUMN settled TO was_settled; ALTER TABLE ${calls} ${columns.join(', ')};`
+  await ask(atVersion('1', filling, tables, statements))
+}
+
+async function fillColumns(ask: Ask, tables: Tables): Promise<void> {
+  const { calls } = tables
+  for (let last = ''; ;) {
+    const rows = await ask(
+      `SELECT id, record, was_settled, (1000 * extract(epoch FROM updated_at))::float8 AS at
+      FROM ${calls} WHERE session IS NULL AND id > $1 ORDER BY id LIMIT ${pageLength}`,
+      [last],
+    ).catch((error: unknown) => {
+      // Another process has just completed the tables, and dropped `was_settled`.
+      if ((error as { cause?: { code?: unknown } }).cause?.code === '42703') return []
+      throw error
+    })
+    const filled = rows.map(filledColumns)
+    if (filled.length > 0) {
+      await ask(
+        `UPDATE ${calls} AS calls SET session = f.session, state = f.state, waits = f.waits, created_at = f.created_at,
+          expires_at = f.expires_at, settled_at = f.settled_at
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::float8[], $7::float8[])
+          AS f (id, session, state, waits, created_at, expires_at, settled_at)
+        WHERE calls.id = f.id AND calls.session IS NULL`,
+        (['id', 'session', 'state', 'waits', 'createdAt', 'expiresAt', 'settledAt'] as const).map((column) =>
+          filled.map((columns) => columns[column]),
+        ),
+      )
+    }
+    if (rows.length < pageLength) break
+    last = String(rows.at(-1)?.['id'])
+  }
+  const statements = `DROP INDEX IF EXISTS ${indexName(tables, 'unfinished')};
+    ALTER TABLE ${calls} DROP COLUMN was_settled; ${completion(tables)}`
+  await ask(atVersion(filling, schemaVersion, tables, statements))
+}
+
+/** Returns the columns of a row of version 1. A damaged one keeps what the row says of it, so that lists report it. */
+function filledColumns(row: Row): Omit<Columns, 'text'> {
+  const isSettled = row['was_settled'] === true
+  const at = Number(row['at'])
+  const state = isSettled ? 'settled' : 'running'
+  const damaged = { id: String(row['id']), session: '', state, waits: null, createdAt: at, expiresAt: null } as const
+  try {
+    const columns = columnsOf(recordOf(row['record'], row['id']))
+    if ((columns.state === 'settled') === isSettled) return columns
+    return { ...columns, state, waits: null, expiresAt: null, settledAt: isSettled ? at : null }
+  } catch {
+    return { ...damaged, settledAt: isSettled ? at : null }
+  }
+}
+
+/** What tables need once every record has its columns. */
+function completion(tables: Tables): string {
+  const { calls, cuts } = tables
+  const index = (name: string, columns: string): string =>
+    `CREATE INDEX "${tables.prefix}calls_${name}" ON ${calls} ${columns};`
+  return `
+    ALTER TABLE ${calls} ALTER session SET NOT NULL, ALTER state SET NOT NULL, ALTER created_at SET NOT NULL;
+    ${index('created', '(created_at, id)')}
+    ${index('session', '(session, created_at, id)')}
+    ${index('running', `(created_at, id) WHERE state = 'running'`)}
+    ${index('waiting', `(created_at, id) WHERE state = 'waiting'`)}
+    ${index('waiting_session', `(session, created_at, id) WHERE state = 'waiting'`)}
+    ${index('expiring', `(expires_at) WHERE state = 'waiting'`)}
+    ${index('settled', `(settled_at) WHERE state = 'settled'`)}
+    ${index('cancelled', '(owner) WHERE cancel')}
+    ${index('changed', '(changed) WHERE changed IS NOT NULL')}
+    CREATE TABLE ${cuts} (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      digest text NOT NULL UNIQUE -- of a deleted settlement to which one that is left may be chained
+    );`
+}
+
+function indexName({ calls, prefix }: Tables, name: string): string {
+  const [schema = ''] = calls.split('.')
+  return `${schema}."${prefix}calls_${name}"`
+}

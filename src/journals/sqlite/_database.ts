@@ -1,0 +1,86 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { InvalidConfigurationError, JournalError } from '../../index.ts'
+import { journalError } from '../_rows.ts'
+import { prepareTables } from './_tables.ts'
+
+/** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
+const stoppage = 10
+
+/** Opens the file, and makes its tables if it is new. */
+export function opened(file: string, busyTimeout: number): DatabaseSync {
+  let database: DatabaseSync | undefined
+  try {
+    makePrivate(file)
+    database = new DatabaseSync(file, { timeout: busyTimeout })
+    const mode = retryBlocking(() => database?.prepare('PRAGMA journal_mode = WAL').get(), busyTimeout)
+    if (mode?.['journal_mode'] !== 'wal')
+      throw new JournalError('SQLite cannot keep a write-ahead log beside the file.')
+    database.exec('PRAGMA synchronous = FULL')
+    database.exec('BEGIN IMMEDIATE')
+    prepareTables(database)
+    database.exec('COMMIT')
+    database.exec(`PRAGMA busy_timeout = ${stoppage}`)
+    return database
+  } catch (error) {
+    database?.close()
+    if (error instanceof InvalidConfigurationError) throw error
+    throw new JournalError(`${file}: ${refusal(error).message}`, { cause: error, retryable: isBusy(error) })
+  }
+}
+
+/** Makes a file that only its owner may read. Never opens an existing file, since closing it would drop SQLite's locks. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error
+  }
+}
+
+/** Retries while another process holds the lock. Does not block this process. */
+export async function retryWhileBusy<Value>(attempt: () => Value, giveUpAt: number): Promise<Value> {
+  for (let pause = 1; ; pause = Math.min(pause * 2, 32)) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAt) throw error
+    }
+    await setTimeout(pause * (0.5 + Math.random()))
+  }
+}
+
+/** The same, but blocking, for construction. SQLite itself does not always wait while a file changes its mode. */
+function retryBlocking<Value>(attempt: () => Value, busyTimeout: number): Value {
+  const giveUpAt = performance.now() + busyTimeout
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAt) throw error
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+  }
+}
+
+export function undo(database: DatabaseSync): void {
+  if (!database.isTransaction) return
+  try {
+    database.exec('ROLLBACK')
+  } catch {
+    // SQLite has already undone it
+  }
+}
+
+/** Whether an error is SQLITE_BUSY or SQLITE_LOCKED. SQLite adds details in the higher bits. */
+function isBusy(error: unknown): boolean {
+  const { errcode } = error as { errcode?: unknown }
+  return typeof errcode === 'number' && ((errcode & 0xff) === 5 || (errcode & 0xff) === 6)
+}
+
+export function refusal(error: unknown): JournalError {
+  const { errstr, code } = error as { errstr?: unknown; code?: unknown }
+  const kind = [errstr, code].find((word) => typeof word === 'string') ?? 'unknown'
+  return journalError(error, kind, isBusy(error))
+}

@@ -1,0 +1,209 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { postgresJournal } from 'toolwright/journals/postgres'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
+import type { Journal } from 'toolwright/records'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listOf } from '../conformance/journals.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { expectedLists, makeOlderFile, makeOlderTables, olderRecords } from './_older.ts'
+
+const child = fileURLToPath(new URL('_migrate.ts', import.meta.url))
+const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
+
+interface Outcome {
+  readonly wasKilled: boolean
+  readonly output: string
+}
+
+/** Processes that migrate at the same time. */
+async function migrate(tasks: readonly object[]): Promise<Outcome[]> {
+  const processes = tasks.map((task) => {
+    const run = spawn(process.execPath, [...flags, child, JSON.stringify(task)])
+    let output = ''
+    const ready = new Promise((resolve) => run.stdout.once('data', resolve))
+    run.stdout.on('data', (data) => (output += String(data)))
+    run.stderr.on('data', (data) => (output += String(data)))
+    const ended = new Promise<Outcome>((resolve) =>
+      run.on('close', (_, signal) =>
+        resolve({ wasKilled: signal === 'SIGKILL', output: output.replace('ready\n', '') }),
+      ),
+    )
+    return { run, ready, ended }
+  })
+  await Promise.all(processes.map(({ ready }) => ready))
+  for (const { run } of processes) run.stdin.write('go\n')
+  return Promise.all(processes.map(({ ended }) => ended))
+}
+
+/** Nothing is lost: each record is as it was, is listed where it belongs, and a damaged one is told. */
+async function requireWhole(journal: Journal): Promise<void> {
+  for (const record of olderRecords) {
+    expect(await journal.read(record.id)).toEqual({ record, fence: { owner: 'mine', number: 0 } })
+  }
+  const reports: unknown[] = []
+  for (const [query, ids] of expectedLists) {
+    const listed: string[] = []
+    for await (const { record } of journal.list(query, (error) => void reports.push(error))) listed.push(record.id)
+    expect(listed).toEqual(ids)
+  }
+  // The damaged record is one that has not settled: the first two lists have it.
+  expect(reports).toHaveLength(2)
+  await expect(listOf(journal, { state: 'running' })).rejects.toMatchObject({ code: 'E_JOURNAL' })
+}
+
+/** Kills a process at each moment of a migration, until one comes to the end. Returns how many were killed. */
+async function killAtEach(make: () => Promise<{ readonly task: object; whole(): Promise<void> }>): Promise<number> {
+  for (let lastMoment = 1; ; lastMoment++) {
+    const { task, whole } = await make()
+    const [outcome] = await migrate([{ ...task, lastMoment }])
+    await whole()
+    if (outcome?.wasKilled !== true) {
+      expect(outcome?.output).toContain('alterations')
+      return lastMoment - 1
+    }
+  }
+}
+
+describe('sqliteJournal with a file of an older version', () => {
+  let root: string
+  let count = 0
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'toolwright-migration-'))
+  })
+  afterAll(() => rmSync(root, { recursive: true }))
+
+  function olderFile(version: 1 | 2): string {
+    const file = join(root, `${count++}.db`)
+    makeOlderFile(file, version)
+    return file
+  }
+
+  async function requireWholeFile(file: string): Promise<void> {
+    const { journal, close } = sqliteJournal(file)
+    await requireWhole(journal)
+    await close()
+  }
+
+  test.each([1, 2] as const)('finds each of its records (version %i)', async (version) => {
+    await requireWholeFile(olderFile(version))
+  })
+
+  test('loses nothing when the process is killed at any statement of the migration', async () => {
+    const killed = await killAtEach(async () => {
+      const file = olderFile(1)
+      return { task: { file }, whole: () => requireWholeFile(file) }
+    })
+    expect(killed).toBeGreaterThan(40)
+  }, 240_000)
+
+  test('migrates it once when four processes start at the same time', async () => {
+    const file = olderFile(2)
+    const outcomes = await migrate(Array.from({ length: 4 }, () => ({ file, lastMoment: 0 })))
+    const alterations = outcomes.map(({ output }) => (JSON.parse(output) as { alterations: number }).alterations)
+    expect(alterations.toSorted((a, b) => a - b)).toEqual([0, 0, 0, expect.any(Number)])
+    expect(Math.max(...alterations)).toBeGreaterThan(0)
+    await requireWholeFile(file)
+  })
+
+  test('leaves no trace of the older tables', async () => {
+    const [older, newer] = [olderFile(1), join(root, 'newer.db')]
+    for (const file of [older, newer]) await sqliteJournal(file).close()
+    const shapeOf = (file: string): unknown => {
+      const database = new DatabaseSync(file)
+      const columns = database
+        .prepare(`SELECT name, type, "notnull" FROM pragma_table_info('calls') ORDER BY name`)
+        .all()
+      const indexes = database.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' ORDER BY name`).all()
+      const version = database.prepare('PRAGMA user_version').get()
+      database.close()
+      return { columns, indexes, version }
+    }
+    expect(shapeOf(older)).toEqual(shapeOf(newer))
+  })
+})
+
+const server = await startPostgres()
+if (typeof server === 'string') console.warn(`The migration of postgresJournal is not tested: ${server}.`)
+
+describe.skipIf(typeof server === 'string')('postgresJournal with tables of version 1', () => {
+  if (typeof server === 'string') return
+  const { connectionString } = server
+  const run = `toolwright_migration_${process.pid}_${Date.now().toString(36)}`
+  const schemas: string[] = []
+  let pool: pg.Pool
+
+  beforeAll(() => {
+    pool = new pg.Pool({ connectionString })
+  })
+  afterAll(async () => {
+    for (const schema of schemas) await pool.query(`DROP SCHEMA "${schema}" CASCADE`)
+    await pool.end()
+    await server.stop()
+  })
+
+  async function olderSchema(): Promise<string> {
+    const schema = `${run}_${schemas.length}`
+    schemas.push(schema)
+    await pool.query(`CREATE SCHEMA "${schema}"`)
+    await makeOlderTables((text, values) => pool.query(text, values), schema)
+    return schema
+  }
+
+  const requireWholeSchema = (schema: string): Promise<void> => requireWhole(postgresJournal(pool, { schema }).journal)
+
+  test('finds each of its records', async () => {
+    await requireWholeSchema(await olderSchema())
+  })
+
+  test('loses nothing when the process is killed at any statement of the migration', async () => {
+    const killed = await killAtEach(async () => {
+      const schema = await olderSchema()
+      return { task: { connectionString, schema }, whole: () => requireWholeSchema(schema) }
+    })
+    expect(killed).toBeGreaterThan(15)
+  }, 240_000)
+
+  test('migrates them once when four processes start at the same time', async () => {
+    const schema = await olderSchema()
+    const outcomes = await migrate(Array.from({ length: 4 }, () => ({ connectionString, schema, lastMoment: 0 })))
+    for (const { output } of outcomes) expect(output).toContain('alterations')
+    await requireWholeSchema(schema)
+  })
+
+  test('leaves no trace of the older tables', async () => {
+    const older = await olderSchema()
+    const newer = `${run}_${schemas.length}`
+    schemas.push(newer)
+    await pool.query(`CREATE SCHEMA "${newer}"`)
+    for (const schema of [older, newer]) await postgresJournal(pool, { schema }).journal.read('a')
+    const shapeOf = async (schema: string): Promise<unknown> => {
+      const columns = await pool.query(
+        `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+        WHERE table_schema = $1 ORDER BY 1, 2`,
+        [schema],
+      )
+      const indexes = await pool.query<{ indexdef: string }>(
+        'SELECT indexdef FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname',
+        [schema],
+      )
+      return [columns.rows, indexes.rows.map(({ indexdef }) => indexdef.replaceAll(schema, ''))]
+    }
+    expect(await shapeOf(older)).toEqual(await shapeOf(newer))
+  })
+
+  test('stops processes of the older version, which would leave the columns empty', async () => {
+    const schema = await olderSchema()
+    await postgresJournal(pool, { schema }).journal.read('a')
+    const olderWrite = pool.query(
+      `UPDATE "${schema}".toolwright_calls SET version = version + 1, settled = $1 WHERE id = $2`,
+      [true, 'running'],
+    )
+    await expect(olderWrite).rejects.toMatchObject({ code: '42703' })
+  })
+})

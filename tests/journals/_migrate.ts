@@ -24,20 +24,19 @@ function moment(): void {
 }
 
 if (file !== undefined) {
-  const { exec } = DatabaseSync.prototype
-  DatabaseSync.prototype.exec = function (sql) {
-    moment()
-    exec.call(this, sql)
-    if (sql.startsWith('ALTER')) alterations++
-    moment()
+  for (const [prototype, method] of [
+    [DatabaseSync.prototype, 'exec'],
+    [StatementSync.prototype, 'run'],
+  ] as const) {
+    const own = Reflect.get(prototype, method) as (...given: unknown[]) => unknown
+    Reflect.set(prototype, method, function (this: unknown, ...given: unknown[]) {
+      moment()
+      const answer = own.apply(this, given)
+      if (String(given[0]).startsWith('ALTER')) alterations++
+      moment()
+      return answer
+    })
   }
-  const { run } = StatementSync.prototype
-  StatementSync.prototype.run = function (this: StatementSync, ...given: Parameters<typeof run>) {
-    moment()
-    const changes = run.apply(this, given)
-    moment()
-    return changes
-  } as typeof run
   const { journal, close } = sqliteJournal(file, { busyTimeout: 30_000 })
   await journal.read('running')
   await close()

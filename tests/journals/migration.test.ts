@@ -58,7 +58,9 @@ async function requireWhole(journal: Journal): Promise<void> {
 }
 
 /** Kills a process at each moment of a migration, until one comes to the end. Returns how many were killed. */
-async function killAtEach(make: () => Promise<{ readonly task: object; whole(): Promise<void> }>): Promise<number> {
+async function killAtEach(
+  make: () => Promise<{ readonly task: object; readonly whole: () => Promise<void> }>,
+): Promise<number> {
   for (let lastMoment = 1; ; lastMoment++) {
     const { task, whole } = await make()
     const [outcome] = await migrate([{ ...task, lastMoment }])

@@ -29,7 +29,7 @@ export class Watch {
   #timer: ReturnType<typeof setInterval> | undefined
   #connection: PostgresConnection | undefined
   #isConnecting = false
-  #asking: Promise<void> | undefined
+  #isAsking = false
   #since = ''
   /** The changes that the last answer had. They are told once, although a transaction that lasts keeps them in the answers. */
   #told = new Set<string>()
@@ -67,9 +67,11 @@ export class Watch {
   /** Connects if need be, and asks what has changed. If that fails, the next time does the same. */
   #look(): void {
     void this.#listen().catch(() => {})
-    this.#asking ??= this.#ask()
+    if (this.#isAsking) return
+    this.#isAsking = true
+    void this.#ask()
       .catch(() => {})
-      .finally(() => (this.#asking = undefined))
+      .finally(() => (this.#isAsking = false))
   }
 
   async #ask(): Promise<void> {

@@ -36,7 +36,7 @@ export type {
 
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
-export type { DecideOptions, ToolExecutor, TurnOptions } from './kernel/executor-types.ts'
+export type { DecideOptions, EventNamed, ToolExecutor, TurnOptions } from './kernel/executor-types.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
@@ -140,6 +140,7 @@ export {
   InvalidToolResultError,
   isToolError,
   JournalError,
+  LeasedError,
   SchemaConversionError,
   SealedError,
   ToolAlreadyRegisteredError,

@@ -59,7 +59,7 @@ export async function askApprover(
   ask: Verdict['ask'],
 ): Promise<Approval> {
   const { invocationId, callId, name: toolName, session, deadline } = authorized
-  const timeout = approver.timeout ?? approvalTimeout
+  const timeout = ask?.timeout ?? approver.timeout ?? approvalTimeout
   const question = questionFor(authorized, ask)
   const isHeard = isWatched(authorized, kernel)
   if (isHeard) {

@@ -27,7 +27,11 @@ export function fingerprint(definition: ToolDefinition): string {
  *
  * @throws `E_APPROVAL_INVALID` if it is gone, or its definition has changed.
  */
-export function requireUnchanged(definition: ToolDefinition | undefined, name: string, asked: string): void {
+export function requireUnchanged(
+  definition: ToolDefinition | undefined,
+  name: string,
+  asked: string,
+): asserts definition is ToolDefinition {
   if (definition !== undefined && fingerprint(definition) === asked) return
   throw new ApprovalInvalidError(`Tool ${JSON.stringify(name)} has changed since approval was asked for. Ask anew.`)
 }

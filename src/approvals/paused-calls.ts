@@ -3,12 +3,21 @@ import { toldId } from '../kernel/call/call.ts'
 import { stageFields, type Approval, type Received } from '../kernel/call/parcel.ts'
 import type { Pause, PausedCall, PauseReason, Resumption } from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
-import { ApprovalExpiredError, ApprovalInvalidError, InvalidToolResultError } from '../kernel/errors.ts'
+import {
+  ApprovalExpiredError,
+  ApprovalInvalidError,
+  InvalidToolResultError,
+  ValidatorFailedError,
+} from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/bounded.ts'
 import { randomDigits } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions } from '../kernel/executor-types.ts'
 import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'
+import { redactIssues } from '../kernel/call/secrets.ts'
+import { invalidOutput, type Validation } from '../kernel/schema/validator.ts'
+import { validateOutput } from '../kernel/stages/check.ts'
+import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import type { ToolRegistry } from '../kernel/tool/registry.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
@@ -56,6 +65,7 @@ export class PausedCalls {
       digest: sha256(token),
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
+      prompt: pause.question.prompt,
       text: identity.text,
       ...(this.#isRecorded && call.result !== undefined && ownJson({ result: call.result })),
       ...(typeof id === 'string' && toldId(id) !== id && { id }),
@@ -86,7 +96,7 @@ export class PausedCalls {
     value: unknown,
     options: Pick<DecideOptions, 'session' | 'values'>,
   ): Promise<Resumption> {
-    const paused = await this.#take(token, 'client', options)
+    const paused = await this.#take(token, 'client', options, (tool) => requireFitting(tool, value))
     const resumption = { ...paused, approval: { decision: 'allow' as const, decidedBy: 'client' } }
     return Date.now() > paused.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
   }
@@ -96,6 +106,7 @@ export class PausedCalls {
     token: unknown,
     reason: PauseReason,
     { session, values }: Pick<DecideOptions, 'session' | 'values'>,
+    check: (tool: ToolDefinition) => void | Promise<void> = () => {},
   ): Promise<PausedCall & { readonly values: ToolValues }> {
     const keeper = await this.#keeper()
     const paused = typeof token === 'string' ? await keeper.find(token) : undefined
@@ -109,11 +120,25 @@ export class PausedCalls {
       throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
     }
     const { name } = paused.call
-    requireUnchanged(this.#registryFor(paused.session).get(name), name, paused.fingerprint)
+    const tool = this.#registryFor(paused.session).get(name)
+    requireUnchanged(tool, name, paused.fingerprint)
+    if (Date.now() <= paused.expiresAt) await check(tool)
     const taken = await keeper.take(paused)
     if (taken === undefined) throw new ApprovalInvalidError('This token is used already.')
     const own = values ?? this.#values.get(paused.digest) ?? {}
     this.#values.delete(paused.digest)
     return { ...taken, values: own }
   }
+}
+
+/** Throws `E_INVALID_TOOL_RESULT` for a client's answer that does not fit, so that the call still waits for a correct one. */
+async function requireFitting(tool: ToolDefinition, value: unknown): Promise<void> {
+  let outcome: Validation | undefined
+  try {
+    outcome = await validateOutput(tool, value)
+  } catch (error) {
+    if (tool.secrets.length === 0) throw error
+    throw new ValidatorFailedError('The answer could not be validated. The tool has secrets, so no more is told.')
+  }
+  if (outcome?.issues !== undefined) throw invalidOutput(tool.name, redactIssues(outcome.issues, tool.secrets))
 }

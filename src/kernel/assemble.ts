@@ -24,6 +24,8 @@ export interface ExecutorOptions {
   readonly concurrency?: number
   /** The time limit of a call in milliseconds; `0` or `Infinity` for none. Default: 30,000. */
   readonly timeout?: number
+  /** How long a person has to answer if there is no `approver`, in milliseconds; `0` or `Infinity`: no limit. Default: 86,400,000. */
+  readonly approvalTimeout?: number
   /** The largest result that stays in the result object, in bytes of text and JSON. Default: 16,384. */
   readonly inlineLimit?: number
   /** The largest args of a call, in bytes of UTF-8. Default: 262,144. */
@@ -34,7 +36,7 @@ export interface ExecutorOptions {
   readonly report?: (error: unknown) => void
 }
 
-const optionNames = 'tools use concurrency timeout inlineLimit argsLimit exposeErrors report'.split(' ')
+const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
 const doors = 'policies approver middleware runners store records observers tools onToolsChange guide close'.split(' ')
 
 /** A kernel, and the parts that only the executor needs. */
@@ -112,6 +114,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       !tool.traits.concurrent ||
       gates.hasLine(session),
     timeout: amount(options, 'timeout', 30_000),
+    approvalTimeout: amount(options, 'approvalTimeout', 86_400_000),
     inlineLimit,
     argsLimit: amount(options, 'argsLimit', 262_144),
     exposeErrors: options.exposeErrors ?? true,

@@ -13,7 +13,8 @@ import { receive, stamp, type Identity } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './ports.ts'
-import { check } from './stages/check.ts'
+import { check, validateOutput } from './stages/check.ts'
+import { invalidOutput } from './schema/validator.ts'
 import { validate } from './stages/validate.ts'
 
 /**
@@ -79,6 +80,13 @@ export async function* streamDirectly(
   } finally {
     await events.return(undefined)
   }
+}
+
+/** Validates a result for the host itself. */
+export async function checkDirectly(tool: ToolDefinition, value: unknown): Promise<unknown> {
+  const outcome = await validateOutput(tool, value)
+  if (outcome?.issues !== undefined) throw invalidOutput(tool.name, outcome.issues)
+  return outcome === undefined ? value : outcome.value
 }
 
 /** Makes an executor with this tool alone. */

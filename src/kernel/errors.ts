@@ -21,6 +21,7 @@ const table = {
   E_TOOL_DENIED: ['ToolDeniedError', 'auth', 'denied', false],
   E_APPROVAL_INVALID: ['ApprovalInvalidError', 'auth', 'error', false],
   E_APPROVAL_EXPIRED: ['ApprovalExpiredError', 'timeout', 'denied', false],
+  E_LEASED: ['LeasedError', 'application', 'error', true],
   E_TOOL_DOWNSTREAM_ERROR: ['ToolDownstreamError', 'application', 'error', false],
   E_TOOL_TIMEOUT: ['ToolTimeoutError', 'timeout', 'timed_out', false],
   E_TOOL_CANCELLED: ['ToolCancelledError', 'cancelled', 'cancelled', false],
@@ -204,6 +205,9 @@ export const ApprovalInvalidError: ErrorClass<ApprovalInvalidError> = classOf('E
 /** The request for approval was not answered in time. */
 export interface ApprovalExpiredError extends ToolError<'E_APPROVAL_EXPIRED'> {}
 export const ApprovalExpiredError: ErrorClass<ApprovalExpiredError> = classOf('E_APPROVAL_EXPIRED')
+/** A client that lives holds the waiting call. The call still waits: answer again when the lease has run out. */
+export interface LeasedError extends ToolError<'E_LEASED'> {}
+export const LeasedError: ErrorClass<LeasedError> = classOf('E_LEASED')
 /** The handler threw or reported a failure; `cause` is what it threw. */
 export interface ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {}
 export const ToolDownstreamError: ErrorClass<ToolDownstreamError> = classOf('E_TOOL_DOWNSTREAM_ERROR')

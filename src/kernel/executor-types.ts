@@ -22,6 +22,9 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
   readonly afterTurn?: (results: readonly ToolResult[]) => void | Promise<void>
 }
 
+/** The events of a name; of `'*'` all. */
+export type EventNamed<Name extends ToolEventName | '*'> = Name extends ToolEventName ? ToolEventOf<Name> : ToolEvent
+
 /** Options of an answer to a paused call. */
 export interface DecideOptions {
   /** A message to the model if the answer is `deny`, to the record if it is `allow`. */
@@ -67,8 +70,8 @@ export interface ToolExecutor extends AsyncDisposable {
   executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
   /** Runs one call, yields its events as they happen, and returns its result. Leaving early cancels the call. */
   stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
-  /** Subscribes to the events of one name. Returns an unsubscribe function. */
-  on<Name extends ToolEventName>(name: Name, listener: (event: ToolEventOf<Name>) => void): () => void
+  /** Subscribes to the events of one name, or with `'*'` to all. Returns an unsubscribe function. */
+  on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void
   /**
    * Answers a call that waits for approval, and runs it if the answer is `allow`.
    *
@@ -80,8 +83,9 @@ export interface ToolExecutor extends AsyncDisposable {
    * Passes a client's answer to the call that waits for it.
    *
    * @param token The `token` of the `pending` result; of use once.
-   * @param value The client's answer. It is checked against the tool's `outputSchema`.
-   * @throws `E_APPROVAL_INVALID` as `decide` does. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
+   * @param value The client's answer. It has to fit the tool's `outputSchema`.
+   * @throws `E_APPROVAL_INVALID` as `decide` does; `E_INVALID_TOOL_RESULT` if the answer does not fit. Then the call still
+   * waits, and the token is good. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
    */
   respond(
     token: string,

@@ -6,7 +6,7 @@ import { CallContext } from './call/context.ts'
 import { Deadline, limited } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
-import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
+import type { ToolEvent, ToolEventName } from './call/events.ts'
 import { type InFlight, Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failed, failure } from './outcome/result.ts'
@@ -16,7 +16,7 @@ import { execute } from './passage.ts'
 import { streamEvents } from './run/stream-events.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
 import { invocationOf, type Resumption } from './call/pause.ts'
-import type { DecideOptions, ToolExecutor, TurnOptions } from './executor-types.ts'
+import type { DecideOptions, EventNamed, ToolExecutor, TurnOptions } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
 /** What the executor itself adds to a call. */
@@ -116,9 +116,9 @@ class Executor implements ToolExecutor {
     )
   }
 
-  on<Name extends ToolEventName>(name: Name, listener: (event: ToolEventOf<Name>) => void): () => void {
+  on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void {
     const watcher: Observer = (event) => {
-      if (event.event === name) return listener(event as ToolEventOf<Name>)
+      if (name === '*' || event.event === name) return listener(event as EventNamed<Name>)
     }
     this.#kernel.watchers.add(watcher)
     return () => void this.#kernel.watchers.delete(watcher)

@@ -70,6 +70,8 @@ export interface Kernel {
   owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
+  /** How long a paused call waits for a person, in milliseconds; `0` or `Infinity` for no limit. */
+  readonly approvalTimeout: number
   /** The largest result that stays in the result object, in bytes of text and JSON. */
   readonly inlineLimit: number
   /** The largest args, in bytes of UTF-8. */

@@ -74,7 +74,13 @@ export interface StoredArtifact {
 export type Decision =
   | void
   | undefined
-  | { readonly decision: 'ask'; readonly reason?: string; readonly meta?: Readonly<Record<string, unknown>> }
+  | {
+      readonly decision: 'ask'
+      readonly reason?: string
+      readonly meta?: Readonly<Record<string, unknown>>
+      /** How long the person has to answer, in milliseconds; `0`: no limit. The shortest of all policies counts. */
+      readonly timeout?: number
+    }
   | { readonly decision: 'deny'; readonly reason?: string; readonly toolResult?: unknown }
   | { readonly result: unknown }
 

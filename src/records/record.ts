@@ -40,25 +40,11 @@ const longestPreview = 200
 
 /** Makes the snapshot of a record. */
 export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
-  const { id, name, state, approval, error, isError, durationMs, startedAt, completedAt, auditTrail, input } = record
+  const { updatedAt: _updatedAt, seq: _seq, editedFrom: _editedFrom, input, journal, ...shown } = record
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
-  const result = record.journal?.result
-  const view = {
-    id,
-    name,
-    state,
-    approval,
-    error,
-    isError,
-    durationMs,
-    startedAt,
-    completedAt,
-    auditTrail,
-    result,
-    inputPreview,
-  }
-  return readText(JSON.stringify(view)) as ToolCallSnapshot
+  const { result, awaits: { prompt, expiresAt } = {} } = journal ?? {}
+  return readText(JSON.stringify({ ...shown, prompt, expiresAt, result, inputPreview })) as ToolCallSnapshot
 }
 
 /** Which states may follow each. */

@@ -218,7 +218,7 @@ describe('the options', () => {
   test('that are unknown are refused with the names of those that there are, and with the place of a door', () => {
     const policies = [{ name: 'no', decide: () => ({ decision: 'deny' }) }]
     expect(() => createExecutor({ policies } as never)).toThrow(
-      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
+      'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
       '`use[1]` extends nothing: an extension has no "policy". The doors of an extension are policies, approver, middleware, runners, store, records, observers, tools, onToolsChange, guide, close.',
@@ -231,6 +231,7 @@ describe('the options', () => {
       use: [{}, { close: () => {}, serverName: 'own' } as Extension],
       concurrency: 1,
       timeout: 1,
+      approvalTimeout: 1,
       inlineLimit: 1,
       argsLimit: 1,
       exposeErrors: false,

@@ -318,7 +318,9 @@ describe('a snapshot', () => {
     const { invocationId } = await executor.execute({ name: 't' })
     const snapshot = await executor.snapshot(invocationId)
     expect(Object.keys(snapshot).toSorted()).toEqual(
-      'approval auditTrail completedAt durationMs id inputPreview isError name result startedAt state'.split(' '),
+      'approval auditTrail callId completedAt createdAt durationMs effect id inputPreview isError name result session startedAt state status'.split(
+        ' ',
+      ),
     )
     expect(snapshot).toMatchObject({ id: invocationId, name: 't', state: 'COMPLETED', isError: false })
     expect(snapshot.result).toEqual([{ type: 'text', text: 'done' }])

@@ -2,13 +2,15 @@ import {
   computeCallId,
   content,
   createExecutor,
+  json,
   ToolRegistry,
   type Extension,
+  type ToolContext,
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { data, heard, names, outcome, pause, soon, text, turn, work } from './_calls.ts'
+import { data, deferred, heard, names, never, outcome, pause, soon, text, turn, work } from './_calls.ts'
 import { changed, places, recordIn } from './_journals.ts'
 
 afterEach(() => {
@@ -323,12 +325,15 @@ describe("a client's answer", () => {
   const asking = (options: object = {}): ToolExecutor =>
     createExecutor({ tools: [work('ask', () => 'ours', { type: 'client', requiresResponse: true, ...options })] })
 
-  test('is checked like any other result', async () => {
+  test('is checked like any other result, and one that does not fit leaves the call waiting', async () => {
     const executor = asking({ outputSchema: { type: 'object', required: ['email'] } })
     const ask = async (): Promise<string> => (await executor.execute({ name: 'ask' })).token ?? ''
-    expect(data(await executor.respond(await ask(), { email: 'x' }))).toEqual({ email: 'x' })
-    expect((await executor.respond(await ask(), { phone: 'x' })).error?.code).toBe('E_INVALID_TOOL_RESULT')
-    expect((await executor.respond(await ask(), undefined)).error?.code).toBe('E_INVALID_TOOL_RESULT')
+    const token = await ask()
+    for (const wrong of [{ phone: 'x' }, undefined, content([{ type: 'text', text: 'x' }])]) {
+      await expect(executor.respond(token, wrong)).rejects.toMatchObject({ code: 'E_INVALID_TOOL_RESULT' })
+    }
+    expect(data(await executor.respond(token, { email: 'x' }))).toEqual({ email: 'x' })
+    expect(data(await executor.respond(await ask(), json({ email: 'y' })))).toEqual({ email: 'y' })
   })
 
   test('comes once: the first one wins', async () => {
@@ -430,10 +435,35 @@ describe("a client's answer", () => {
   })
 
   test('is awaited by a runner for as long as the tool says', async () => {
-    const runner = { type: 'client', run: () => new Promise(() => {}) }
+    const aborted = deferred<unknown>()
+    const run = (_call: unknown, { signal }: ToolContext): Promise<never> => {
+      signal.addEventListener('abort', () => aborted.resolve(signal.reason))
+      return never
+    }
+    const runner = { type: 'client', run }
     const tools = [work('ask', () => 'ours', { type: 'client', requiresResponse: true, timeout: 20 })]
     const executor = createExecutor({ tools, use: [{ runners: [runner] }], timeout: 60_000 })
-    expect((await soon(executor.execute({ name: 'ask' }))).status).toBe('timed_out')
+    expect(outcome(await soon(executor.execute({ name: 'ask' })))).toBe('timed_out unknown E_CLIENT_TOOL')
+    expect(await soon(aborted.promise)).toMatchObject({ code: 'E_CLIENT_TOOL' })
+  })
+
+  test('takes no slot of a turn and no time of its call while the client thinks', async () => {
+    const answers = [deferred<string>(), deferred<string>(), deferred<string>()]
+    let asked = 0
+    const runner = { type: 'client', run: () => answers[asked++]?.promise }
+    const form = work('ask', () => 'ours', { type: 'client', requiresResponse: true, outputSchema: { type: 'string' } })
+    const free = work('free', () => pause(60).then(() => answers.forEach(({ resolve }) => resolve('filled in'))))
+    const alone = work('alone', () => 'ran', { traits: { concurrent: false } })
+    const executor = createExecutor({
+      tools: [form, free, alone],
+      use: [{ runners: [runner] }],
+      concurrency: 1,
+      timeout: 30,
+    })
+    const calls = [{ name: 'ask' }, { name: 'ask' }, { name: 'ask' }, { name: 'alone' }]
+    const settling = executor.executeToolCalls(calls)
+    expect((await soon(executor.execute({ name: 'free' }, { session: 'another' }))).status).toBe('timed_out')
+    expect((await soon(settling)).map(text)).toEqual(['filled in', 'filled in', 'filled in', 'ran'])
   })
 })
 

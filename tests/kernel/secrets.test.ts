@@ -117,6 +117,7 @@ async function everythingOf(
   const executor = createExecutor({ tools: toolsOf(way), use, report: () => {} })
   const events = [heard(inProcess), heard(executor)]
   const results: ToolResult[] = []
+  const refusals: string[] = []
   const names = way.name === undefined ? ['t', 'asked', 'denied', 'replaced', 'confirmed', 'form'] : [way.name]
   const given = 'args' in way ? way.args : args
   for (const name of names) {
@@ -129,7 +130,11 @@ async function everythingOf(
         name === 'form'
           ? each.respond(token, way.reply ?? args)
           : each.decide(token, 'allow', 'editedArgs' in way ? { editedArgs: way.editedArgs } : {})
-      results.push(await answered)
+      try {
+        results.push(await answered)
+      } catch (refusal) {
+        refusals.push(String(refusal), JSON.stringify(refusal), inspect(refusal, { depth: 9 }))
+      }
     }
   }
   const records = await Promise.all(results.map(({ invocationId }) => recordIn(mounted, invocationId)))
@@ -139,7 +144,13 @@ async function everythingOf(
   const folder = place.file === undefined ? undefined : dirname(place.file)
   const rows = folder === undefined ? [] : readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
   const traces = spans.calls().map(({ name, attributes, events: its, status }) => [name, attributes, its, status])
-  const told = [all([events, requests, snapshots, traces]), JSON.stringify([events, records]), ...lines, ...rows]
+  const told = [
+    all([events, requests, snapshots, traces]),
+    JSON.stringify([events, records]),
+    ...refusals,
+    ...lines,
+    ...rows,
+  ]
   return { told: [...told, ...(await Promise.all(results.map(toldOf)))].join('\n'), results }
 }
 
@@ -241,7 +252,10 @@ const ways: readonly (readonly [string, Way])[] = [
     { handler: (input) => ({ ...(input as object), x: 'x'.repeat(50_000) }) },
   ],
   ['that the handler returns in a large text', { handler: () => `${secret}${pin}${'x'.repeat(50_000)}` }],
-  ['that does not fit the output schema', { options: { outputSchema: refusing() }, handler: (input) => input }],
+  [
+    'that does not fit the output schema',
+    { name: 't', options: { outputSchema: refusing() }, handler: (input) => input },
+  ],
   [
     'that the handler tells on the way',
     {

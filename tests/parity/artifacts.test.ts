@@ -267,7 +267,7 @@ describe('ADK', () => {
         category: expect.stringMatching(
           /^(?:network|rate_limit|auth|validation|timeout|cancelled|application|unknown)$/,
         ),
-        retryable: Class.code === 'E_VALIDATOR_FAILED',
+        retryable: ['E_LEASED', 'E_VALIDATOR_FAILED'].includes(Class.code),
         recommendations: ['Ask again.'],
       })
       expect(error.cause).toBe(cause)

@@ -76,9 +76,9 @@ export class Deadline {
     this.#remaining = timeout === 0 ? Infinity : timeout
   }
 
-  /** Cancels the call with a message of the package. */
-  cancel(message: string): void {
-    this.#fail(new ToolCancelledError(message))
+  /** Ends the call with an error of the package; a message makes it `E_TOOL_CANCELLED`. */
+  cancel(reason: string | ToolError): void {
+    this.#fail(typeof reason === 'string' ? new ToolCancelledError(reason) : reason)
   }
 
   /** Aborts at the deadline and when the caller cancels; made on first use. */

@@ -20,6 +20,8 @@ export interface Verdict {
   readonly ask: {
     readonly reason?: string | undefined
     readonly meta?: Readonly<Record<string, unknown>> | undefined
+    /** Milliseconds; `Infinity` for no limit. */
+    readonly timeout?: number | undefined
   } | null
   readonly result: { readonly value: unknown } | null
 }

@@ -37,6 +37,10 @@ export interface PauseRecord {
   readonly fingerprint: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
+  /** What the person or the client is asked, in words. Records of older versions have it in `approval` alone. */
+  readonly prompt?: string
+  /** The client that is at it. Times are milliseconds since the epoch. */
+  readonly lease?: { readonly holder: string; readonly since: number; readonly until: number }
   /** The canonical text of the args. It is not masked, since the call resumes from it. */
   readonly text: string
   /** The provider's result, if it ran the tool itself. */
@@ -111,10 +115,13 @@ export interface Journaled {
 }
 
 /** A deep copy of a record for views. The input is cut. */
-export interface ToolCallSnapshot extends Pick<
+export interface ToolCallSnapshot extends Omit<
   ToolCallRecord,
-  'id' | 'name' | 'state' | 'approval' | 'error' | 'isError' | 'durationMs' | 'startedAt' | 'completedAt' | 'auditTrail'
+  'updatedAt' | 'seq' | 'editedFrom' | 'input' | 'journal'
 > {
+  /** What a person or a client is asked, and when the question expires, if the call waits. */
+  readonly prompt?: string
+  readonly expiresAt?: number
   readonly result?: readonly ContentBlock[]
   /** The first 200 characters of the input as JSON. */
   readonly inputPreview: string

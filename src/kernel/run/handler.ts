@@ -9,8 +9,10 @@ import { emitProgress } from '../call/events.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
 import { toldInput } from '../call/secrets.ts'
 import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
+import { timerLength } from '../call/deadline.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
+import type { Runner } from '../ports.ts'
 import { thenSync, isThenable } from '../json/thenable.ts'
 
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
@@ -121,13 +123,30 @@ function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
   return downstream(tool.name, thrown)
 }
 
+/** Whether a runner asks a client. While the client thinks, the call takes no slot and no time. */
+export function asksClient({ tool, resumption }: Confirmed, { runners }: Kernel): boolean {
+  return tool.type === 'client' && tool.requiresResponse && runners.has('client') && resumption?.reply === undefined
+}
+
+function askClient(confirmed: Confirmed, runner: Runner): unknown {
+  const { tool, deadline, context } = confirmed
+  const { timeout = clientTimeout } = tool
+  const answer = runner.run(confirmed, context)
+  if (!isThenable(answer)) return answer
+  const late = (): void => deadline.cancel(new ClientToolError(`The client did not answer within ${timeout} ms.`))
+  const timer = setTimeout(late, timerLength(timeout === 0 ? Infinity : timeout))
+  return deadline.outside(answer).finally(() => clearTimeout(timer))
+}
+
 function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {
   const { tool, context, resumption } = confirmed
   const reply = resumption?.reply
   const { handler } = internals(tool)
   const runner = kernel.runners.get(tool.type)
   if (reply !== undefined) return () => reply.value
-  if (runner !== undefined) return () => runner.run(confirmed, context)
+  if (runner !== undefined) {
+    return () => (asksClient(confirmed, kernel) ? askClient(confirmed, runner) : runner.run(confirmed, context))
+  }
   switch (tool.type) {
     case 'server':
     case 'mcp':

@@ -8,6 +8,7 @@ export interface PolicyAnswer {
   readonly decision?: 'ask' | 'deny'
   readonly reason?: string
   readonly meta?: Readonly<Record<string, unknown>>
+  readonly timeout?: number
   readonly toolResult?: unknown
   readonly result?: unknown
 }
@@ -31,7 +32,11 @@ function readAnswer(decision: unknown): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
   if (typeof decision !== 'object') throw new TypeError(`a decision is an object, not ${typeof decision}`)
   const said: Record<string, unknown> = { ...decision }
-  if (said['decision'] === 'ask' || said['decision'] === 'deny' || 'result' in said) return said
+  const { decision: word, timeout = 0 } = said
+  if (word === 'ask' && !(typeof timeout === 'number' && timeout >= 0)) {
+    throw new TypeError('`timeout` is a number of at least 0')
+  }
+  if (word === 'ask' || word === 'deny' || 'result' in said) return said
   throw new TypeError('a decision asks, denies, or gives a result')
 }
 

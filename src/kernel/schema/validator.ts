@@ -1,5 +1,5 @@
 import { pathText } from '../json/text.ts'
-import { InvalidToolArgsError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
+import { InvalidToolArgsError, InvalidToolResultError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
 import type { Schema } from './infer.ts'
 import { copyOfJson } from '../json/copy.ts'
 import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
@@ -136,6 +136,14 @@ export function invalidArgs(toolName: string, issues: readonly Issue[]): Invalid
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
     issues,
     recommendations: ['Check the args against the schema of the tool.', 'Correct them and call the tool again.'],
+  })
+}
+
+/** Makes the error for a result that does not fit its schema. */
+export function invalidOutput(toolName: string, issues: readonly Issue[]): InvalidToolResultError {
+  const what = invalid(issues, 'result')
+  return new InvalidToolResultError(`The result of tool "${toolName}" does not fit its outputSchema: ${what}.`, {
+    issues,
   })
 }
 

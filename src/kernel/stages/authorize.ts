@@ -39,7 +39,9 @@ function merge(said: PolicyAnswer, verdict: Verdict, { name }: Policy): Verdict 
   if (said.decision === 'deny') throw new ToolDeniedError(said.reason ?? `Denied by ${name}`, said)
   const { ask, result } = verdict
   if (said.decision === 'ask') {
-    return { ask: { reason: ask?.reason ?? said.reason, meta: { ...ask?.meta, ...said.meta } }, result }
+    const { reason, meta, timeout = ask?.timeout } = said
+    const least = timeout === undefined ? undefined : Math.min(ask?.timeout ?? Infinity, timeout || Infinity)
+    return { ask: { reason: ask?.reason ?? reason, meta: { ...ask?.meta, ...meta }, timeout: least }, result }
   }
   return { ask, result: result ?? { value: said.result } }
 }

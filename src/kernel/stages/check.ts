@@ -1,25 +1,34 @@
 import { isMarkedJson, json, markedBlocks, markedValue } from '../result/content.ts'
-import { internals } from '../tool/definition.ts'
+import { internals, type ToolDefinition } from '../tool/definition.ts'
+import { requireBounded } from '../json/json-text.ts'
 import { InvalidToolResultError } from '../errors.ts'
 import { redactIssues } from '../call/secrets.ts'
 import { type Checked, type Ran, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
-import { invalid, type Validation } from '../schema/validator.ts'
+import { invalidOutput, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
-import { requireBounded } from '../json/json-text.ts'
 
 /** Validates the result against `outputSchema`. The validated value goes on. */
 export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
-  const { output } = internals(ran.tool)
-  if (output === undefined) return stamp(ran, 'output', ran.returned)
-  const value = valueOf(ran)
-  requireBounded(value) // a validator may walk all of it
-  const outcome = output.validate(value)
+  const outcome = validateOutput(ran.tool, ran.returned)
+  if (outcome === undefined) return stamp(ran, 'output', ran.returned)
   return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
 }
 
-/** Returns the value to check. For content, it is the one json block. */
-function valueOf({ returned, name }: Ran): unknown {
+/**
+ * Validates a result; of content, its one json block. Returns `undefined` if the tool has no `outputSchema`.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` if it cannot be validated.
+ */
+export function validateOutput(tool: ToolDefinition, returned: unknown): Validation | Promise<Validation> | undefined {
+  const { output } = internals(tool)
+  if (output === undefined) return undefined
+  const value = valueOf(returned, tool)
+  requireBounded(value) // a validator may walk all of it
+  return output.validate(value)
+}
+
+function valueOf(returned: unknown, { name }: ToolDefinition): unknown {
   if (typeof returned !== 'object' || returned === null) return returned
   if (isMarkedJson(returned)) return markedValue(returned)
   const blocks = markedBlocks(returned)
@@ -34,13 +43,7 @@ function valueOf({ returned, name }: Ran): unknown {
 function accept(ran: Ran, outcome: Validation): Checked {
   const { returned, name } = ran
   if (outcome.issues !== undefined) {
-    const issues = redactIssues(outcome.issues, ran.tool.secrets)
-    throw new InvalidToolResultError(
-      `The result of tool "${name}" does not fit its outputSchema: ${invalid(issues, 'result')}.`,
-      {
-        issues,
-      },
-    )
+    throw invalidOutput(name, redactIssues(outcome.issues, ran.tool.secrets))
   }
   const isMarked = typeof returned === 'object' && returned !== null
   if (isMarked && markedBlocks(returned) !== undefined) return stamp(ran, 'output', returned)

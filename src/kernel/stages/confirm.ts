@@ -3,8 +3,6 @@ import { stamp, type Approval, type Authorized, type Confirmed, type Verdict } f
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 
-const tokenLife = 86_400_000
-
 /** Asks a person if a policy or the tool itself requires it. */
 export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
   const { tool, verdict } = authorized
@@ -27,7 +25,8 @@ async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['as
     throw new ToolDeniedError('Approval was asked for only after the client had answered: what it gave is not taken')
   }
   if (kernel.approver === undefined) {
-    throw new Pause('approval', kernel.approvals.questionFor(authorized, ask), tokenLife)
+    const timeout = ask?.timeout ?? kernel.approvalTimeout
+    throw new Pause('approval', kernel.approvals.questionFor(authorized, ask), timeout)
   }
   const approval = await kernel.approvals.ask(authorized, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)

@@ -2,7 +2,6 @@ import { canBeDescribed } from '../tool/definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../outcome/failure.ts'
 import { type Received, type Resolved, stamp } from '../call/parcel.ts'
-import { clientTimeout } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isVisible, type ToolRegistry } from '../tool/registry.ts'
 import { nearestFirst } from '../tool/nearest.ts'
@@ -22,7 +21,6 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)
-  if (isClients && kernel.runners.has('client')) received.deadline.limit(tool.timeout ?? clientTimeout)
   return stamp(received, 'tool', tool)
 }
 

@@ -1,7 +1,7 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
 import { toldInput } from '../call/secrets.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
-import { resultWithoutRun, wrap } from '../run/handler.ts'
+import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isThenable, finallySync } from '../json/thenable.ts'
 
@@ -11,9 +11,10 @@ type Turn = Promise<void> | undefined
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)
-  const { slots } = confirmed
+  const isAsking = asksClient(confirmed, kernel)
+  const slots = isAsking ? undefined : confirmed.slots
   const slot = slots?.enter()
-  const gate = kernel.gates.enter(confirmed)
+  const gate = isAsking && confirmed.tool.traits.concurrent ? undefined : kernel.gates.enter(confirmed)
   const isFree = slot === undefined && gate === undefined
   return finallySync(
     () => (isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])),

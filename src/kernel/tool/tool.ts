@@ -143,6 +143,16 @@ export class Tool<
     throw invalidArgs(this.name, outcome.issues)
   }
 
+  /**
+   * Validates a result, such as a form, against `outputSchema`. Returns what the schema gives back.
+   *
+   * @throws `E_INVALID_TOOL_RESULT` if it does not fit, `E_VALIDATOR_FAILED` or `E_SCHEMA_CONVERSION` if the schema fails.
+   */
+  async checkOutput(value: unknown): Promise<unknown> {
+    const { checkDirectly } = direct ?? (await loadDirect())
+    return checkDirectly(this[definitionKey], value)
+  }
+
   /** Returns a description in plain JSON: name, description, JSON Schemas, and who runs the tool. */
   describe(): ToolDescription {
     return this[definitionKey].describe()

@@ -1,12 +1,11 @@
 import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from '../result/content.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { bounded } from '../json/bounded.ts'
+import { bounded, pointerSteps } from '../json/text.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { isArrayBuffer } from '../json/copy.ts'
 import { jsonBlock } from '../result/encode.ts'
 import { jsonText, readText } from '../json/json-text.ts'
 import type { Issue } from '../schema/standard.ts'
-import { pointerSteps } from '../json/text.ts'
 
 /** Replaces a secret. */
 export const mask = '[secret]'

@@ -106,13 +106,9 @@ class Writer {
         return text + value
       case 'object':
         return value === null ? text + 'null' : this.writeContainer(text, value)
-      case 'undefined':
-      case 'bigint':
-      case 'symbol':
-      case 'function':
-        break
+      default:
+        throw this.refuse(whyNotJson(value))
     }
-    throw this.refuse(whyNotJson(value))
   }
 
   writeContainer(text: string, container: object): string {

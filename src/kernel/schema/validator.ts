@@ -148,29 +148,24 @@ export function invalidOutput(toolName: string, issues: readonly Issue[]): Inval
 }
 
 function rawValidator(schema: JsonSchema): Validator {
-  let check: ((value: unknown) => readonly Issue[] | undefined) | undefined
+  let check: ReturnType<SchemaEngine['compile']> | undefined
   const run = (value: unknown, loaded: SchemaEngine): Validation => {
-    check ??= compile(schema, loaded)
-    let issues: readonly Issue[] | undefined
     try {
-      issues = check(value)
+      check ??= loaded.compile(schema)
+    } catch (cause) {
+      throw new SchemaConversionError(`The JSON Schema cannot be used: ${reasonOf(cause)}`, { cause })
+    }
+    try {
+      const issues = check(value)
+      return issues === undefined ? { value } : { issues }
     } catch (cause) {
       throw broken('JSON Schema', 'threw', cause)
     }
-    return issues === undefined ? { value } : { issues }
   }
   return {
     validate: (value) =>
       engine === undefined ? loadEngine().then((loaded) => run(value, loaded)) : run(value, engine),
     jsonSchema: () => plainCopy(schema === true ? {} : schema),
-  }
-}
-
-function compile(schema: JsonSchema, loaded: SchemaEngine): (value: unknown) => readonly Issue[] | undefined {
-  try {
-    return loaded.compile(schema)
-  } catch (cause) {
-    throw new SchemaConversionError(`The JSON Schema cannot be used: ${reasonOf(cause)}`, { cause })
   }
 }
 

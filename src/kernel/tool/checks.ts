@@ -7,11 +7,13 @@ import type { ErasedConfig } from './options.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 const isFunction = (value: unknown): boolean => typeof value === 'function'
-const isName = (value: unknown): boolean => typeof value === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(value)
+const isName = (value: unknown): boolean => isText(value) && /^[a-zA-Z0-9_-]{1,64}$/.test(value)
 
-const text: Check = ['a string', (value) => typeof value === 'string']
-const flag: Check = ['true or false', (value) => typeof value === 'boolean']
+const text: Check = ['a string', isText]
+const flag: Check = ['true or false', isFlag]
 const object: Check = ['an object', isObject]
 const list: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
@@ -19,9 +21,17 @@ const schema: Check = [
   'a Standard Schema or a raw JSON Schema',
   (value) => isStandardSchema(value) || isJsonSchema(value),
 ]
+const amount = (unit: string): Check => [
+  `a number of ${unit}, 0 or more`,
+  (value) => typeof value === 'number' && value >= 0,
+]
 const oneOf = (...words: string[]): Check => [
   words.map((word) => `'${word}'`).join(' or '),
   (value) => words.includes(value as string),
+]
+const listOf = (items: string, holds: (item: unknown) => boolean, least = 0): Check => [
+  `an array of ${items}`,
+  (value) => Array.isArray(value) && value.length >= least && value.every(holds),
 ]
 
 const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse: true }
@@ -29,11 +39,8 @@ const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse
 const fields: Record<keyof ErasedConfig, Check> = {
   name: ['1 to 64 letters, digits, "_" or "-"', isName],
   title: text,
-  description: [
-    'text that tells the model what the tool does',
-    (value) => typeof value === 'string' && value.trim() !== '',
-  ],
-  type: ['a word', (value) => typeof value === 'string' && value !== ''],
+  description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
+  type: ['a word', (value) => isText(value) && value !== ''],
   inputSchema: schema,
   outputSchema: schema,
   jsonSchema: object,
@@ -44,16 +51,13 @@ const fields: Record<keyof ErasedConfig, Check> = {
   ],
   intent: oneOf('compute', 'action', 'render'),
   audience: oneOf('model', 'user', 'all'),
-  traits: [
-    'an object of true and false',
-    (value) => isObject(value) && Object.values(value).every((trait) => typeof trait === 'boolean'),
-  ],
-  timeout: ['a number of milliseconds, 0 or more', (value) => typeof value === 'number' && value >= 0],
-  requiresConfirmation: ['true, false or a function', (value) => typeof value === 'boolean' || isFunction(value)],
-  confirmationMessage: ['a string or a function', (value) => typeof value === 'string' || isFunction(value)],
+  traits: ['an object of true and false', (value) => isObject(value) && Object.values(value).every(isFlag)],
+  timeout: amount('milliseconds'),
+  requiresConfirmation: ['true, false or a function', (value) => isFlag(value) || isFunction(value)],
+  confirmationMessage: ['a string or a function', (value) => isText(value) || isFunction(value)],
   requiresResponse: flag,
   defaultResult: list,
-  middleware: ['an array of functions', (value) => Array.isArray(value) && value.every(isFunction)],
+  middleware: listOf('functions', isFunction),
   hooks: [
     `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
     (value) =>
@@ -67,23 +71,17 @@ const fields: Record<keyof ErasedConfig, Check> = {
   onCollision: oneOf('replace', 'keep', 'throw'),
   meta: object,
   metadata: object,
-  aliases: ['an array of names', (value) => Array.isArray(value) && value.every(isName)],
+  aliases: listOf('names', isName),
   providerOptions: object,
   libraryOptions: object,
   mcpConfig: object,
   ui: object,
-  allowedCallers: [
-    "an array of 'model' and 'program'",
-    (value) => Array.isArray(value) && value.length > 0 && value.every((one) => one === 'model' || one === 'program'),
-  ],
+  allowedCallers: listOf("'model' and 'program'", (item) => item === 'model' || item === 'program', 1),
   deferLoading: flag,
   examples: list,
-  secrets: [
-    'an array of JSON Pointers such as "/password"',
-    (value) => Array.isArray(value) && value.every((pointer) => typeof pointer === 'string' && pointer.startsWith('/')),
-  ],
+  secrets: listOf('JSON Pointers such as "/password"', (item) => isText(item) && item.startsWith('/')),
   exposeErrors: flag,
-  inlineLimit: ['a number of bytes, 0 or more', (value) => typeof value === 'number' && value >= 0],
+  inlineLimit: amount('bytes'),
 }
 
 /** The fields that the config of a tool may have. */

@@ -96,6 +96,8 @@ export type {
   Observer,
   Policy,
   Runner,
+  SchemaLoss,
+  SchemaReport,
   Shelf,
   Shelved,
   Spooling,

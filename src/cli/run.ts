@@ -27,11 +27,12 @@ ${passageHelp}`,
     const [path = '', source = '-'] = options.positionals
     const named = options.text('format')
     const forced = named === undefined ? undefined : formatNamed(named, host)
-    const executor = openPassage(await loadTools(path, host), options, host, source !== '-')
+    const tools = await loadTools(path, host)
+    const executor = openPassage(tools, options, host, source !== '-')
     try {
       const message = await readDocument(source, host)
       const format = forced ?? formatOf(message, host)
-      const calls = format.calls(message)
+      const calls = format.calls(message, tools.list())
       if (calls.length === 0) {
         note(host, `the message, read as ${format.name}, has no call to run here.`)
         return 0

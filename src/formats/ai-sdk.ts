@@ -5,7 +5,8 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definer, examplesOf } from './_definitions.ts'
+import { definer, type SchemaOptions } from './_definitions.ts'
+import { providers, type DialectName } from './_dialects.ts'
 import { callersOf, defined, programOf } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
@@ -21,7 +22,9 @@ import {
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 
 /** Options of the format. */
-export interface AiSdkOptions extends FormatOptions {
+export interface AiSdkOptions extends FormatOptions, SchemaOptions {
+  /** The provider behind the SDK, whose rules schemas follow. Default: none, and schemas go out as they are. */
+  readonly dialect?: DialectName
   /** The SDK's major version, which determines the form of media and of provider tools. Default: `7`. */
   readonly version?: 5 | 6 | 7
 }
@@ -42,7 +45,7 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * version 5, its type becomes `provider-defined`. `allowedCallers` and `deferLoading` go out as `providerOptions` of those providers
  * that have them.
  *
- * @param options `pending`, `envelope`, `report` and `version`.
+ * @param options `dialect`, `strict`, `pending`, `envelope`, `report` and `version`.
  * @example
  * ```ts
  * import { aiSdk } from 'toolwright/formats/ai-sdk'
@@ -58,8 +61,44 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
 export function aiSdk(options: AiSdkOptions = {}): Format {
   const { version = 7 } = options
   const carry = (media: Media): object => filePart(media, version)
+  const { definitions, report, lift } = definer(
+    {
+      optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
+      reach(tool) {
+        const { deferLoading } = tool
+        const allowedCallers = callersOf(tool, 'direct', 'code_execution_20260120')
+        const byProvider = { anthropic: defined({ allowedCallers, deferLoading }), openai: defined({ deferLoading }) }
+        return { providerOptions: defined(byProvider) }
+      },
+      take(given, isHosted) {
+        const { type, id } = given
+        if (!isHosted && (type === undefined || type === 'function')) return { options: given }
+        if (!/^provider(?:-defined)?$/.test(typeOf(given)) || typeof id !== 'string') {
+          return { fault: 'the tool of a provider has the type "provider" and an id such as "openai.web_search"' }
+        }
+        return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
+      },
+      replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
+      provider: options.dialect === undefined ? undefined : providers[options.dialect],
+      define({ name, description, inputSchema }, given, { strict, examples }) {
+        const inputExamples = examples.map((input) => ({ input }))
+        return {
+          type: 'function',
+          name,
+          description,
+          inputSchema,
+          ...(inputExamples.length === 0 ? undefined : { inputExamples }),
+          ...given,
+          ...(strict === undefined ? undefined : { strict }),
+        }
+      },
+    },
+    options,
+  )
   return {
     name: 'ai-sdk',
+    definitions,
+    report,
 
     detect(message) {
       if (typeof read(message, 'finishReason') === 'string' && Array.isArray(read(message, 'toolCalls'))) return true
@@ -71,44 +110,12 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
       )
     },
 
-    definitions: definer(
-      {
-        optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
-        reach(tool) {
-          const { deferLoading } = tool
-          const allowedCallers = callersOf(tool, 'direct', 'code_execution_20260120')
-          const byProvider = { anthropic: defined({ allowedCallers, deferLoading }), openai: defined({ deferLoading }) }
-          return { providerOptions: defined(byProvider) }
-        },
-        take(given, isHosted) {
-          const { type, id } = given
-          if (!isHosted && (type === undefined || type === 'function')) return { options: given }
-          if (!/^provider(?:-defined)?$/.test(typeOf(given)) || typeof id !== 'string') {
-            return { fault: 'the tool of a provider has the type "provider" and an id such as "openai.web_search"' }
-          }
-          return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
-        },
-        define({ name, description, inputSchema }, given, tool) {
-          const inputExamples = examplesOf(tool).map((input) => ({ input }))
-          return {
-            type: 'function',
-            name,
-            description,
-            inputSchema,
-            ...(inputExamples.length === 0 ? undefined : { inputExamples }),
-            ...given,
-          }
-        },
-      },
-      options,
-    ),
-
-    calls(message) {
+    calls(message, tools) {
       const calls = callsOf(message)
       if (calls.length === 0) {
         requireOwn(message, 'ai-sdk', isOwn(message), 'a result of `generateText`, its `toolCalls`, or messages')
       }
-      return calls
+      return lift(calls, tools)
     },
 
     results(results, message) {

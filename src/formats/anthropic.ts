@@ -4,13 +4,20 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definer, examplesOf, takeTyped } from './_definitions.ts'
+import { definer, takeTyped, type SchemaOptions } from './_definitions.ts'
+import { providers, type Provider } from './_dialects.ts'
+import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { callersOf, programOf } from './_program.ts'
-import { isObject, list, read, text, toolCall, typeOf } from './_read.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 
-export type { FormatOptions } from './_render.ts'
+/** Options of the format. */
+export interface AnthropicOptions extends FormatOptions, SchemaOptions {
+  /**
+   * The most optional fields that a strict tool may have. The API refuses a tool if it cannot make its grammar. Default: 10.
+   */
+  readonly optionalLimit?: number
+}
 
 // All providers have `text`. Only Anthropic's messages have these.
 const ownBlock =
@@ -24,6 +31,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * message that has only text blocks counts as Anthropic's. Calls that the provider runs itself (`server_tool_use`,
  * `mcp_tool_use`) are ignored.
  *
+ * Schemas that the API would refuse are changed ([what, and how args come back](./README.md#schemas)).
  * `providerOptions.anthropic` is merged into the definition (`strict`, `cache_control`, …). With a `type` of Anthropic's tools
  * (`bash_20250124`), it replaces description and schema. A failed result is text only, because the API demands it. Pictures
  * other than JPEG, PNG, GIF and WebP become text. `results` returns one user message with all results.
@@ -31,7 +39,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * A call of a program (`caller: { type: 'code_execution_…' }`) has `program`, and its result is JSON text without a note.
  * `allowedCallers: ['program']` goes out as `code_execution_20260120`; `providerOptions.anthropic.allowed_callers` replaces it.
  *
- * @param options `pending`, `envelope` and `report`.
+ * @param options `strict`, `optionalLimit`, `pending`, `envelope` and `report`.
  * @example
  * ```ts
  * import { anthropic } from 'toolwright/formats/anthropic'
@@ -41,9 +49,35 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * ```
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
-export function anthropic(options: FormatOptions = {}): Format {
+export function anthropic(options: AnthropicOptions = {}): Format {
+  const { definitions, report, lift } = definer(
+    {
+      optionsOf: (tool) => tool.providerOptions['anthropic'],
+      reach: (tool) => ({
+        allowed_callers: callersOf(tool, 'direct', 'code_execution_20260120'),
+        defer_loading: tool.deferLoading,
+      }),
+      take: takeTyped,
+      replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
+      provider: limited(options),
+      define({ name, description, inputSchema }, given, { strict, examples }) {
+        if (!isCustom(given)) return { name, ...given }
+        return {
+          name,
+          description,
+          input_schema: inputSchema,
+          ...(examples.length === 0 ? undefined : { input_examples: examples }),
+          ...given,
+          ...(strict === undefined ? undefined : { strict }),
+        }
+      },
+    },
+    options,
+  )
   return {
     name: 'anthropic',
+    definitions,
+    report,
 
     detect(message) {
       const assistant = assistantOf(message)
@@ -54,34 +88,11 @@ export function anthropic(options: FormatOptions = {}): Format {
       return content.some((block) => ownBlock.test(typeOf(block))) || content.every((block) => typeOf(block) === 'text')
     },
 
-    definitions: definer(
-      {
-        optionsOf: (tool) => tool.providerOptions['anthropic'],
-        reach: (tool) => ({
-          allowed_callers: callersOf(tool, 'direct', 'code_execution_20260120'),
-          defer_loading: tool.deferLoading,
-        }),
-        take: takeTyped,
-        define({ name, description, inputSchema }, given, tool) {
-          if (given['type'] !== undefined && given['type'] !== 'custom') return { name, ...given }
-          const examples = examplesOf(tool)
-          return {
-            name,
-            description,
-            input_schema: inputSchema,
-            ...(examples.length === 0 ? undefined : { input_examples: examples }),
-            ...given,
-          }
-        },
-      },
-      options,
-    ),
-
-    calls(message) {
+    calls(message, tools) {
       const uses = toolUses(message)
       if (uses.length === 0)
         requireOwn(message, 'anthropic', isOwn(message), 'a response, an assistant message or its `content`')
-      return uses.map(callOf)
+      return lift(uses.map(callOf), tools)
     },
 
     results(results, message) {
@@ -104,6 +115,16 @@ export function anthropic(options: FormatOptions = {}): Format {
       return { role: 'user', content }
     },
   }
+}
+
+function isCustom({ type = 'custom' }: Fields): boolean {
+  return type === 'custom'
+}
+
+function limited({ optionalLimit }: AnthropicOptions): Provider {
+  const { strict } = providers.anthropic
+  if (optionalLimit === undefined || typeof strict !== 'object') return providers.anthropic
+  return { ...providers.anthropic, strict: { ...strict, limits: { optional: optionalLimit } } }
 }
 
 function assistantOf(message: unknown): unknown {

@@ -6,6 +6,7 @@
  */
 import type { Format, ToolCall } from '../index.ts'
 import { definer } from './_definitions.ts'
+import { providers } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
@@ -14,6 +15,10 @@ import { isEach, requireOwn } from './_shape.ts'
 export interface GeminiOptions extends FormatOptions {
   /** Whether results carry pictures and PDF documents. Models before Gemini 3 refuse them. Default: `true`. */
   readonly media?: boolean
+  /** `'as it is'`: no schema changes. Default: schemas are written in the part of JSON Schema that Gemini documents. */
+  readonly strict?: 'as it is'
+  /** The field of a declaration that has the schema. The Live API and older endpoints take only `openapi`. Default: `'json-schema'`. */
+  readonly parameters?: 'json-schema' | 'openapi'
 }
 
 // The fields of tools that Google runs, in camel case or snake case. A declaration must not have them.
@@ -38,11 +43,12 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * conversation. Field names may be in camel case or snake case. Calls may have no id. Results are then matched by order
  * and name, so pass the message to `results`.
  *
- * The definition has the unchanged schema as `parametersJsonSchema`. `providerOptions.google` (or `gemini`) is merged into the
+ * The definition has the schema as `parametersJsonSchema`, or as `parameters`, and what Gemini cannot read of it in words
+ * ([how args come back](./README.md#schemas)). `providerOptions.google` (or `gemini`) is merged into the
  * declaration. For a tool of type `provider`, it is the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a
  * failed one `{ error }`. `results` returns one user content with all results.
  *
- * @param options `pending`, `envelope`, `report` and `media`.
+ * @param options `strict`, `parameters`, `pending`, `envelope`, `report` and `media`.
  * @example
  * ```ts
  * import { gemini } from 'toolwright/formats/gemini'
@@ -53,7 +59,8 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
 export function gemini(options: GeminiOptions = {}): Format {
-  const definitionsOf = definer(
+  const isOpenapi = options.parameters === 'openapi'
+  const { definitions, report, lift } = definer(
     {
       optionsOf: ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
       take(given, isHosted) {
@@ -66,12 +73,15 @@ export function gemini(options: GeminiOptions = {}): Format {
           ? { fault: 'they name no tool, such as googleSearch' }
           : { options: given }
       },
-      define: ({ name, description, inputSchema }, given) => ({
-        name,
-        description,
-        parametersJsonSchema: inputSchema,
-        ...given,
-      }),
+      replaces: (given) => Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema'),
+      provider: providers[isOpenapi ? 'gemini-openapi' : 'gemini'],
+      define({ name, description, inputSchema }, given) {
+        const hasOwn = Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema')
+        // As `parameters`, an object without properties is refused.
+        const isEmpty = isOpenapi && Object.keys(inputSchema.properties ?? {}).length === 0
+        const schema = isOpenapi ? { parameters: inputSchema } : { parametersJsonSchema: inputSchema }
+        return { name, description, ...(hasOwn || isEmpty ? undefined : schema), ...given }
+      },
     },
     options,
   )
@@ -88,18 +98,20 @@ export function gemini(options: GeminiOptions = {}): Format {
       const others: unknown[] = []
       for (const tool of tools) {
         const entries = tool.type === 'provider' ? others : functionDeclarations
-        entries.push(...definitionsOf([tool]))
+        entries.push(...definitions([tool]))
       }
       return functionDeclarations.length === 0 ? others : [{ functionDeclarations }, ...others]
     },
 
-    calls(message) {
+    calls(message, tools) {
       const calls = callsOf(message)
       if (calls.length === 0) {
         requireOwn(message, 'gemini', isEach(message, isOwn), 'a response, its chunks, a content or its `parts`')
       }
-      return calls
+      return lift(calls, tools)
     },
+
+    report,
 
     results(results, message) {
       const parts = answers(results, options, callsOf(message)).map((answer) => {

@@ -51,7 +51,7 @@ export function mcp(options: FormatOptions = {}): Format {
             return { options: given }
           return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
         },
-        define({ name, title, description, inputSchema, outputSchema, ui }, given, { traits }) {
+        define({ name, title, description, inputSchema, outputSchema, ui }, given, { tool: { traits } }) {
           const meta = { ...(ui === undefined ? undefined : { ui }), ...fields(given['_meta']) }
           return {
             name,
@@ -73,7 +73,7 @@ export function mcp(options: FormatOptions = {}): Format {
         },
       },
       options,
-    ),
+    ).definitions,
 
     calls(message) {
       const isOwn = isEach(

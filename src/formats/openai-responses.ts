@@ -4,13 +4,15 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definer, takeTyped } from './_definitions.ts'
+import { definer, takeTyped, type SchemaOptions } from './_definitions.ts'
+import { providers } from './_dialects.ts'
 import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 
-export type { FormatOptions } from './_render.ts'
+/** Options of the format. */
+export interface OpenAiResponsesOptions extends FormatOptions, SchemaOptions {}
 
 const ownItem = /^\w+_call(?:_output)?$|^mcp_\w+$|^tool_search_\w+$/
 const imageType = /^image\/(?:jpeg|png|gif|webp)$/
@@ -23,12 +25,13 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * functions and custom tools are read. Calls of OpenAI's tools are ignored, including those that the host must answer
  * (`shell_call`, `computer_call`, …).
  *
+ * Schemas that the API would refuse are changed ([what, and how args come back](./README.md#schemas)).
  * `providerOptions.openai` is merged into the definition. `strict` is `false` unless the options set it, because otherwise
  * the API rewrites the schema and requires every property. Pass the message to `results`, so that custom calls get their own
  * type of answer, and answers to a program's calls name their `caller`. Those are JSON text without a note. `results` returns an
  * array of items.
  *
- * @param options `pending`, `envelope` and `report`.
+ * @param options `strict`, `pending`, `envelope` and `report`.
  * @example
  * ```ts
  * import { openaiResponses } from 'toolwright/formats/openai-responses'
@@ -38,34 +41,37 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * ```
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=responses
  */
-export function openaiResponses(options: FormatOptions = {}): Format {
+export function openaiResponses(options: OpenAiResponsesOptions = {}): Format {
+  const { definitions, report, lift } = definer(
+    {
+      optionsOf: (tool) => tool.providerOptions['openai'],
+      reach: (tool) => ({
+        allowed_callers: callersOf(tool, 'direct', 'programmatic'),
+        defer_loading: tool.deferLoading,
+      }),
+      take: takeTyped,
+      replaces: ({ type = 'function', ...given }) => type !== 'function' || Object.hasOwn(given, 'parameters'),
+      provider: providers.openai,
+      define({ name, description, inputSchema }, given, { strict }) {
+        const { type = 'function' } = given
+        if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
+        if (type !== 'function') return given
+        const definition = { type, name, description, parameters: inputSchema, strict: false, ...given }
+        return strict === undefined ? definition : { ...definition, strict }
+      },
+    },
+    options,
+  )
   return {
     name: 'openai-responses',
+    definitions,
+    report,
 
     detect(message) {
       return read(message, 'object') === 'response' || itemsOf(message).some(isOwn)
     },
 
-    definitions: definer(
-      {
-        optionsOf: (tool) => tool.providerOptions['openai'],
-        reach: (tool) => ({
-          allowed_callers: callersOf(tool, 'direct', 'programmatic'),
-          defer_loading: tool.deferLoading,
-        }),
-        take: takeTyped,
-        define({ name, description, inputSchema }, given) {
-          const { type = 'function' } = given
-          if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
-          return type === 'function'
-            ? { type, name, description, parameters: inputSchema, strict: false, ...given }
-            : given
-        },
-      },
-      options,
-    ),
-
-    calls(message) {
+    calls(message, tools) {
       const calls = openCalls(message)
       if (calls.length === 0)
         requireOwn(
@@ -74,7 +80,7 @@ export function openaiResponses(options: FormatOptions = {}): Format {
           isReadable(message),
           'a response, its `output` or the items of a conversation',
         )
-      return calls.map(callOf)
+      return lift(calls.map(callOf), tools)
     },
 
     results(results, message) {

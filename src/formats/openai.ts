@@ -5,13 +5,16 @@
  * @module
  */
 import type { Format, ToolCall } from '../index.ts'
-import { definer } from './_definitions.ts'
+import { definer, type SchemaOptions } from './_definitions.ts'
+import { providers } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
 
 /** Options of the format. */
-export interface OpenAiOptions extends FormatOptions {
+export interface OpenAiOptions extends FormatOptions, SchemaOptions {
+  /** Whose rules schemas follow: some servers that speak this API have other ones. Default: `'openai'`. */
+  readonly dialect?: 'openai' | 'groq' | 'mistral' | 'xai'
   /**
    * The types of tools that the server accepts besides `function` and `custom`. OpenAI's accepts no others; other servers
    * run tools such as `builtin_function`. Default: none.
@@ -28,12 +31,12 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  * whose content is a string counts as OpenAI's. Arguments stay the text that the model wrote. The text of a `custom` call
  * becomes `{ input: text }`. The former `function_call` is read too, and answered if `results` gets the message.
  *
- * `providerOptions.openai` is merged into the function (`strict`, …). The schema is never changed. With `type: 'custom'`, the
- * tool takes free text. Options that only the Responses API accepts, such as `type: 'web_search'`, are left out and
+ * Schemas that the API would refuse are changed ([what, and how args come back](./README.md#schemas)).
+ * `providerOptions.openai` is merged into the function (`strict`, …). With `type: 'custom'`, the tool takes free text. Options that only the Responses API accepts, such as `type: 'web_search'`, are left out and
  * reported. A tool with a handler is then offered as a function; a tool that OpenAI runs is not offered. Results are text,
  * and a note replaces media. `results` returns an array with one message for each result: `messages.push(...results)`.
  *
- * @param options `pending`, `envelope`, `report` and `toolTypes`.
+ * @param options `strict`, `dialect`, `pending`, `envelope`, `report` and `toolTypes`.
  * @example
  * ```ts
  * import { openai } from 'toolwright/formats/openai'
@@ -49,8 +52,42 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  */
 export function openai(options: OpenAiOptions = {}): Format {
   const toolTypes: readonly unknown[] = ['function', 'custom', ...(options.toolTypes ?? [])]
+  const { definitions, report, lift } = definer(
+    {
+      optionsOf: (tool) => tool.providerOptions['openai'],
+      take(given, isHosted) {
+        const { type = isHosted ? undefined : 'function' } = given
+        if (!toolTypes.includes(type)) {
+          const shown = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`
+          return {
+            fault: `chat completions take no tool ${shown}. Use the format openai-responses, or name the type in \`toolTypes\` if the server takes it`,
+          }
+        }
+        const strange = responsesOnly.filter((name) => Object.hasOwn(given, name))
+        if (strange.length === 0) return { options: given }
+        const entries = Object.entries(given).filter(([name]) => !strange.includes(name))
+        return {
+          options: Object.fromEntries(entries),
+          fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
+        }
+      },
+      replaces: ({ type = 'function', ...given }) =>
+        Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
+      provider: providers[options.dialect ?? 'openai'],
+      define({ name, description, inputSchema }, given, { strict }) {
+        const { type = 'function', ...rest } = given
+        if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
+        if (type !== 'function') return given
+        const strictness = strict === undefined ? undefined : { strict }
+        return { type, function: { name, description, parameters: inputSchema, ...rest, ...strictness } }
+      },
+    },
+    options,
+  )
   return {
     name: 'openai',
+    definitions,
+    report,
 
     detect(message) {
       if (isObject(read(message, 'choices', 0, 'message'))) return true
@@ -65,42 +102,12 @@ export function openai(options: OpenAiOptions = {}): Format {
       )
     },
 
-    definitions: definer(
-      {
-        optionsOf: (tool) => tool.providerOptions['openai'],
-        take(given, isHosted) {
-          const { type = isHosted ? undefined : 'function' } = given
-          if (!toolTypes.includes(type)) {
-            const shown = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`
-            return {
-              fault: `chat completions take no tool ${shown}. Use the format openai-responses, or name the type in \`toolTypes\` if the server takes it`,
-            }
-          }
-          const strange = responsesOnly.filter((name) => Object.hasOwn(given, name))
-          if (strange.length === 0) return { options: given }
-          const entries = Object.entries(given).filter(([name]) => !strange.includes(name))
-          return {
-            options: Object.fromEntries(entries),
-            fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
-          }
-        },
-        define({ name, description, inputSchema }, given) {
-          const { type = 'function', ...rest } = given
-          if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
-          return type === 'function'
-            ? { type, function: { name, description, parameters: inputSchema, ...rest } }
-            : given
-        },
-      },
-      options,
-    ),
-
-    calls(message) {
+    calls(message, tools) {
       const calls = callsOf(message)
       if (calls.length === 0) {
         requireOwn(message, 'openai', isOwn(message), 'a completion, an assistant message or its `tool_calls`')
       }
-      return calls
+      return lift(calls, tools)
     },
 
     results(results, message) {

@@ -25,6 +25,14 @@ export const forecast: ToolDefinition = tool({
   handler: () => ({ temperature: 21 }),
 })
 
+/** The schema of `forecast` as OpenAI takes it of strict tools: closed, and null leaves out what is optional. */
+export const strictForecast = {
+  type: 'object',
+  properties: { city: { type: 'string', description: 'Its name' }, days: { type: ['integer', 'null'], maximum: 10 } },
+  required: ['city', 'days'],
+  additionalProperties: false,
+} as const
+
 export const now: ToolDefinition = tool({
   name: 'now',
   description: 'The time',

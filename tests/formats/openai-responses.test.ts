@@ -3,7 +3,7 @@ import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
-import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
+import { failure, forPeople, forecast, hosted, now, pixel, resultOf, strictForecast, textResult } from './_tools.ts'
 
 type Reply = {
   type: string
@@ -41,7 +41,7 @@ describe('the definitions of openai-responses', () => {
         type: 'function',
         name: 'get_forecast',
         description: 'Weather forecast for a city',
-        parameters: forecast.describe().inputSchema,
+        parameters: strictForecast,
         strict: true,
       },
       { type: 'function', name: 'now', description: 'The time', parameters: now.describe().inputSchema, strict: false },

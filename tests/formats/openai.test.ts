@@ -4,7 +4,7 @@ import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'
 import { messages } from './_messages.ts'
-import { failure, forecast, forPeople, hosted, now, pixel, resultOf, textResult } from './_tools.ts'
+import { failure, forPeople, forecast, hosted, now, pixel, resultOf, strictForecast, textResult } from './_tools.ts'
 
 type Reply = { role: string; tool_call_id?: string; content: string }[]
 
@@ -26,14 +26,14 @@ formatConformance('openai', openai, {
 })
 
 describe('the definitions of openai', () => {
-  test('are functions, with strict only where the author says so and the schema as it is', () => {
+  test('are functions, with strict only where the author says so', () => {
     expect(openai().definitions([forecast, now, forPeople])).toEqual([
       {
         type: 'function',
         function: {
           name: 'get_forecast',
           description: 'Weather forecast for a city',
-          parameters: forecast.describe().inputSchema,
+          parameters: strictForecast,
           strict: true,
         },
       },

@@ -105,7 +105,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_173],
+    ['kernel', 8_207],
     ['records', 1_480],
     ['approvals', 271],
     ['spool', 569],

@@ -2,6 +2,7 @@ import type { SpooledArtifact } from './result/artifact.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
+import type { Writable } from './call/parcel.ts'
 import { memoryStore } from '../spool/memory.ts'
 import type { Extension, Observer, PauseKeeper, Runner } from './ports.ts'
 import type { Kernel } from './kernel.ts'
@@ -81,7 +82,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     held = undefined
     throw error
   }
-  const kernel: { -readonly [Field in keyof Kernel]: Kernel[Field] } = {
+  const kernel: Writable<Kernel> = {
     registryFor,
     policies,
     approver,

@@ -8,7 +8,7 @@ import { assemble } from './assemble.ts'
 import { createExecutor } from './executor.ts'
 import { ArtifactError } from './errors.ts'
 import type { ToolExecutor } from './executor-types.ts'
-import { streamEvents } from './run/stream-events.ts'
+import { streamEvents } from './run/generator.ts'
 import { receive, stamp, type Identity } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
@@ -32,20 +32,7 @@ export async function callDirectly(
   const call = { name: tool.name, args: args === undefined ? {} : args }
   const deadline = new Deadline(tool.timeout ?? 0, signal)
   const received = receive(
-    {
-      call,
-      invocationId,
-      session,
-      principal: undefined,
-      caller: 'user',
-      deadline,
-      slots: undefined,
-      watcher,
-      resumption: undefined,
-      receivedAt: 0,
-      seq: 0,
-      recording: undefined,
-    },
+    { call, invocationId, session, caller: 'user', deadline, watcher, receivedAt: 0, seq: 0 },
     (parcel) => new CallContext(parcel, kernel, values),
   )
   try {

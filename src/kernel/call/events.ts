@@ -3,12 +3,12 @@ import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ToolError } from '../errors.ts'
 import { redactorOf } from './secrets.ts'
-import { stageFields, type Received } from './parcel.ts'
+import { stageFields, type Approval, type Received } from './parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { bounded, shortened } from '../json/text.ts'
-import type { Question } from './pause.ts'
+import type { PauseReason, Question } from './pause.ts'
 
 /** The fields of each type of event beside the envelope. */
 interface Bodies {
@@ -17,16 +17,12 @@ interface Bodies {
   /** The call waits for an answer of a person or a client. */
   'call:paused': Question & {
     /** The kind of answer. */
-    readonly reason: 'approval' | 'client'
+    readonly reason: PauseReason
     readonly token?: string
     readonly expiresAt: number
   }
   /** A person or a client answered. */
-  'call:resumed': {
-    readonly decision: 'allow' | 'deny'
-    readonly decidedBy?: string | undefined
-    readonly note?: string | undefined
-    readonly always?: boolean | undefined
+  'call:resumed': Approval & {
     /** The callId before the args were edited. */
     readonly editedFrom?: string
     /** The edited args. */
@@ -145,15 +141,12 @@ export function eventOf<Name extends ToolEventName>(
   parcel: Received,
   kernel: Kernel,
   event: Name,
-  body: Bodies[Name],
+  given: Bodies[Name],
 ): ToolEvent {
-  return made(parcel, event, unbounded.has(event) ? fitting(body, kernel) : body)
-}
-
-function made(parcel: Received, event: ToolEventName, body: object): ToolEvent {
   const { callId, invocationId, name: toolName, session, principal, program, seq } = parcel
   const id = toldId(parcel.id)
   const timestamp = Date.now()
+  let body: object = unbounded.has(event) ? fitting(given, kernel) : given
   if (principal !== undefined) body = { principal, ...body }
   if (program !== undefined) body = { program, ...body }
   const whole: unknown =

@@ -34,24 +34,27 @@ export interface Approval {
   readonly always?: boolean | undefined
 }
 
+/** A value as the function that makes it sees it. */
+export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
+
 /** What the executor knows of a call on receipt. */
 export interface Reception {
   readonly call: TakenCall
   readonly invocationId: string
   readonly session: string
-  readonly principal: string | undefined
+  readonly principal?: string | undefined
   readonly caller: Caller
   readonly deadline: Deadline
-  readonly slots: Slots | undefined
-  readonly watcher: Observer | undefined
+  readonly slots?: Slots | undefined
+  readonly watcher?: Observer | undefined
   /** What the redeemed token brought, if the call waited for an answer. */
-  readonly resumption: Resumption | undefined
+  readonly resumption?: Resumption | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
   /** The number of the next event. */
   seq: number
   /** The record of the call; its recorder owns it. */
-  recording: Recording | undefined
+  recording?: Recording | undefined
 }
 
 // Each state of a call is a type with one field more than the state before, so that a stage that is called too early
@@ -120,17 +123,8 @@ interface Stamps {
 }
 
 /** One object for the whole walk. It has every field from the start, so that its shape never changes. */
-class Parcel implements Reception {
-  readonly call: TakenCall
-  readonly invocationId: string
-  readonly session: string
-  readonly principal: string | undefined
-  readonly caller: Caller
-  readonly deadline: Deadline
-  readonly slots: Slots | undefined
-  readonly watcher: Observer | undefined
-  readonly resumption: Resumption | undefined
-  readonly receivedAt: number
+interface Parcel extends Writable<Reception> {}
+class Parcel {
   readonly context: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
@@ -138,8 +132,6 @@ class Parcel implements Reception {
   isRunning = false
   startedAt: number | undefined = undefined
   shown: unknown = undefined
-  recording: Recording | undefined
-  seq: number
   tool: ToolDefinition | undefined = undefined
   identity: Identity | undefined = undefined
   input: unknown = undefined
@@ -194,7 +186,7 @@ export function stamp<Field extends keyof Stamps>(
   value: Spooled[Field],
 ): Stamps[Field][1] {
   // The one cast of the passage. The new type promises exactly the field that is written here.
-  const open = parcel as { -readonly [Name in keyof Spooled]: Spooled[Name] }
+  const open = parcel as Writable<Spooled>
   open[field] = value
   return open
 }

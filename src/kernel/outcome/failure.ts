@@ -58,18 +58,15 @@ function connectionOf(thrown: object, words: string): string {
 /** Wraps what a handler or a middleware threw. */
 export function downstream(toolName: string, thrown: unknown): ToolDownstreamError {
   const { name, message } = wordsOf(thrown)
-  const failure = thrown instanceof ToolFailure ? thrown : undefined
   const category = categoryOf(thrown)
+  const isTransient = category === 'network' || category === 'rate_limit'
+  const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
   return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
     cause: thrown,
     category,
-    retryable: failure?.retryable ?? (isRetryable(thrown) || category === 'network' || category === 'rate_limit'),
-    recommendations: failure?.recommendations,
+    retryable: retryable || (isToolError(thrown) && thrown.retryable),
+    recommendations,
   })
-}
-
-function isRetryable(thrown: unknown): boolean {
-  return isToolError(thrown) && thrown.retryable
 }
 
 /** Returns the failure in a result of exactly the form `{ ok: false, error, recommendations?, note? }`. */
@@ -137,13 +134,7 @@ export function plainText(text: string): string {
 
 /** Returns text as one line. Control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  const escaped = cut(text, longest).replace(deceptive, escape)
-  return escaped.length > longest || text.length > longest ? `${cut(escaped, longest - 1)}…` : escaped
-}
-
-/** Cuts a text without splitting its last character. */
-function cut(text: string, longest: number): string {
-  return text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')
+  return shortened(text.slice(0, longest + 1).replace(deceptive, escape), longest)
 }
 
 function escape(character: string): string {

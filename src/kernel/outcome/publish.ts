@@ -107,17 +107,14 @@ export function plainArgs(args: unknown, { argsLimit: limit }: Kernel): unknown 
 /** Returns the result of a call whose outcome could not be written. It keeps the artifact, since the tool has run. */
 function unwrittenResult(received: Received, kernel: Kernel, result: ToolResult, cause: unknown): ToolResult {
   const { artifact, handle } = result
-  const error = isToolError(cause) && cause.code !== 'E_JOURNAL' ? cause : lossOf(received, cause)
+  const isJournals = !isToolError(cause) || cause.code === 'E_JOURNAL'
+  const error = isJournals ? lossOf(received, cause) : cause
   return { ...failure(received, kernel, error), ...(artifact && { artifact }), ...(handle && { handle }) }
 }
 
 function lossOf({ effect }: Received, cause: unknown): JournalError {
-  const words = isToolError(cause) ? ` ${cause.message}` : ''
-  if (effect === 'none') {
-    return new JournalError(`The outcome of the call could not be written down.${words}`, { cause, retryable: true })
-  }
-  return new JournalError(`The tool has run, and its outcome could not be written down.${words}`, {
-    cause,
-    recommendations: ['Find out what the tool has done before you call it again.'],
-  })
+  const words = `outcome could not be written down.${isToolError(cause) ? ` ${cause.message}` : ''}`
+  if (effect === 'none') return new JournalError(`The call's ${words}`, { cause, retryable: true })
+  const recommendations = ['Find out what the tool has done before you call it again.']
+  return new JournalError(`The tool has run, and its ${words}`, { cause, recommendations })
 }

@@ -4,14 +4,12 @@ import { InternalError, isToolError, statusOf, ToolDeniedError, ToolError, ToolF
 import type { ErrorCode } from '../errors.ts'
 import type { EventBody } from '../call/events.ts'
 import { modelLine } from './failure.ts'
-import { stageFields, type Received, type Spooled } from '../call/parcel.ts'
+import { stageFields, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import type { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
 import type { PauseRecord } from '../call/record.ts'
 import { redactorOf } from '../call/secrets.ts'
-
-type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
 /** The outcome of a call, and what is emitted once it is written. */
 export interface Outcome {
@@ -83,18 +81,14 @@ export function failure(received: Received, kernel: Kernel, thrown: ToolError): 
   return result
 }
 
-/** Makes the result of a call in which the kernel itself failed, and reports the fault. */
-export function fault(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+/** Makes the result of a failed call from any thrown value. What is no error of the package is its own fault, which is reported. */
+export function failed(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+  if (isToolError(cause)) return failure(received, kernel, cause)
   const message = 'The kernel failed while it handled the call; this is a fault of the package.'
   const error = new InternalError(message, { cause, exposed: false })
   const result = failure(received, kernel, error)
   kernel.report(error)
   return result
-}
-
-/** Makes the result of a failed call from any thrown value. */
-export function failed(received: Received, kernel: Kernel, thrown: unknown): ToolResult {
-  return isToolError(thrown) ? failure(received, kernel, thrown) : fault(received, kernel, thrown)
 }
 
 /** Makes the result of a call that waits for an answer. */
@@ -118,11 +112,20 @@ function outcome(
   status: CallStatus,
   effect: SideEffect,
   content: readonly ContentBlock[],
-): Open<ToolResult> {
+): Writable<ToolResult> {
   const { id, invocationId, callId, name: toolName, receivedAt } = received
   const isError = status !== 'ok' && status !== 'pending'
   const durationMs = performance.now() - receivedAt
-  const result = { invocationId, callId, toolName, status, effect, isError, content, durationMs } as Open<ToolResult>
+  const result = {
+    invocationId,
+    callId,
+    toolName,
+    status,
+    effect,
+    isError,
+    content,
+    durationMs,
+  } as Writable<ToolResult>
   if (id !== undefined) result.id = id
   return result
 }

@@ -30,29 +30,22 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
   }
   if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
     confirmed.effect = 'unknown'
-    throw new Pause(
-      'client',
-      { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) },
-      tool.timeout ?? clientTimeout,
-    )
+    const question = { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) }
+    throw new Pause('client', question, tool.timeout ?? clientTimeout)
   }
   return null
 }
 
 /** Runs the handler within the middleware. `input` is what was confirmed. */
 export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
-  const { tool, context, deadline } = confirmed
-  const layers = layersOf(tool, kernel)
+  const { context, deadline } = confirmed
+  const layers = layersOf(confirmed.tool, kernel)
   if (layers.length === 0) return runHandler(confirmed, input, kernel)
   // A copy, so that no middleware changes what a person approved.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => thenSync(runHandler(confirmed, own, kernel), (ran) => ran.returned)
-  return deadline
-    .within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
-    .catch((thrown: unknown) => {
-      deadline.check()
-      throw isToolError(thrown) ? thrown : downstream(tool.name, thrown)
-    })
+  const ran = deadline.within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
+  return orError(ran, confirmed, true)
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
@@ -85,9 +78,9 @@ function invoke(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran 
 }
 
 /** A function of its own, so that a synchronous call makes no closure. */
-function orError(ran: Promise<Ran>, confirmed: Confirmed): Promise<Ran> {
+function orError(ran: Promise<Ran>, confirmed: Confirmed, isOfMiddleware = false): Promise<Ran> {
   return ran.catch((thrown: unknown) => {
-    throw errorOf(thrown, confirmed)
+    throw errorOf(thrown, confirmed, isOfMiddleware)
   })
 }
 
@@ -118,9 +111,10 @@ function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran {
   return stamp(confirmed, 'returned', value)
 }
 
-function errorOf(thrown: unknown, { deadline, tool }: Confirmed): ToolError {
+/** Makes the error of the call. Middleware also passes on those of the package, such as the handler's. */
+function errorOf(thrown: unknown, { deadline, tool }: Confirmed, isOfMiddleware = false): ToolError {
   deadline.check()
-  return downstream(tool.name, thrown)
+  return isOfMiddleware && isToolError(thrown) ? thrown : downstream(tool.name, thrown)
 }
 
 /** Whether a runner asks a client. While the client thinks, the call takes no slot and no time. */
@@ -159,7 +153,7 @@ function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unk
       return () => content(tool.defaultResult)
     case 'provider':
       throw new InvalidExecutionTypeError(
-        `Tool "${tool.name}" is run by the provider of the model, and its call carries no result of the provider.`,
+        `The call of "${tool.name}" lacks the result of the provider, which runs the tool.`,
       )
     default:
       throw new InvalidExecutionTypeError(

@@ -30,9 +30,7 @@ export function compose(
     const next = async (): Promise<unknown> => {
       call.deadline.check()
       if (!mayCall) {
-        throw new InvalidConfigurationError(
-          'A middleware called `next` again although the former call was not over or had succeeded. Call it again only after it rejected.',
-        )
+        throw new InvalidConfigurationError('A middleware called `next` again. Call it again only after it rejected.')
       }
       mayCall = false
       try {
@@ -59,7 +57,7 @@ function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
     if (has(replace, 'content')) return replace.content
     if (replace !== undefined || !has(update, 'result')) {
       throw new InvalidConfigurationError(
-        `\`postToolUse\` of tool "${call.name}" gave what it cannot say. Return nothing to keep the result, { update: { result } } to merge into it, or { replace: { content } } to put something in its place.`,
+        `\`postToolUse\` of tool "${call.name}" returned something else than nothing, { update: { result } } or { replace: { content } }.`,
       )
     }
     const its = update.result

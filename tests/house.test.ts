@@ -105,7 +105,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_207],
+    ['kernel', 8_163],
     ['records', 1_480],
     ['approvals', 271],
     ['spool', 569],
@@ -113,16 +113,17 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 57 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(57)
+  it('hold the kernel to 56 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(56)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {
     expect(codeLines(file)).toBeLessThanOrEqual(70)
   })
 
-  it.each(sources)('%s has at most 300 lines, a leaf 250', (file) => {
-    expect(codeLines(file)).toBeLessThanOrEqual(leaves.includes(file) && !file.includes('/_') ? 250 : 300)
+  it.each(sources)('%s has at most 300 lines, a leaf 250; comments count in the kernel', (file) => {
+    const lines = kernel.includes(file) ? linesOf([file]) : codeLines(file)
+    expect(lines).toBeLessThanOrEqual(leaves.includes(file) && !file.includes('/_') ? 250 : 300)
   })
 })
 

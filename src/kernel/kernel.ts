@@ -17,7 +17,7 @@ import type {
   SpoolSource,
   StoredArtifact,
 } from './ports.ts'
-import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
+import type { SpooledArtifact } from './result/artifact.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './result/stream.ts'
 import type { ToolDefinition } from './tool/definition.ts'

@@ -8,7 +8,7 @@ import { context, diag, propagation, trace, type MeterProvider, type TracerProvi
 import { InvalidConfigurationError, type Confirmed, type Extension, type Middleware, type Observer } from '../index.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
-import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_legs.ts'
+import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_spans.ts'
 
 export interface OpenTelemetryOptions {
   /** Whether spans record the args, with the tool's secrets masked. Default: `false`. */

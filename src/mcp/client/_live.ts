@@ -11,7 +11,7 @@ import { isToolError, type ToolContext } from '../../index.ts'
 import type { Elicitation, ServerTool, Target } from './_options.ts'
 import { pause } from './_pauses.ts'
 import { unreachable } from './_result.ts'
-import { lineTo, type Line } from './_transport.ts'
+import { prepareTransport, type PreparedTransport } from './_transport.ts'
 import { watch, type Watch } from './_watch.ts'
 
 /** The longest time that a timer can wait, in milliseconds: calls end by their own signal. */
@@ -65,8 +65,8 @@ export interface Opening {
 /** Connects. Closes a client and a transport that fail to connect. */
 export async function open({ target, authorization, isLegacy, server, onChanged }: Opening): Promise<Live> {
   for (let round = 1; ; round++) {
-    const line = await madeLine(target, server)
-    const { transport } = line
+    const prepared = await transportTo(target, server)
+    const { transport } = prepared
     const client = clientFor(target, onChanged)
     const live: Live = {
       client,
@@ -81,14 +81,14 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
     } catch (error) {
       void Promise.allSettled([client.close(), transport.close()])
       if (await authorization.helps(error, transport, round)) continue
-      throw unreachable(error, server, line.lastWords())
+      throw unreachable(error, server, prepared.lastWords())
     }
   }
 }
 
 /** Makes the transport. Closes one that arrives after the timeout. */
-async function madeLine(target: Target, server: string): Promise<Line> {
-  const making = lineTo(target)
+async function transportTo(target: Target, server: string): Promise<PreparedTransport> {
+  const making = prepareTransport(target)
   try {
     return await within(target.connectTimeout, making)
   } catch (error) {

@@ -5,7 +5,7 @@ import { longestDelay } from './_pauses.ts'
 import { outages } from './_watch.ts'
 
 /** A transport that is not started yet. */
-export interface Line {
+export interface PreparedTransport {
   readonly transport: Transport
   /** Returns the end of the program's standard error, to say why it did not start. */
   readonly lastWords: () => string
@@ -16,11 +16,11 @@ const silent = (): string => ''
 const used = new WeakSet<Transport>()
 
 /** Makes the transport of one connection. */
-export async function lineTo(target: Target): Promise<Line> {
+export async function prepareTransport(target: Target): Promise<PreparedTransport> {
   const { transport, command, address } = target
   if (typeof transport === 'function') return { transport: unused(await transport()), lastWords: silent }
   if (transport !== undefined) return { transport: unused(transport), lastWords: silent }
-  if (command !== undefined) return programLine(target, command)
+  if (command !== undefined) return programTransport(target, command)
   if (address === undefined) throw wrong('takes one of `command`, `url` and `transport`')
   return { transport: httpTransport(target, address), lastWords: silent }
 }
@@ -37,7 +37,7 @@ function unused(transport: Transport): Transport {
   return transport
 }
 
-async function programLine(target: Target, command: string): Promise<Line> {
+async function programTransport(target: Target, command: string): Promise<PreparedTransport> {
   const { args = [], env = {}, cwd, limits } = target
   // Loaded only to start a program: not every platform has processes.
   const { StdioClientTransport } = await import('#mcp-stdio')

@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 import { UncanonicalArgsError } from '../errors.ts'
-import { isWellFormed, utf8Length, pathText } from './text.ts'
+import { isLonger, isWellFormed, pathText } from './text.ts'
 
 /** How deeply arrays and objects in args may nest. */
 export const deepest = 256
@@ -88,7 +88,7 @@ class Writer {
     } catch (thrown) {
       throw this.refusal ?? this.refuse('this cannot be read. Pass plain data', thrown)
     }
-    if (text.length * 3 > limit && utf8Length(text) > limit) throw tooLarge(limit)
+    if (isLonger(text, limit)) throw tooLarge(limit)
     return text
   }
 

@@ -1,6 +1,6 @@
 import { deepest, tooLarge, uncanonical } from './canonical.ts'
 import { put } from './copy.ts'
-import { isWellFormed, utf8Length } from './text.ts'
+import { isLonger, isWellFormed } from './text.ts'
 import { InvalidToolArgsError } from '../errors.ts'
 
 /**
@@ -32,7 +32,7 @@ export function parseArgs(text: string, limit: number = 262_144): unknown {
 export function parseJson(text: string, options: { limit?: number; depth?: number } = {}): unknown {
   const { limit = 262_144, depth = deepest } = options
   const levels = Math.min(depth, 1_000)
-  if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw tooLarge(limit)
+  if (isLonger(text, limit)) throw tooLarge(limit)
   // The engine's parser makes the value. Cheap counts find what it accepts or gets wrong. Only a text that fails one of them
   // goes to the slow reader, which makes the error message.
   const members = countMembers(text, levels)

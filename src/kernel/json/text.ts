@@ -14,6 +14,11 @@ export function utf8Length(text: string): number {
   return text.length > 256 ? countedByEngine(text) : counted(text)
 }
 
+/** Whether a text has more bytes in UTF-8 than a limit. It is counted only if its length leaves that open. */
+export function isLonger(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)
+}
+
 /** Encoding into a buffer that exists already is the engine's fastest way to count. */
 function countedByEngine(text: string): number {
   scratch ??= new Uint8Array(32_768)
@@ -97,8 +102,8 @@ interface Measure {
  */
 export function bounded(value: unknown, limit: number): unknown {
   if (typeof value === 'string') {
-    const byteLength = value.length * 3 <= limit ? 0 : utf8Length(value)
-    return byteLength <= limit ? value : { truncated: true, byteLength, head: shortened(value, headLength) }
+    if (!isLonger(value, limit)) return value
+    return { truncated: true, byteLength: utf8Length(value), head: shortened(value, headLength) }
   }
   if (typeof value !== 'object' || value === null) return value
   const measure: Measure = { limit, size: 0, head: '' }

@@ -13,7 +13,6 @@ import type {
   Recorder,
   Runner,
   Shelf,
-  SpoolReader,
   SpoolSource,
   StoredArtifact,
 } from './ports.ts'

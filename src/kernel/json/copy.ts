@@ -32,7 +32,7 @@ export function copyOf(value: unknown, known?: unknown): unknown {
  */
 export function copyOfPlain(
   value: unknown,
-  other: (object: object) => unknown = same,
+  other: (object: object) => unknown = (object) => object,
   most: number = mostObjects,
 ): unknown {
   return copyOfGraph(value, other, most) ?? value
@@ -129,10 +129,6 @@ function copied(value: unknown, rules: Rules): unknown {
     put(copy, key, typeof member === 'string' ? member : copied(member, rules))
   }
   return copy
-}
-
-function same(object: object): object {
-  return object
 }
 
 function scalarOfJson(value: unknown): unknown {

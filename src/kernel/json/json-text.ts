@@ -7,6 +7,7 @@ const maximumDepth = 1_000
 /** The limits of a result as JSON: values, each counted for every reference to it, and characters of strings and keys. */
 const mostValues = 10_000_000
 const mostCharacters = 268_435_456
+const unwritable = 'The result cannot be written as JSON.'
 
 /**
  * Writes a result as JSON text, and refuses what JSON would silently lose.
@@ -23,7 +24,7 @@ export function textOf(value: unknown): string {
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    throw unwritable(cause)
+    throw new InvalidToolResultError(unwritable, { cause })
   }
   if (text === undefined) throw lost(value, [])
   return text
@@ -41,7 +42,7 @@ export function readResult(value: unknown): { readonly value: unknown; readonly 
     const plain = reading.read(value, '', 0, false)
     return { value: plain, values: reading.values }
   } catch (cause) {
-    throw reading.refusal ?? unwritable(cause)
+    throw reading.refusal ?? new InvalidToolResultError(unwritable, { cause })
   }
 }
 
@@ -225,10 +226,6 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 function unkept(words: string, message: string, path: readonly PropertyKey[]): InvalidToolResultError {
   return new InvalidToolResultError(`The result cannot be kept: ${words}`, { issues: [{ message, path: [...path] }] })
-}
-
-function unwritable(cause: unknown): InvalidToolResultError {
-  return new InvalidToolResultError('The result cannot be written as JSON.', { cause })
 }
 
 function nameOf(value: object): string {

@@ -26,26 +26,21 @@ export interface EncodedResult {
  */
 export function encodeResult(value: unknown): EncodedResult {
   try {
-    return encodeAny(value)
+    switch (typeof value) {
+      case 'undefined':
+        return encodeText('')
+      case 'string':
+      case 'number':
+      case 'boolean':
+        return encodeText(String(value))
+      case 'object':
+        return value === null ? encodeText('null') : encodeObject(value)
+      default:
+        return encodeJson(value) // refuses it with the reason
+    }
   } catch (cause) {
     if (isToolError(cause)) throw cause
     throw new InvalidToolResultError('The result cannot be read: it throws when it is looked at.', { cause })
-  }
-}
-
-function encodeAny(value: unknown): EncodedResult {
-  switch (typeof value) {
-    case 'undefined':
-      return encodeText('')
-    case 'string':
-      return encodeText(value)
-    case 'number':
-    case 'boolean':
-      return encodeText(String(value))
-    case 'object':
-      return value === null ? encodeText('null') : encodeObject(value)
-    default:
-      return encodeJson(value) // refuses it with the reason
   }
 }
 
@@ -83,10 +78,8 @@ function encodeBytes(bytes: Uint8Array): EncodedResult {
 }
 
 function encodeBlocks(blocks: readonly ContentBlock[]): EncodedResult {
-  if (
-    !Array.isArray(blocks) ||
-    !Array.from(blocks).every((block: unknown) => typeof (block as ContentBlock | null)?.type === 'string')
-  ) {
+  const isBlock = (block: unknown): boolean => typeof (block as ContentBlock | null)?.type === 'string'
+  if (!Array.isArray(blocks) || !Array.from(blocks).every(isBlock)) {
     throw new InvalidToolResultError('`content` takes an array of blocks, each an object with a `type`.')
   }
   const [only] = blocks

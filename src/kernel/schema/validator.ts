@@ -34,12 +34,7 @@ export async function loadEngine(): Promise<SchemaEngine> {
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   if (schema === null || (typeof schema !== 'object' && typeof schema !== 'function')) return false
   const standard = (schema as Partial<StandardSchemaV1>)['~standard']
-  return (
-    typeof standard === 'object' &&
-    standard !== null &&
-    standard.version === 1 &&
-    typeof standard.validate === 'function'
-  )
+  return standard?.version === 1 && typeof standard.validate === 'function'
 }
 
 /** Whether a schema is raw JSON Schema, which the engine of this package validates. */

@@ -146,7 +146,7 @@ export function canBeDescribed(definition: ToolDefinition, report: (error: unkno
 }
 
 /** Names the tool in what a conversion throws. */
-function converting<Schema>(name: string, convert: () => Schema): Schema {
+function converting<Converted>(name: string, convert: () => Converted): Converted {
   try {
     return convert()
   } catch (cause) {

@@ -6,18 +6,20 @@
  */
 import { InvalidConfigurationError, type Extension, type ToolCallRecord } from '../index.ts'
 import {
-  factsOf,
   isListed,
-  isSettled,
   newestFirst,
   records,
+  type Deleted,
   type Fence,
+  type Found,
   type Journal,
-  type RecordFacts,
-  type RecordQuery,
+  type Standing,
 } from '../records/index.ts'
-import { keptRecords, type KeptRecord } from '../records/kept-record.ts'
-import { recordOf, requireId, textOf } from './_rows.ts'
+import { keptRecords } from '../records/kept-record.ts'
+import { Listeners } from './_listeners.ts'
+import { requireId, requireState } from './_rows.ts'
+import { copyOf, TextRecord, type Kept } from './memory/_kept.ts'
+import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
 const beatsKept = 10_000
@@ -29,18 +31,30 @@ interface Entry {
   heldSince: number
   /** The number of writes since the claim. */
   version: number
-  isSettled: boolean
+  standing: Standing
   /** When it was last claimed or written without being settled, in whole milliseconds. */
   seenAt: number
 }
 
+/** How much a journal in memory keeps. */
+export interface MemoryJournalOptions {
+  /** The most settled records. The oldest go first. Default: 10,000. */
+  readonly settled?: number
+  /** The most records that wait. Default: 50,000. */
+  readonly waiting?: number
+  /** About the most bytes of all records. Default: 67,108,864 (64 MiB). */
+  readonly maximumBytes?: number
+}
+
 /**
- * Keeps the records of calls in memory: every record that has not settled, and the newest settled ones.
+ * Keeps the records of calls in memory. Executors of one process may share it. It ends with the process.
  *
- * Executors of one process may share it. It ends with the process.
+ * If it is full, it drops settled records first, then calls that waited until they expired, then the oldest call of the session
+ * whose waiting calls take most: no session pushes out the calls of another. The executor emits `call:settled` for a call that
+ * was dropped while it waited. Records of running calls are never dropped.
  *
- * @param options `settled`: how many settled records to keep. The oldest go first. Default: 10,000.
- * @throws `E_INVALID_CONFIGURATION` if `settled` is not a number of at least 0. The journal throws `E_JOURNAL`.
+ * @param options How much it keeps.
+ * @throws `E_INVALID_CONFIGURATION` if an option is not a number of at least 0. The journal throws `E_JOURNAL`.
  * @experimental
  * @example
  * ```ts
@@ -50,42 +64,76 @@ interface Entry {
  * const executor = createExecutor({ tools: [], use: [memoryJournal({ settled: 1_000 })] })
  * ```
  */
-export function memoryJournal(options: { readonly settled?: number } = {}): Extension & { readonly journal: Journal } {
-  const room = options.settled ?? 10_000
-  if (typeof room !== 'number' || !(room >= 0)) {
-    throw new InvalidConfigurationError(`\`settled\` must be a number of at least 0, got ${String(room)}.`)
-  }
+export function memoryJournal(options: MemoryJournalOptions = {}): Extension & { readonly journal: Journal } {
+  const mostSettled = bound('settled', options.settled ?? 10_000)
+  const mostWaiting = bound('waiting', options.waiting ?? 50_000)
+  const maximumBytes = bound('maximumBytes', options.maximumBytes ?? 67_108_864)
   const entries = new Map<string, Entry>()
   const order = new Queue() // settled records, oldest first
+  const waiting = new WaitingCalls()
   const beats = new Map<string, number>()
+  const cancelled = new Set<string>()
+  const watches = new Listeners()
+  const drops = new Listeners<[dropped: Found]>()
+  let bytes = 0
 
-  function claim(id: string, owner: string, isOver: boolean, kept: Kept): Fence | null {
-    if (entries.has(id)) return null
-    const entry: Entry = { kept, owner, heldSince: 0, version: 0, isSettled: false, seenAt: 0 }
-    entries.set(id, entry)
-    put(id, entry, isOver, kept)
+  function claim(kept: Kept, owner: string): Fence | null {
+    if (entries.has(kept.id)) return null
+    const entry: Entry = { kept, owner, heldSince: 0, version: 0, standing: 'running', seenAt: 0 }
+    entries.set(kept.id, entry)
+    put(entry, kept)
     return { owner, number: 0 }
   }
 
-  function write(id: string, { owner, number }: Fence, isOver: boolean, kept: Kept): boolean {
-    const entry = entries.get(id)
+  function write(kept: Kept, { owner, number }: Fence): boolean {
+    const entry = entries.get(kept.id)
     if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
     entry.version++
-    put(id, entry, isOver, kept)
+    bytes -= entry.kept.weight
+    put(entry, kept)
     return true
   }
 
-  function put(id: string, entry: Entry, isOver: boolean, kept: Kept): void {
-    const wasOver = entry.isSettled
+  function put(entry: Entry, kept: Kept): void {
+    const { id, standing } = kept
+    const before = entry.standing
     entry.kept = kept
-    entry.isSettled = isOver
-    if (!isOver) {
-      entry.seenAt = now()
-      if (wasOver) order.remove(id)
-    } else if (!wasOver) {
-      order.add(id)
-      while (order.length > room) entries.delete(order.next())
+    entry.standing = standing
+    bytes += kept.weight
+    if (standing !== 'settled') entry.seenAt = now()
+    if (standing === 'waiting') waiting.set(id, kept.session, kept.weight, kept.expiresAt ?? Infinity)
+    else if (before === 'waiting') waiting.delete(id)
+    if (standing !== before) {
+      if (standing === 'settled') {
+        order.add(id)
+        if (cancelled.size > 0) cancelled.delete(id)
+      } else if (before === 'settled') order.remove(id)
     }
+    if (watches.size > 0 && (standing !== 'running' || before === 'waiting')) {
+      queueMicrotask(() => watches.tell(id, kept.session))
+    }
+    if (bytes > maximumBytes || order.length > mostSettled || waiting.size > mostWaiting) makeRoom()
+  }
+
+  function makeRoom(): void {
+    while (order.length > 0 && (bytes > maximumBytes || order.length > mostSettled)) remove(order.next())
+    while (waiting.size > 0 && (bytes > maximumBytes || waiting.size > mostWaiting)) {
+      const entry = remove(waiting.next(Date.now()) ?? '')
+      if (entry === undefined) break
+      const { kept } = entry
+      // The write that takes the room goes on first.
+      if (drops.size > 0) queueMicrotask(() => drops.tell({ record: copyOf(kept), fence: fenceOf(entry) }))
+    }
+  }
+
+  function remove(id: string): Entry | undefined {
+    const entry = entries.get(id)
+    if (entry === undefined) return undefined
+    entries.delete(id)
+    waiting.delete(id)
+    cancelled.delete(id)
+    bytes -= entry.kept.weight
+    return entry
   }
 
   function idleOf({ seenAt, owner }: Entry): number {
@@ -94,19 +142,19 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
 
   const journal: Journal = {
     isDurable: false,
-    claim: (record, owner) => claim(record.id, owner, isSettled(record.state), textOf(record)),
-    write: (record, fence) => write(record.id, fence, isSettled(record.state), textOf(record)),
+    claim: (record, owner) => claim(textRecord(record), owner),
+    write: (record, fence) => write(textRecord(record), fence),
 
     read(invocationId) {
       requireId(invocationId)
       const entry = entries.get(invocationId)
-      return entry === undefined ? null : { record: copyOf(entry.kept, invocationId), fence: fenceOf(entry) }
+      return entry === undefined ? null : { record: copyOf(entry.kept), fence: fenceOf(entry) }
     },
 
     takeOver(invocationId, fence, owner) {
       requireId(invocationId)
       const entry = entries.get(invocationId)
-      if (entry === undefined || entry.isSettled) return null
+      if (entry === undefined || entry.standing === 'settled') return null
       if (entry.owner !== fence.owner || entry.version !== fence.number) return null
       entry.owner = owner
       entry.version++
@@ -116,14 +164,15 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
     },
 
     async *list(query) {
-      const found: RecordFacts[] = []
-      for (const [id, entry] of entries) {
-        const facts = entry.isSettled && !mayHaveSettled(query) ? undefined : factsOf(copyOf(entry.kept, id))
-        if (facts !== undefined && isListed(facts, entry.owner, idleOf(entry), query)) found.push(facts)
+      requireState(query)
+      const found: Kept[] = []
+      for (const entry of entries.values()) {
+        const idle = query.silentFor === undefined ? 0 : idleOf(entry)
+        if (isListed(entry.kept, entry.owner, idle, query)) found.push(entry.kept)
       }
       for (const { id } of found.toSorted(newestFirst).slice(0, query.limit)) {
         const entry = entries.get(id)
-        if (entry !== undefined) yield { record: copyOf(entry.kept, id), fence: fenceOf(entry), idle: idleOf(entry) }
+        if (entry !== undefined) yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: idleOf(entry) }
       }
     },
 
@@ -134,19 +183,56 @@ export function memoryJournal(options: { readonly settled?: number } = {}): Exte
         if (beats.size <= beatsKept) break
         beats.delete(longestSilent)
       }
+      return [...cancelled].filter((id) => entries.get(id)?.owner === owner)
+    },
+
+    async settledOf(ids) {
+      return ids.flatMap((id) => {
+        const entry = entries.get(id)
+        return entry?.standing === 'settled' ? [{ record: copyOf(entry.kept), fence: fenceOf(entry) }] : []
+      })
+    },
+
+    watch: (listener) => watches.add(listener),
+    onDrop: (listener) => drops.add(listener),
+
+    async requestCancel(invocationId) {
+      requireId(invocationId)
+      const entry = entries.get(invocationId)
+      if (entry === undefined || entry.standing === 'settled') return false
+      cancelled.add(invocationId)
+      return true
+    },
+
+    async delete({ settledBefore, limit }) {
+      const found: Kept[] = []
+      for (const { kept } of entries.values()) if ((kept.settledAt ?? Infinity) < settledBefore) found.push(kept)
+      const oldest = found.toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0)).slice(0, limit)
+      order.removeAll(new Set(oldest.map(({ id }) => id)))
+      for (const { id } of oldest) remove(id)
+      return oldest.map(deletedOf)
     },
   }
-  // A `KeptRecord` never changes, so it is kept itself. Ids of hosts were checked by `read`.
-  const kept = {
-    ...journal,
-    claim: (record: KeptRecord, owner: string) => claim(record.id, owner, record.isSettled, record),
-    write: (record: KeptRecord, fence: Fence) => write(record.id, fence, record.isSettled, record),
-  }
+  // A record of the recorder never changes, so it is kept itself. Ids of hosts were checked by `read`.
+  const kept = { ...journal, claim, write }
   return { journal, ...records(kept as unknown as Journal, keptRecords) }
 }
 
-function mayHaveSettled({ state, reason, expiresBefore }: RecordQuery): boolean {
-  return (state ?? 'settled') === 'settled' && reason === undefined && expiresBefore === undefined
+function bound(option: string, value: number): number {
+  if (typeof value === 'number' && value >= 0) return value
+  throw new InvalidConfigurationError(`\`${option}\` must be a number of at least 0, got ${String(value)}.`)
+}
+
+/** Refuses a record with a wrong id before it is read. */
+function textRecord(record: ToolCallRecord): TextRecord {
+  requireId(record.id)
+  return new TextRecord(record)
+}
+
+function deletedOf(kept: Kept): Deleted {
+  const { stored, handle } = copyOf(kept).journal ?? {}
+  const { id: invocationId, session } = kept
+  return { invocationId, session, ...(stored && { stored: stored.handle }), ...(handle !== undefined && { handle }) }
 }
 
 function fenceOf({ owner, version }: Entry): Fence {
@@ -180,16 +266,13 @@ class Queue {
     return id
   }
 
+  removeAll(ids: ReadonlySet<string>): void {
+    this.#ids = this.#ids.slice(this.#first).filter((id) => !ids.has(id))
+    this.#first = 0
+  }
+
   remove(id: string): void {
     const index = this.#ids.indexOf(id, this.#first)
     if (index >= 0) this.#ids.splice(index, 1)
   }
-}
-
-/** A record as it is kept: its JSON text, or an object that never changes. */
-type Kept = KeptRecord | string
-
-/** Returns a new object each time. */
-function copyOf(kept: Kept, id: string): ToolCallRecord {
-  return recordOf(typeof kept === 'string' ? kept : JSON.stringify(kept), id)
 }

@@ -3,6 +3,8 @@ import { keptContent } from '../kernel/result/encode.ts'
 import type { Journaled, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { stageFields } from '../kernel/call/parcel.ts'
 import type { OpenRecord } from './fold.ts'
+import { standingOf, type RecordFacts } from './facts.ts'
+import type { Standing } from './journal.ts'
 import { isSettled } from './record.ts'
 import { settlementFields, type RecordFormat } from './settlement.ts'
 import { ownJson, Written } from '../kernel/json/json-text.ts'
@@ -27,7 +29,7 @@ export const keptRecords: RecordFormat = {
  * A record in a journal in memory. It never changes and shares no part with other code. It consists of few objects, since
  * the garbage collector moves each of them. Its JSON is that of the record.
  */
-export class KeptRecord {
+export class KeptRecord implements RecordFacts {
   readonly id: string
   readonly isSettled: boolean
   readonly #callId: string | null
@@ -86,6 +88,42 @@ export class KeptRecord {
     this.#result = content && (onlyText(content) ?? keptContent(content))
   }
 
+  get standing(): Standing {
+    return standingOf(this.isSettled, this.#journal.awaits)
+  }
+
+  get session(): string {
+    return this.#session
+  }
+
+  get createdAt(): number {
+    return this.#createdAt
+  }
+
+  get reason(): RecordFacts['reason'] {
+    return this.#journal.awaits?.reason
+  }
+
+  get expiresAt(): number | undefined {
+    return this.#journal.awaits?.expiresAt
+  }
+
+  get settledAt(): number | undefined {
+    return this.isSettled ? this.#createdAt + (this.#completed ?? this.#updated) : undefined
+  }
+
+  /** About how many bytes it takes. */
+  get weight(): number {
+    const { awaits, failure } = this.#journal
+    let weight = 600 + this.#trail.length * 8 + (awaits?.text.length ?? 0)
+    if (this.#approval !== undefined) weight += JSON.stringify(this.#approval).length
+    if (failure !== undefined) weight += JSON.stringify(failure).length + (this.#error?.length ?? 0)
+    if (this.#input instanceof Written) weight += this.#input.length
+    if (typeof this.#result === 'string') weight += this.#result.length
+    else for (const block of this.#result ?? []) weight += 100 + lengthOf(block)
+    return weight
+  }
+
   toJSON(): ToolCallRecord {
     const createdAt = this.#createdAt
     const result = this.#result
@@ -135,6 +173,11 @@ function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {
     lines.push(note === undefined ? { state, timestamp } : { state, timestamp, note })
   }
   return lines
+}
+
+function lengthOf(block: ContentBlock): number {
+  if (block.type === 'text') return block.text.length
+  return (block.type === 'json' ? block.text : JSON.stringify(block))?.length ?? 0
 }
 
 /** Returns the text of content that is a single plain text block. */

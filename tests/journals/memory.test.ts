@@ -2,7 +2,15 @@ import { InvalidConfigurationError } from 'toolwright'
 import type { Journal } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { held, journalConformance, recordOf, settledOf, unfinishedOf } from '../conformance/journals.ts'
+import {
+  held,
+  journalConformance,
+  listOf,
+  recordOf,
+  settledOf,
+  unfinishedOf,
+  waitingOf,
+} from '../conformance/journals.ts'
 
 journalConformance('memoryJournal', () => ({ open: () => memoryJournal() }), false)
 
@@ -57,6 +65,84 @@ describe('memoryJournal has room for so many settled records', () => {
 
   test.each([-1, Number.NaN, '5'])('and refuses %s', (settled) => {
     expect(() => memoryJournal({ settled: settled as number })).toThrow(InvalidConfigurationError)
+  })
+})
+
+describe('memoryJournal is bounded', () => {
+  const soon = { timeout: 10_000, interval: 5 }
+
+  /** A journal, and the ids of the records that it drops while they wait. */
+  function dropping(options: Parameters<typeof memoryJournal>[0]): { journal: Journal; dropped: string[] } {
+    const { journal } = memoryJournal(options)
+    const dropped: string[] = []
+    journal.onDrop?.(({ record }) => dropped.push(record.id))
+    return { journal, dropped }
+  }
+
+  const later = { expiresAt: Date.now() + 3_600_000 }
+
+  test('by the number of records that wait: the oldest of the session that holds most goes first', async () => {
+    const { journal, dropped } = dropping({ waiting: 10 })
+    for (let index = 0; index < 3; index++)
+      await journal.claim(waitingOf(`few ${index}`, { session: 'few' }, later), 'mine')
+    for (let index = 0; index < 500; index++)
+      await journal.claim(waitingOf(`many ${index}`, { session: 'many' }, later), 'mine')
+    expect(await Promise.all(['few 0', 'few 1', 'few 2'].map(async (id) => (await journal.read(id)) !== null))).toEqual(
+      [true, true, true],
+    )
+    await vi.waitFor(() => expect(dropped).toEqual(Array.from({ length: 493 }, (_, index) => `many ${index}`)), soon)
+  })
+
+  test('by bytes: what has settled goes first, then what has expired, then what waits', async () => {
+    const { journal, dropped } = dropping({ maximumBytes: 100_000 })
+    const large = { input: 'x'.repeat(20_000) }
+    await journal.claim(settledOf('settled', large), 'mine')
+    await journal.claim(waitingOf('first', large, later), 'mine')
+    await journal.claim(waitingOf('expired', large, { expiresAt: 1 }), 'mine')
+    await journal.claim(waitingOf('second', large, later), 'mine')
+    for (const id of ['a', 'b', 'c']) await journal.claim(waitingOf(id, large, later), 'mine')
+    expect(await journal.read('settled')).toBe(null)
+    await vi.waitFor(() => expect(dropped).toEqual(['expired', 'first']), soon)
+    await journal.claim(waitingOf('d', large, later), 'mine')
+    await vi.waitFor(() => expect(dropped).toEqual(['expired', 'first', 'second']), soon)
+  })
+
+  test('and never drops a call that runs', async () => {
+    const { journal, dropped } = dropping({ maximumBytes: 0, waiting: 0, settled: 0 })
+    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    await journal.claim(waitingOf('b'), 'mine')
+    expect(await journal.write(recordOf('a'), fence)).toBe(true)
+    await vi.waitFor(() => expect(dropped).toEqual(['b']), soon)
+    expect(await journal.read('a')).not.toBe(null)
+  })
+
+  test('and a call that was answered, or waits again, is dropped by its present place', async () => {
+    const { journal, dropped } = dropping({ waiting: 2 })
+    const fences = await Promise.all(['a', 'b'].map((id) => held(journal.claim(waitingOf(id, {}, later), 'mine'))))
+    const [first = { owner: '', number: 0 }] = fences
+    await journal.write(recordOf('a'), first)
+    await journal.claim(waitingOf('c', {}, later), 'mine')
+    await journal.write(waitingOf('a', {}, later), first)
+    await journal.claim(waitingOf('d', {}, later), 'mine')
+    await vi.waitFor(() => expect(dropped).toEqual(['b', 'c']), soon)
+    expect((await listOf(journal, { state: 'waiting' })).map(({ record }) => record.id)).toEqual(['d', 'a'])
+  })
+
+  test('and takes no longer for each of 100,000 calls that wait in 1,000 sessions', async () => {
+    const { journal, dropped } = dropping({ waiting: 5_000 })
+    for (let index = 0; index < 100_000; index++) {
+      await journal.claim(waitingOf(`call ${index}`, { session: `session ${index % 1_000}` }, later), 'mine')
+    }
+    await vi.waitFor(() => expect(dropped).toHaveLength(95_000), soon)
+    expect(await listOf(journal, { state: 'waiting', limit: 1 })).toHaveLength(1)
+  }, 60_000)
+
+  test.each([
+    ['waiting', -1],
+    ['maximumBytes', Number.NaN],
+    ['maximumBytes', '5'],
+  ])('and refuses %s %s', (option, value) => {
+    expect(() => memoryJournal({ [option]: value })).toThrow(InvalidConfigurationError)
   })
 })
 

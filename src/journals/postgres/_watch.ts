@@ -1,11 +1,9 @@
-import { isDigest } from '../_columns.ts'
-import { recordOf, type Row } from '../_rows.ts'
+import { Listeners, tellRow } from '../_listeners.ts'
+import type { Row } from '../_rows.ts'
 import type { PostgresConnection, PostgresPool } from './_connection.ts'
 
 /** How often a watch asks what has changed, in milliseconds. */
 const interval = 5_000
-
-type Listener = (invocationId: string, session: string) => void
 
 /** What a watch needs of its journal. */
 interface Watched {
@@ -25,7 +23,7 @@ interface Watched {
  */
 export class Watch {
   readonly #journal: Watched
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Listeners()
   #timer: ReturnType<typeof setInterval> | undefined
   #connection: PostgresConnection | undefined
   #isConnecting = false
@@ -38,12 +36,11 @@ export class Watch {
     this.#journal = journal
   }
 
-  add(listener: Listener): () => void {
-    const own: Listener = (invocationId, session) => listener(invocationId, session)
-    this.#listeners.add(own)
+  add(listener: (invocationId: string, session: string) => void): () => void {
+    const remove = this.#listeners.add(listener)
     if (this.#timer === undefined) this.#begin()
     return () => {
-      this.#listeners.delete(own)
+      remove()
       if (this.#listeners.size === 0) this.close()
     }
   }
@@ -81,11 +78,9 @@ export class Watch {
     this.#told = new Set()
     this.#since = next
     for (const row of rows) {
-      const id = String(row['id'])
-      const change = `${String(row['version'])} ${id}`
+      const change = `${String(row['version'])} ${String(row['id'])}`
       this.#told.add(change)
-      const session = before.has(change) ? undefined : sessionOf(row, id)
-      if (session !== undefined) this.#tell(id, session)
+      if (!before.has(change)) tellRow(this.#listeners, row)
     }
   }
 
@@ -123,28 +118,9 @@ export class Watch {
   #hear(payload: string): void {
     try {
       const [id, session] = JSON.parse(payload) as [string, string]
-      this.#tell(id, session)
+      this.#listeners.tell(id, session)
     } catch {
       this.#look()
     }
-  }
-
-  #tell(id: string, session: string): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(id, session)
-      } catch {
-        // the others are told all the same
-      }
-    }
-  }
-}
-
-function sessionOf(row: Row, id: string): string | undefined {
-  const key = String(row['session'])
-  try {
-    return isDigest(key) ? recordOf(row['record'], id).session : key
-  } catch {
-    return undefined // damaged
   }
 }

@@ -1,16 +1,13 @@
-import { isDigest } from '../_columns.ts'
-import { recordOf } from '../_rows.ts'
-import type { Row, Statements } from './_statements.ts'
+import { Listeners, tellRow } from '../_listeners.ts'
+import type { Statements } from './_statements.ts'
 
 /** How often it is checked whether another process has changed the file, in milliseconds. */
 const interval = 250
 
-type Listener = (invocationId: string, session: string) => void
-
 /** Tells listeners of changes to the file, by this process and by others. */
 export class Watch {
   readonly #statements: Statements
-  readonly #listeners = new Set<Listener>()
+  readonly #listeners = new Listeners()
   #timer: ReturnType<typeof setInterval> | undefined
   #version: unknown
   #last = 0
@@ -19,12 +16,11 @@ export class Watch {
     this.#statements = statements
   }
 
-  add(listener: Listener): () => void {
-    const own: Listener = (invocationId, session) => listener(invocationId, session)
+  add(listener: (invocationId: string, session: string) => void): () => void {
     if (this.#listeners.size === 0) this.#begin()
-    this.#listeners.add(own)
+    const remove = this.#listeners.add(listener)
     return () => {
-      this.#listeners.delete(own)
+      remove()
       if (this.#listeners.size === 0) this.close()
     }
   }
@@ -41,7 +37,7 @@ export class Watch {
     try {
       for (const row of this.#statements.changed(this.#last)) {
         this.#last = Number(row['changed'])
-        this.#tell(row)
+        tellRow(this.#listeners, row)
       }
     } catch {
       // Another process has the file. The next look tells the same.
@@ -64,21 +60,5 @@ export class Watch {
     } catch {
       // Another process has the file. The next check finds the same.
     }
-  }
-
-  #tell(row: Row): void {
-    const id = String(row['id'])
-    const session = sessionOf(row, id)
-    if (session === undefined) return
-    for (const listener of this.#listeners) listener(id, session)
-  }
-}
-
-function sessionOf(row: Row, id: string): string | undefined {
-  const key = String(row['session'])
-  try {
-    return isDigest(key) ? recordOf(row['record'], id).session : key
-  } catch {
-    return undefined // damaged
   }
 }

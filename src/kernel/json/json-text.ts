@@ -82,6 +82,11 @@ export class Written {
     this.#text = text
   }
 
+  /** The length of the text, in characters. */
+  get length(): number {
+    return this.#text.length
+  }
+
   toJSON(): unknown {
     return readText(this.#text)
   }

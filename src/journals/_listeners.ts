@@ -1,0 +1,45 @@
+import { isDigest } from './_columns.ts'
+import { recordOf, type Row } from './_rows.ts'
+
+/** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
+export class Listeners<Given extends readonly unknown[] = readonly [invocationId: string, session: string]> {
+  readonly #listeners = new Set<(...given: Given) => void>()
+
+  get size(): number {
+    return this.#listeners.size
+  }
+
+  /** Returns a function that takes the listener away. The same listener may be added twice. */
+  add(listener: (...given: Given) => void): () => void {
+    const own = (...given: Given): void => listener(...given)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+
+  clear(): void {
+    this.#listeners.clear()
+  }
+
+  tell(...given: Given): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(...given)
+      } catch {
+        // It is the listener's own error.
+      }
+    }
+  }
+}
+
+/** Tells of a row with `id`, `session` and, if that is a digest, `record`. Nothing is told of a damaged record. */
+export function tellRow(listeners: Listeners, row: Row): void {
+  const id = String(row['id'])
+  const key = String(row['session'])
+  let session = key
+  try {
+    if (isDigest(key)) session = recordOf(row['record'], id).session
+  } catch {
+    return
+  }
+  listeners.tell(id, session)
+}

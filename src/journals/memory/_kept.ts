@@ -1,0 +1,42 @@
+import type { ToolCallRecord } from '../../index.ts'
+import { factsOf, type RecordFacts } from '../../records/index.ts'
+import { recordOf, textOf } from '../_rows.ts'
+
+/** A record as the journal keeps it. It never changes. A `KeptRecord` of the recorder is one. */
+export interface Kept extends RecordFacts {
+  /** About how many bytes it takes. */
+  readonly weight: number
+}
+
+/** A record that another caller wrote than a recorder: its JSON text. */
+export class TextRecord implements Kept {
+  readonly text: string
+  readonly id: string
+  readonly session: string
+  readonly createdAt: number
+  readonly standing: RecordFacts['standing']
+  readonly reason: RecordFacts['reason']
+  readonly expiresAt: number | undefined
+  readonly settledAt: number | undefined
+
+  constructor(record: ToolCallRecord) {
+    this.text = textOf(record)
+    const facts = factsOf(record)
+    this.id = facts.id
+    this.session = facts.session
+    this.createdAt = facts.createdAt
+    this.standing = facts.standing
+    this.reason = facts.reason
+    this.expiresAt = facts.expiresAt
+    this.settledAt = facts.settledAt
+  }
+
+  get weight(): number {
+    return this.text.length + 200
+  }
+}
+
+/** Returns the record, as a new object each time. */
+export function copyOf(kept: Kept): ToolCallRecord {
+  return recordOf(kept instanceof TextRecord ? kept.text : JSON.stringify(kept), kept.id)
+}

@@ -105,8 +105,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_148],
-    ['records', 1_480],
+    ['kernel', 8_153],
+    ['records', 1_510],
     ['approvals', 271],
     ['spool', 569],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

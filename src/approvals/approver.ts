@@ -33,7 +33,7 @@ export function questionFor(authorized: Authorized, ask: Verdict['ask']): Questi
   const input = toldInput(authorized)
   const prompt = shortened(promptFor(tool, input), longestPrompt)
   if (ask === null) return { prompt, input }
-  const redactor = tool.secrets.length === 0 ? undefined : redactorOf(authorized)
+  const redactor = redactorOf(authorized)
   const why = ask.reason === undefined ? undefined : shortened(redactor?.words(ask.reason) ?? ask.reason, longestWhy)
   const meta = redactor === undefined ? ask.meta : (redactor.told(ask.meta) as typeof ask.meta)
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }

@@ -101,8 +101,7 @@ export function emit<Name extends ToolEventName>(
 /** Emits progress, if a recorder or an observer takes events. */
 export function emitProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
   if (!isWatched(parcel, kernel)) return
-  const { tool, identity } = stageFields(parcel)
-  const redactor = tool === undefined || tool.secrets.length === 0 ? undefined : redactorOf({ tool, identity })
+  const redactor = redactorOf(stageFields(parcel))
   const body = redactor === undefined ? { type, data } : { type: redactor.words(type), data: redactor.told(data) }
   emit(parcel, kernel, 'tool:progress', body)
 }

@@ -16,8 +16,6 @@ export interface Secretive {
   readonly identity: { readonly text: string }
 }
 
-type Identifying = Pick<Secretive, 'tool'> & { readonly identity: Secretive['identity'] | undefined }
-
 /** Shorter values are not replaced in texts, since they match everywhere. */
 const shortest = 3
 const largestTold = 65_536
@@ -31,7 +29,7 @@ const mostValues = 1_000
  * whole, since it may be JSON of either. So is every item that is not an object, if a pointer applies to it.
  */
 export function masked(value: unknown, secrets: readonly string[]): unknown {
-  return maskedBy(value, secrets, nothing)
+  return maskedBy(value, secrets)
 }
 
 /** Returns the args of a call with its secrets masked. */
@@ -42,6 +40,17 @@ export function toldArgs({ tool, identity }: Secretive): unknown {
 /** Returns the input. If the tool has secrets, returns the masked args, since pointers into args do not fit the input. */
 export function toldInput(call: Secretive & { readonly input: unknown }): unknown {
   return call.tool.secrets.length === 0 ? call.input : toldArgs(call)
+}
+
+/**
+ * Returns a handler's result with secrets masked, for the model and the artifact. Bytes, streams and artifacts stay as they
+ * are.
+ *
+ * @throws `E_INVALID_TOOL_RESULT` if the tool has secrets and JSON cannot hold the result.
+ */
+export function toldResult(result: unknown, call: Secretive): unknown {
+  const redactor = redactorOf(call)
+  return redactor === undefined ? result : redactor.result(result)
 }
 
 /** Returns issues without the validator's message about a secret or its container, and without keys within a secret. */
@@ -68,8 +77,9 @@ function nearness(path: readonly PropertyKey[], steps: readonly string[]): numbe
 
 const redactors = new WeakMap<object, Redactor>()
 
-/** Returns the redactor of a call. Each call has one. */
-export function redactorOf({ tool, identity }: Identifying): Redactor {
+/** Returns the redactor of a call, which has one if its tool has secrets. */
+export function redactorOf({ tool, identity }: Partial<Secretive>): Redactor | undefined {
+  if (tool === undefined || tool.secrets.length === 0) return undefined
   const redactor = redactors.get(identity ?? tool) ?? new Redactor(tool.secrets, identity)
   redactors.set(identity ?? tool, redactor)
   return redactor
@@ -165,7 +175,7 @@ class Redactor {
   }
 
   #json(text: string): unknown {
-    return this.data(maskedBy(readText(text), this.#secrets, nothing, (words) => this.#text(words)))
+    return this.data(maskedBy(readText(text), this.#secrets, undefined, (words) => this.#text(words)))
   }
 
   /** Masks a text, which may be JSON with secrets. */
@@ -176,7 +186,7 @@ class Redactor {
       const hide = (): void => void (isMasked = true)
       const read = (inner: string): string => {
         const told = this.#text(inner)
-        if (told !== inner) hide()
+        isMasked ||= told !== inner
         return told
       }
       const value = maskedBy(readText(text), this.#secrets, hide, read)
@@ -186,8 +196,6 @@ class Redactor {
     }
   }
 }
-
-function nothing(): void {}
 
 /** Returns the secret values of args, in each form that a text may have. */
 function textsIn({ text }: Secretive['identity'], secrets: readonly string[]): readonly string[] | undefined {
@@ -231,7 +239,7 @@ function uriText(text: string): string {
 function maskedBy(
   value: unknown,
   secrets: readonly string[],
-  hide: (hidden: unknown) => void,
+  hide?: (hidden: unknown) => void,
   read?: (text: string) => string,
 ): unknown {
   return secrets.reduce<unknown>((copy, pointer) => maskedAt(copy, pointerSteps(pointer)), value)
@@ -241,12 +249,12 @@ function maskedBy(
     if (key === undefined || typeof its === 'string') {
       if (its === mask) return its
       if (key !== undefined && depth === 0 && read !== undefined) return read(its as string)
-      hide(its)
+      hide?.(its)
       return mask
     }
     if (typeof its !== 'object' || its === null) {
       if (!isItem || its === null || read !== undefined) return its
-      hide(its)
+      hide?.(its)
       return mask
     }
     if (Array.isArray(its) && !/^\d+$/.test(key)) return its.map((item: unknown) => maskedAt(item, steps, true, depth))
@@ -255,14 +263,4 @@ function maskedBy(
     copy[key] = maskedAt(copy[key], steps, false, depth + 1)
     return copy
   }
-}
-
-/**
- * Returns a handler's result with secrets masked, for the model and the artifact. Bytes, streams and artifacts stay as they
- * are.
- *
- * @throws `E_INVALID_TOOL_RESULT` if the tool has secrets and JSON cannot hold the result.
- */
-export function toldResult(result: unknown, call: Secretive): unknown {
-  return call.tool.secrets.length === 0 ? result : redactorOf(call).result(result)
 }

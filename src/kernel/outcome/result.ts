@@ -41,9 +41,8 @@ const unquoted: Partial<Record<ErrorCode, string>> = {
 
 /** Returns the error. If the tool has secrets, returns a copy without causes and without secret values. */
 function discreet(received: Received, error: ToolError): ToolError {
-  const { tool, identity } = stageFields(received)
-  if (tool === undefined || tool.secrets.length === 0) return error
-  const redactor = redactorOf({ tool, identity })
+  const redactor = redactorOf(stageFields(received))
+  if (redactor === undefined) return error
   const { cause, code, category, retryable: isRetryable, issues, recommendations: advice } = error
   const said = cause instanceof ToolFailure ? cause : undefined
   const instead = said === undefined ? unquoted[code] : undefined

@@ -30,6 +30,8 @@ export type {
   JsonSchema,
   JsonSchemaObject,
   JsonType,
+  SchemaLoss,
+  SchemaReport,
   StandardJSONSchemaV1,
   StandardSchemaV1,
 } from './kernel/schema/standard.ts'
@@ -96,8 +98,6 @@ export type {
   Observer,
   Policy,
   Runner,
-  SchemaLoss,
-  SchemaReport,
   Shelf,
   Shelved,
   Spooling,

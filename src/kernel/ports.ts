@@ -5,6 +5,7 @@ import type { PausedCall } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { Kernel } from './kernel.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
+import type { SchemaReport } from './schema/standard.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
 /** Who makes the call. It decides which tools are visible. An app names the server that it came from. */
@@ -204,36 +205,6 @@ export interface Shelf {
  * has to copy what it changes.
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
-
-/** One thing that a provider's dialect of JSON Schema cannot express, and what the format did about it. */
-export interface SchemaLoss {
-  /** A JSON Pointer into the tool's own input schema. */
-  readonly pointer: string
-  readonly keyword: string
-  readonly done:
-    | 'dropped'
-    | 'in words'
-    | 'inlined'
-    | 'widened'
-    | 'closed'
-    | 'nullable'
-    | 'wrapped'
-    | 'renamed'
-    | 'as pairs'
-    | 'as fields'
-    | 'as text'
-  /** The words, the new name, or what stands there now. */
-  readonly note?: string
-}
-
-/** How one tool's input schema goes to a provider. */
-export interface SchemaReport {
-  readonly toolName: string
-  readonly schema: 'as it is' | 'lowered' | 'strict'
-  readonly losses: readonly SchemaLoss[]
-  /** The reason why the schema is not strict, or could not be lowered, although that was asked for. */
-  readonly refused?: string
-}
 
 /** Translates between this package and one provider's messages, in pure functions. */
 export interface Format {

@@ -42,7 +42,8 @@ export class ArtifactShelf implements Shelf {
   ): Promise<[StoredArtifact, SpooledArtifact]> {
     const { session, deadline, name: toolName } = call
     const { mediaType } = kept
-    const stored = await deadline.within(this.#store.write(source, { session, mediaType, signal: deadline.signal }))
+    const writing = this.#store.write(source, { session, mediaType, signal: deadline.signal })
+    const stored = await deadline.within(writing, ({ handle, byteLength, sha256 }) => ({ handle, byteLength, sha256 }))
     const artifact = await deadline.within(this.#store.open(stored.handle, { session }), (reader) =>
       this.place(stored.handle, session, reader, { ...kept, toolName }),
     )

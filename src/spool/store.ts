@@ -116,8 +116,7 @@ export async function keepBeside(
     if (isStream(source)) open = openStream(source)
     const pieces = open === undefined ? source : rest(undefined, open, deadline)
     const kept = { Class: classOfMediaType(mediaType), mediaType, trusted }
-    const [{ handle, byteLength, sha256 }] = await shelf.write(pieces, kept, call)
-    return { handle, byteLength, sha256 }
+    return (await shelf.write(pieces, kept, call))[0]
   } catch (cause) {
     open?.close()
     if (deadline.isOver) throw new ArtifactError('The call has settled: keep artifacts before the handler returns.')

@@ -1,5 +1,4 @@
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
-import { asItIs } from '../json/thenable.ts'
 
 const longestTimer = 2 ** 31 - 1
 
@@ -251,4 +250,8 @@ export class Deadline {
 
 function callIsOver(): ToolCancelledError {
   return new ToolCancelledError('The call is over.')
+}
+
+function asItIs(value: unknown): never {
+  return value as never
 }

@@ -3,7 +3,7 @@ import { toldInput } from '../call/secrets.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
-import { isThenable, finallySync } from '../json/thenable.ts'
+import { isThenable } from '../json/thenable.ts'
 
 type Turn = Promise<void> | undefined
 
@@ -16,16 +16,34 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const slot = slots?.enter()
   const gate = isAsking && confirmed.tool.traits.concurrent ? undefined : kernel.gates.enter(confirmed)
   const isFree = slot === undefined && gate === undefined
-  return finallySync(
-    () => (isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])),
-    (isError) => {
-      try {
-        end(confirmed, kernel, isError)
-      } finally {
-        slots?.leave(slot)
-      }
-    },
-  )
+  const end = (isError: boolean): void => {
+    try {
+      emitEnd(confirmed, kernel, isError)
+    } finally {
+      slots?.leave(slot)
+    }
+  }
+  let ran: Ran | Promise<Ran>
+  try {
+    ran = isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])
+  } catch (error) {
+    end(true)
+    throw error
+  }
+  if (isThenable(ran)) return endLater(ran, end)
+  end(false)
+  return ran
+}
+
+async function endLater(running: Promise<Ran>, end: (isError: boolean) => void): Promise<Ran> {
+  let isError = true
+  try {
+    const ran = await running
+    isError = false
+    return ran
+  } finally {
+    end(isError)
+  }
 }
 
 async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn[]): Promise<Ran> {
@@ -52,7 +70,7 @@ function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
 }
 
 /** Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried. */
-function end(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
+function emitEnd(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
   const { startedAt } = confirmed
   if (startedAt === undefined) return
   emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })

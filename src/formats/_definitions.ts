@@ -58,8 +58,8 @@ export interface Taken {
 }
 
 /** The parts of a format that know schemas. */
-export interface Definer {
-  readonly definitions: (tools: readonly ToolDefinition[]) => Fields[]
+export interface Definer<Definition> {
+  readonly definitions: (tools: readonly ToolDefinition[]) => Definition[]
   readonly report: (tools: readonly ToolDefinition[]) => SchemaReport[]
   /** Returns calls with the args that the tools take, if the model wrote them for lowered schemas. */
   readonly lift: (calls: ToolCall[], tools: readonly ToolDefinition[] | undefined) => ToolCall[]
@@ -84,7 +84,10 @@ export function copy<Value>(value: Value): Value {
  * runs a tool, its options are the whole definition; without options for this provider, the tool is left out. Options that
  * the API would refuse are left out and reported, once for each tool.
  */
-export function definer(parts: Defining, options: FormatOptions & SchemaOptions = {}): Definer {
+export function definer<Definition = Fields>(
+  parts: Defining,
+  options: FormatOptions & SchemaOptions = {},
+): Definer<Definition> {
   const { optionsOf, reach, take, define, provider } = parts
   const { report = defaultReport } = options
   const reported = new WeakSet<ToolDefinition>()
@@ -93,7 +96,8 @@ export function definer(parts: Defining, options: FormatOptions & SchemaOptions 
     definitions(tools) {
       const offered = tools.filter(isOffered)
       const plans = plansOf(offered)
-      return offered.flatMap((tool) => definitionOf(tool, plans.get(tool) ?? {}))
+      // The options of an author are not checked against the type. The API refuses what it does not know.
+      return offered.flatMap((tool) => definitionOf(tool, plans.get(tool) ?? {})) as Definition[]
     },
 
     report: (tools) =>

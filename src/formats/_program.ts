@@ -71,6 +71,6 @@ function lengthOf(artifact: SpooledArtifact): number | undefined {
   }
 }
 
-function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).byteLength
+function bytesOf(json: string): number {
+  return new TextEncoder().encode(json).byteLength
 }

@@ -20,6 +20,7 @@ import {
   type Media,
 } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
+import type { JsonValue, ObjectSchema } from './_types.ts'
 
 /** Options of the format. */
 export interface AiSdkOptions extends FormatOptions, SchemaOptions {
@@ -28,6 +29,42 @@ export interface AiSdkOptions extends FormatOptions, SchemaOptions {
   /** The SDK's major version, which determines the form of media and of provider tools. Default: `7`. */
   readonly version?: 5 | 6 | 7
 }
+
+/** A tool as a language model takes it. A tool of a provider has the fields of its options instead. */
+export interface AiSdkTool {
+  type: 'function'
+  name: string
+  description: string
+  inputSchema: ObjectSchema
+  inputExamples?: { input: { [name: string]: JsonValue } }[]
+}
+
+/** A result of `generateText`, its `toolCalls`, an assistant message, or a conversation. */
+export type AiSdkMessage =
+  | { readonly toolCalls: readonly object[] }
+  | { readonly role?: string; readonly content: string | readonly object[] }
+  | readonly object[]
+
+/** A file in a result, in the form of version 7. */
+interface AiSdkFile {
+  type: 'file'
+  mediaType: string
+  data: { type: 'data'; data: string }
+  filename?: string
+}
+
+type AiSdkOutput =
+  | { type: 'text' | 'error-text'; value: string }
+  | { type: 'json' | 'error-json'; value: JsonValue }
+  | { type: 'content'; value: ({ type: 'text'; text: string } | AiSdkFile)[] }
+
+/** The message that answers all calls of a message. */
+export interface AiSdkReply {
+  role: 'tool'
+  content: { type: 'tool-result'; toolCallId: string; toolName: string; output: AiSdkOutput }[]
+}
+
+export type AiSdkFormat = Format<AiSdkTool, AiSdkMessage, AiSdkReply>
 
 // All providers have `text`. Only the AI SDK's assistant messages have these.
 const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-file)?|file|source|custom)$/
@@ -58,10 +95,10 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * ```
  * @see https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message
  */
-export function aiSdk(options: AiSdkOptions = {}): Format {
+export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
   const { version = 7 } = options
-  const carry = (media: Media): object => filePart(media, version)
-  const { definitions, report, lift } = definer(
+  const carry = (media: Media): AiSdkFile => filePart(media, version) as AiSdkFile
+  const { definitions, report, lift } = definer<AiSdkTool>(
     {
       optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
       reach(tool) {
@@ -122,20 +159,23 @@ export function aiSdk(options: AiSdkOptions = {}): Format {
       const content = answers(results, options, callsOf(message)).map((answer) => {
         const { result, whole } = answer
         return {
-          type: 'tool-result',
+          type: 'tool-result' as const,
           toolCallId: answerId(result),
           toolName: answerName(answer),
           output: output(),
         }
 
-        function output(): object {
+        function output(): AiSdkOutput {
           if (whole !== undefined) return { type: result.isError ? 'error-text' : 'text', value: whole }
           const sole = soleJson(result, options)
-          if (sole !== undefined) return { type: result.isError ? 'error-json' : 'json', value: sole.data ?? null }
+          if (sole !== undefined)
+            return { type: result.isError ? 'error-json' : 'json', value: (sole.data ?? null) as JsonValue }
           if (result.isError) return { type: 'error-text', value: renderText(result, options) }
           const pieces = render(result, options, carry)
           if (pieces.every((piece) => typeof piece === 'string')) return { type: 'text', value: pieces.join('\n') }
-          const value = pieces.map((piece) => (typeof piece === 'string' ? { type: 'text', text: piece } : piece))
+          const value = pieces.map((piece) =>
+            typeof piece === 'string' ? { type: 'text' as const, text: piece } : piece,
+          )
           return { type: 'content', value }
         }
       })

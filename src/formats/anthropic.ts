@@ -10,6 +10,7 @@ import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_re
 import { callersOf, programOf } from './_program.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
+import type { ObjectSchema } from './_types.ts'
 
 /** Options of the format. */
 export interface AnthropicOptions extends FormatOptions, SchemaOptions {
@@ -22,7 +23,48 @@ export interface AnthropicOptions extends FormatOptions, SchemaOptions {
 // All providers have `text`. Only Anthropic's messages have these.
 const ownBlock =
   /^(?:\w+_)?(?:tool_use|tool_result)$|^(?:redacted_)?thinking$|^(?:compaction|fallback|container_upload)$/
-const imageType = /^image\/(?:jpeg|png|gif|webp)$/
+const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+type ImageType = (typeof imageTypes)[number]
+
+/** A tool in a request. A tool that Anthropic runs has the fields of its options instead. */
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: ObjectSchema
+  input_examples?: { [name: string]: unknown }[]
+}
+
+/** A response, a message, the `content` of either, or a conversation. */
+export type AnthropicMessage =
+  { readonly role: string; readonly content: string | readonly object[] } | readonly object[]
+
+interface AnthropicImage {
+  type: 'image'
+  source: { type: 'base64'; media_type: ImageType; data: string }
+}
+
+interface AnthropicDocument {
+  type: 'document'
+  source: { type: 'base64'; media_type: 'application/pdf'; data: string }
+  title?: string
+}
+
+/** The result of one call. */
+export interface AnthropicToolResult {
+  type: 'tool_result'
+  tool_use_id: string
+  content: string | ({ type: 'text'; text: string } | AnthropicImage | AnthropicDocument)[]
+  is_error?: true
+  toolset_name?: string
+}
+
+/** The message that answers all calls of a message. */
+export interface AnthropicReply {
+  role: 'user'
+  content: AnthropicToolResult[]
+}
+
+export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicReply>
 
 /**
  * Returns a format that translates to and from Anthropic's Messages API.
@@ -49,8 +91,8 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * ```
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
-export function anthropic(options: AnthropicOptions = {}): Format {
-  const { definitions, report, lift } = definer(
+export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
+  const { definitions, report, lift } = definer<AnthropicTool>(
     {
       optionsOf: (tool) => tool.providerOptions['anthropic'],
       reach: (tool) => ({
@@ -102,13 +144,13 @@ export function anthropic(options: AnthropicOptions = {}): Format {
         const [first] = pieces
         const toolset = read(uses[place], 'toolset_name')
         return {
-          type: 'tool_result',
+          type: 'tool_result' as const,
           tool_use_id: answerId(result),
           content:
             pieces.length === 1 && typeof first === 'string'
               ? first
-              : pieces.map((piece) => (typeof piece === 'string' ? { type: 'text', text: piece } : piece)),
-          ...(result.isError ? { is_error: true } : undefined),
+              : pieces.map((piece) => (typeof piece === 'string' ? { type: 'text' as const, text: piece } : piece)),
+          ...(result.isError ? { is_error: true as const } : undefined),
           ...(typeof toolset === 'string' ? { toolset_name: toolset } : undefined),
         }
       })
@@ -137,6 +179,10 @@ function toolUses(message: unknown): readonly unknown[] {
   return list(read(assistantOf(message), 'content')).filter((block) => isObject(block) && typeOf(block) === 'tool_use')
 }
 
+function isImageType(mimeType: string): mimeType is ImageType {
+  return imageTypes.some((type) => type === mimeType)
+}
+
 function isOwn(message: unknown): boolean {
   return isTurn(message) || (Array.isArray(message) && isEach(message, (item) => typeOf(item) !== '' || isTurn(item)))
 }
@@ -150,9 +196,9 @@ function callOf(block: unknown): ToolCall {
   )
 }
 
-const carry: Carry<object> = ({ mimeType, data, uri }) => {
-  const source = { type: 'base64', media_type: mimeType, data }
-  if (imageType.test(mimeType)) return { type: 'image', source }
+const carry: Carry<AnthropicImage | AnthropicDocument> = ({ mimeType, data, uri }) => {
+  if (isImageType(mimeType)) return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
   if (mimeType !== 'application/pdf') return undefined
+  const source = { type: 'base64', media_type: mimeType, data } as const
   return { type: 'document', source, ...(text(uri) === '' ? undefined : { title: text(uri).slice(-255) }) }
 }

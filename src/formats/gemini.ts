@@ -10,6 +10,7 @@ import { providers } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
+import type { ObjectSchema } from './_types.ts'
 
 /** Options of the format. */
 export interface GeminiOptions extends FormatOptions {
@@ -20,6 +21,38 @@ export interface GeminiOptions extends FormatOptions {
   /** The field of a declaration that has the schema. The Live API and older endpoints take only `openapi`. Default: `'json-schema'`. */
   readonly parameters?: 'json-schema' | 'openapi'
 }
+
+interface GeminiFunction {
+  name: string
+  description: string
+  parametersJsonSchema: ObjectSchema
+}
+
+/** An entry of `config.tools`. A tool that Google runs has an entry of its own, with the fields of its options. */
+export interface GeminiTool {
+  functionDeclarations?: GeminiFunction[]
+}
+
+/** A response, the chunks of one, a content, its `parts`, or a conversation. */
+export type GeminiMessage =
+  | { readonly candidates?: readonly object[] | undefined; readonly promptFeedback?: object | undefined }
+  | { readonly role: 'model' | 'user'; readonly parts: readonly object[] }
+  | { readonly parts?: readonly object[] | undefined }
+  | readonly object[]
+
+interface GeminiMedia {
+  inlineData: { mimeType: string; data: string }
+}
+
+/** The content that answers all calls of a message. */
+export interface GeminiReply {
+  role: 'user'
+  parts: {
+    functionResponse: { id?: string; name: string; response: { [name: string]: unknown }; parts?: GeminiMedia[] }
+  }[]
+}
+
+export type GeminiFormat = Format<GeminiTool, GeminiMessage, GeminiReply>
 
 // The fields of tools that Google runs, in camel case or snake case. A declaration must not have them.
 const hostedField =
@@ -58,9 +91,9 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * ```
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
-export function gemini(options: GeminiOptions = {}): Format {
+export function gemini(options: GeminiOptions = {}): GeminiFormat {
   const isOpenapi = options.parameters === 'openapi'
-  const { definitions, report, lift } = definer(
+  const { definitions, report, lift } = definer<GeminiFunction>(
     {
       optionsOf: ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
       take(given, isHosted) {
@@ -94,10 +127,10 @@ export function gemini(options: GeminiOptions = {}): Format {
     },
 
     definitions(tools) {
-      const functionDeclarations: unknown[] = []
-      const others: unknown[] = []
+      const functionDeclarations: GeminiFunction[] = []
+      const others: GeminiTool[] = []
       for (const tool of tools) {
-        const entries = tool.type === 'provider' ? others : functionDeclarations
+        const entries: object[] = tool.type === 'provider' ? others : functionDeclarations
         entries.push(...definitions([tool]))
       }
       return functionDeclarations.length === 0 ? others : [{ functionDeclarations }, ...others]
@@ -170,5 +203,5 @@ function callIn(part: unknown): Fields | undefined {
   return isObject(call) && read(part, 'role') === undefined ? call : undefined
 }
 
-const carry: Carry<object> = ({ mimeType, data }) =>
+const carry: Carry<GeminiMedia> = ({ mimeType, data }) =>
   mediaType.test(mimeType) ? { inlineData: { mimeType, data } } : undefined

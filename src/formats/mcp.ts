@@ -9,10 +9,50 @@ import { definer } from './_definitions.ts'
 import { isObject, read, toolCall } from './_read.ts'
 import { answers, jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
+import type { ObjectSchema } from './_types.ts'
 
 export type { FormatOptions } from './_render.ts'
 
 const invalidParams = -32602
+
+/** A tool in the answer to `tools/list`. */
+export interface McpTool {
+  name: string
+  title?: string
+  description: string
+  inputSchema: ObjectSchema
+  outputSchema?: ObjectSchema
+  annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean }
+  _meta?: { [name: string]: unknown }
+}
+
+/** A request as a server's handler gets it, a JSON-RPC message, or a batch of them. */
+export type McpMessage = McpRequest | McpRpc | readonly object[]
+interface McpRequest {
+  readonly method: string
+  readonly params?: object | undefined
+  readonly jsonrpc?: never
+}
+interface McpRpc {
+  readonly jsonrpc: string
+  readonly id?: string | number | null
+  readonly method?: string
+  readonly params?: object | undefined
+}
+
+type McpBlock =
+  | { type: 'text'; text: string }
+  | { type: 'image' | 'audio'; data: string; mimeType: string }
+  | { type: 'resource'; resource: { uri: string; mimeType?: string } & ({ text: string } | { blob: string }) }
+  | { type: 'resource_link'; uri: string; name: string; description?: string; mimeType?: string }
+
+/** The result of `tools/call`. */
+export type McpToolResult = { content: McpBlock[]; structuredContent?: { [name: string]: unknown }; isError?: boolean }
+
+export interface McpFormat extends Format<McpTool, McpMessage> {
+  results(results: readonly ToolResult[], message: McpRequest): McpToolResult
+  results(results: readonly ToolResult[], message?: McpMessage): unknown
+}
 
 /**
  * Returns a format that translates to and from the Model Context Protocol's `tools/call` requests.
@@ -35,7 +75,7 @@ const invalidParams = -32602
  * ```
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
-export function mcp(options: FormatOptions = {}): Format {
+export function mcp(options: FormatOptions = {}): McpFormat {
   return {
     name: 'mcp',
 
@@ -43,7 +83,7 @@ export function mcp(options: FormatOptions = {}): Format {
       return requestsOf(message).some((request) => read(request, 'method') === 'tools/call')
     },
 
-    definitions: definer(
+    definitions: definer<McpTool>(
       {
         optionsOf: (tool) => tool.providerOptions['mcp'],
         take(given, isHosted) {
@@ -88,12 +128,12 @@ export function mcp(options: FormatOptions = {}): Format {
         )
     },
 
-    results(results, message) {
+    results: ((results, message) => {
       const given = answers(results, options).map(({ result }) => result)
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
       const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))
       return Array.isArray(message) || replies.length !== 1 ? replies : replies[0]
-    },
+    }) as McpFormat['results'],
   }
 
   function response(result: ToolResult): object {

@@ -10,11 +10,40 @@ import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
+import type { ObjectSchema } from './_types.ts'
 
 /** Options of the format. */
 export interface OpenAiResponsesOptions extends FormatOptions, SchemaOptions {}
 
 const ownItem = /^\w+_call(?:_output)?$|^mcp_\w+$|^tool_search_\w+$/
+/** A tool in a request. A tool with another `type` has the fields of its options instead. */
+export interface OpenAiResponsesTool {
+  type: 'function'
+  name: string
+  description: string
+  parameters: ObjectSchema
+  strict: boolean
+}
+
+/** A response, its `output`, one call, or the items of a conversation. */
+export type OpenAiResponsesMessage =
+  { readonly output: readonly object[] } | { readonly type: string; readonly call_id: string } | readonly object[]
+
+type OpenAiCaller = { type: 'direct' } | { type: 'program'; caller_id: string }
+type OpenAiMedia =
+  | { type: 'input_image'; detail: 'auto'; image_url: string }
+  | { type: 'input_file'; filename: string; file_data: string }
+
+/** The item that answers one call. */
+export interface OpenAiToolOutput {
+  type: 'function_call_output' | 'custom_tool_call_output'
+  call_id: string
+  output: string | ({ type: 'input_text'; text: string } | OpenAiMedia)[]
+  caller?: OpenAiCaller
+}
+
+export type OpenAiResponsesFormat = Format<OpenAiResponsesTool, OpenAiResponsesMessage, OpenAiToolOutput[]>
+
 const imageType = /^image\/(?:jpeg|png|gif|webp)$/
 
 /**
@@ -41,8 +70,8 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * ```
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=responses
  */
-export function openaiResponses(options: OpenAiResponsesOptions = {}): Format {
-  const { definitions, report, lift } = definer(
+export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiResponsesFormat {
+  const { definitions, report, lift } = definer<OpenAiResponsesTool>(
     {
       optionsOf: (tool) => tool.providerOptions['openai'],
       reach: (tool) => ({
@@ -89,13 +118,14 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): Format {
         const item = asked[place]
         const caller = read(item, 'caller')
         const pieces = whole === undefined ? flagged(render(result, options, carry), result) : [whole]
+        const type = typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
         return {
-          type: typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output',
+          type,
           call_id: answerId(result),
           output: pieces.every((piece) => typeof piece === 'string')
             ? pieces.join('\n')
-            : pieces.map((piece) => (typeof piece === 'string' ? { type: 'input_text', text: piece } : piece)),
-          ...(isObject(caller) ? { caller: { ...caller } } : undefined),
+            : pieces.map((piece) => (typeof piece === 'string' ? { type: 'input_text' as const, text: piece } : piece)),
+          ...(isObject(caller) ? { caller: { ...caller } as unknown as OpenAiCaller } : undefined),
         }
       })
     },
@@ -137,9 +167,9 @@ function callOf(item: unknown): ToolCall {
   return toolCall(read(item, 'call_id'), read(item, 'name'), args, programOf(read(item, 'caller'), 'caller_id'))
 }
 
-const carry: Carry<object> = ({ mimeType, data, uri }) => {
+const carry: Carry<OpenAiMedia> = ({ mimeType, data, uri }) => {
   const url = `data:${mimeType};base64,${data}`
-  if (imageType.test(mimeType)) return { type: 'input_image', image_url: url }
+  if (imageType.test(mimeType)) return { type: 'input_image', detail: 'auto', image_url: url }
   if (mimeType !== 'application/pdf') return undefined
   return { type: 'input_file', filename: text(uri).split('/').at(-1) || 'document.pdf', file_data: url }
 }

@@ -10,6 +10,7 @@ import { providers } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
+import type { ObjectSchema } from './_types.ts'
 
 /** Options of the format. */
 export interface OpenAiOptions extends FormatOptions, SchemaOptions {
@@ -21,6 +22,29 @@ export interface OpenAiOptions extends FormatOptions, SchemaOptions {
    */
   readonly toolTypes?: readonly string[]
 }
+
+/** A tool in a request. A tool with another `type` has the fields of its options instead. */
+export interface OpenAiTool {
+  type: 'function'
+  function: { name: string; description: string; parameters?: ObjectSchema; strict?: boolean | null }
+}
+
+/** A completion, an assistant message, its `tool_calls`, or a conversation. */
+export type OpenAiMessage =
+  | { readonly choices: readonly { readonly message: object }[] }
+  | {
+      readonly role: string
+      readonly content?: string | readonly object[] | null
+      readonly tool_calls?: readonly object[]
+    }
+  | { readonly tool_calls: readonly object[] }
+  | readonly object[]
+
+/** The message that answers one call; `function` answers the former `function_call`. */
+export type OpenAiToolMessage =
+  { role: 'tool'; tool_call_id: string; content: string } | { role: 'function'; name: string; content: string }
+
+export type OpenAiFormat = Format<OpenAiTool, OpenAiMessage, OpenAiToolMessage[]>
 
 const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
 
@@ -50,9 +74,9 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  * ```
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=chat
  */
-export function openai(options: OpenAiOptions = {}): Format {
+export function openai(options: OpenAiOptions = {}): OpenAiFormat {
   const toolTypes: readonly unknown[] = ['function', 'custom', ...(options.toolTypes ?? [])]
-  const { definitions, report, lift } = definer(
+  const { definitions, report, lift } = definer<OpenAiTool>(
     {
       optionsOf: (tool) => tool.providerOptions['openai'],
       take(given, isHosted) {
@@ -114,8 +138,8 @@ export function openai(options: OpenAiOptions = {}): Format {
       const isFormer = read(assistantOf(message), 'tool_calls') === undefined && isObject(formerCall(message))
       return answers(results, options, callsOf(message)).map((answer) => {
         const content = flagged([renderText(answer.result, options)], answer.result).join('\n')
-        if (isFormer) return { role: 'function', name: answerName(answer), content }
-        return { role: 'tool', tool_call_id: answerId(answer.result), content }
+        if (isFormer) return { role: 'function' as const, name: answerName(answer), content }
+        return { role: 'tool' as const, tool_call_id: answerId(answer.result), content }
       })
     },
   }

@@ -206,13 +206,16 @@ export interface Shelf {
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 
-/** Translates between this package and one provider's messages, in pure functions. */
-export interface Format {
+/**
+ * Translates between this package and one provider's messages, in pure functions. The parameters are the provider's types:
+ * of a tool, of a message and of a reply. Messages of an unknown type go into a `Format` without parameters.
+ */
+export interface Format<Definition = unknown, Message = unknown, Reply = unknown> {
   readonly name: string
   /** Whether a message, or a provider's whole response, is of this format. */
   detect(message: unknown): boolean
   /** Returns the tools in the shape of the provider's request. */
-  definitions(tools: readonly ToolDefinition[]): unknown[]
+  definitions(tools: readonly ToolDefinition[]): Definition[]
   /**
    * Returns the calls of a message in order, without those that the provider ran itself.
    *
@@ -220,11 +223,11 @@ export interface Format {
    *   them, so that the `callId` is the same with every provider. Default: none, and args stay as the model wrote them.
    * @throws `E_INVALID_CONFIGURATION` if it is no message of this format. The error names the format that reads it.
    */
-  calls(message: unknown, tools?: readonly ToolDefinition[]): ToolCall[]
+  calls(message: Message, tools?: readonly ToolDefinition[]): ToolCall[]
   /** Returns how the schemas of tools go out, and what they lose. */
   report?(tools: readonly ToolDefinition[]): SchemaReport[]
   /** Returns the reply to the message in the provider's shape. */
-  results(results: readonly ToolResult[], message?: unknown): unknown
+  results(results: readonly ToolResult[], message?: Message): Reply
 }
 
 /** The outcome of a call, for a recorder. */

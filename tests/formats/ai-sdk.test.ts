@@ -58,7 +58,7 @@ describe('the calls of ai-sdk', () => {
   test('a result whose fields are getters, some of which throw, is read', () => {
     class Result {
       readonly finishReason = 'tool-calls'
-      get toolCalls(): unknown[] {
+      get toolCalls(): object[] {
         return [{ type: 'tool-call', toolCallId: 'call_1', toolName: 'now', input: {} }]
       }
       get toolResults(): unknown[] {
@@ -82,9 +82,8 @@ describe('the calls of ai-sdk', () => {
 
   test('the text that a language model gives as input stays text', () => {
     const content = [{ type: 'tool-call', toolCallId: 'a', toolName: 'now', input: '{"zone":"CET"}' }]
-    expect(aiSdk().calls({ content, finishReason: { unified: 'tool-calls' } })).toEqual([
-      { id: 'a', name: 'now', args: '{"zone":"CET"}' },
-    ])
+    const given = { content, finishReason: { unified: 'tool-calls' } }
+    expect(aiSdk().calls(given)).toEqual([{ id: 'a', name: 'now', args: '{"zone":"CET"}' }])
   })
 })
 

@@ -47,8 +47,8 @@ describe('the definitions of anthropic', () => {
   })
 
   test('are copies, so that nobody who changes one changes the tool', () => {
-    const [first] = anthropic().definitions([forecast]) as [{ input_schema: { properties: Record<string, unknown> } }]
-    first.input_schema.properties['city'] = 'changed'
+    const [first] = anthropic().definitions([forecast])
+    first!.input_schema.properties!['city'] = { type: 'changed' }
     expect(forecast.describe().inputSchema.properties).toHaveProperty('city.type', 'string')
     expect(anthropic().definitions([forecast])).not.toEqual([first])
   })

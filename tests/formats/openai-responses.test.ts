@@ -151,7 +151,7 @@ describe('the results of openai-responses', () => {
       ],
     })
     expect(openaiResponses().results([result])).toHaveProperty('0.output', [
-      { type: 'input_image', image_url: `data:image/png;base64,${pixel}` },
+      { type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${pixel}` },
       { type: 'input_file', filename: 'r.pdf', file_data: 'data:application/pdf;base64,JVBERg==' },
       { type: 'input_text', text: 'both' },
     ])

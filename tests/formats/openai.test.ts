@@ -1,4 +1,4 @@
-import { tool } from 'toolwright'
+import { tool, type Format } from 'toolwright'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
@@ -112,7 +112,8 @@ describe('the calls of openai', () => {
       content: null,
       tool_calls: [null, { id: 'call_1', type: 'function' }, { id: 7, function: {} }],
     }
-    expect(openai().calls(message)).toEqual([{ name: '' }, { id: 'call_1', name: '' }, { id: 7, name: '' }])
+    const format: Format = openai()
+    expect(format.calls(message)).toEqual([{ name: '' }, { id: 'call_1', name: '' }, { id: 7, name: '' }])
   })
 
   test('a message that was put together from a stream without its role is read too', () => {

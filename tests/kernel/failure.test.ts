@@ -245,9 +245,9 @@ describe('the line for the model', () => {
     expect(await said('nothing')).toMatch(/^There is no tool "nothing"/)
     expect(text(await createExecutor({ tools, use }).execute({ name: 'means' }))).toBe('Not at night')
     for (const name of ['means', 'foreign', 'number']) {
-      const [reply] = openai().results([await executor.execute({ id: 'a', name })]) as [{ content: string }]
-      expect(reply.content).toMatch(/^(Error: [^:]*( |$)|TypeError: )/)
-      expect(reply.content).not.toMatch(/Error: \w*Error: /)
+      const [reply] = openai().results([await executor.execute({ id: 'a', name })])
+      expect(reply!.content).toMatch(/^(Error: [^:]*( |$)|TypeError: )/)
+      expect(reply!.content).not.toMatch(/Error: \w*Error: /)
     }
   })
 

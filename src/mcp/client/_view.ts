@@ -46,7 +46,7 @@ export function viewMessages(call: ToolCall, result: ToolResult): View {
   if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {
     messages.push(message('tool-cancelled', { reason: result.status }))
   } else if (result.status !== 'pending') {
-    messages.push(message('tool-result', format.results([result], { method: 'tools/call' }) as ViewMessage['params']))
+    messages.push(message('tool-result', { ...format.results([result], { method: 'tools/call' }) }))
   }
   return { view: crypto.randomUUID(), messages }
 }

@@ -1,0 +1,109 @@
+import { lstatSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How much a command may use. */
+export interface BubblewrapLimits {
+  /** Processes and threads. Default: 256. */
+  readonly processes?: number
+  /** Virtual memory of each process. Default: none; runtimes reserve far more than they use. */
+  readonly memoryBytes?: number
+  /** The largest file that it may write. Default: none. */
+  readonly fileBytes?: number
+  /** Processor time of each process. Default: none. */
+  readonly cpuSeconds?: number
+}
+
+/** What a sandbox is made of. */
+export interface Walls {
+  readonly root: string
+  readonly network: boolean
+  readonly readable: readonly string[]
+  readonly writable: readonly string[]
+  /** Names directly below the root that are bound read-only. */
+  readonly protect: readonly string[]
+  readonly hasFilter: boolean
+  readonly ripgrep: string | undefined
+}
+
+/** Where a given ripgrep stands in the sandbox. */
+export const ripgrepInside = '/run/rg'
+
+const ofEtc = 'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nsswitch.conf ssl localtime'.split(' ')
+const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
+
+/** Returns the arguments of bwrap up to the program that it runs. */
+export function bwrapArguments(walls: Walls, directory: string): string[] {
+  const { root, network, readable, writable, protect, hasFilter, ripgrep } = walls
+  const etc = [...ofEtc, ...(network ? ofEtcWithNetwork : [])].map((name) => `/etc/${name}`)
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...(network ? [] : ['--unshare-net']),
+    '--disable-userns',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    '--hostname',
+    'sandbox',
+    '--ro-bind',
+    '/usr',
+    '/usr',
+    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap(topLevel),
+    ...etc.flatMap((path) => ['--ro-bind-try', path, path]),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--tmpfs',
+    '/tmp',
+    ...(ripgrep === undefined ? [] : ['--ro-bind', ripgrep, ripgrepInside]),
+    ...readable.flatMap((path) => ['--ro-bind', path, path]),
+    ...writable.flatMap((path) => ['--bind', path, path]),
+    '--bind',
+    root,
+    root,
+    ...protect.flatMap((name) => protectedIn(root, name)),
+    '--remount-ro',
+    '/',
+    ...(hasFilter ? ['--seccomp', '3'] : []),
+    '--chdir',
+    directory,
+    '--',
+  ]
+}
+
+function topLevel(name: string): string[] {
+  try {
+    if (lstatSync(`/${name}`).isSymbolicLink()) return ['--symlink', readlinkSync(`/${name}`), `/${name}`]
+    return ['--ro-bind', `/${name}`, `/${name}`]
+  } catch {
+    return []
+  }
+}
+
+/** A link is not bound: bwrap would follow it out of the root. */
+function protectedIn(root: string, name: string): string[] {
+  try {
+    const path = join(root, name)
+    const stats = lstatSync(path)
+    return stats.isDirectory() || stats.isFile() ? ['--ro-bind', path, path] : []
+  } catch {
+    return []
+  }
+}
+
+/** Returns a shell's command that sets limits for what follows. */
+export function ulimits({ processes = 256, memoryBytes, fileBytes, cpuSeconds }: BubblewrapLimits): string {
+  const inKibibytes = (bytes: number): number => Math.max(1, Math.floor(bytes / 1_024))
+  const limits = [
+    `-u ${processes} -c 0`,
+    memoryBytes === undefined ? '' : `-v ${inKibibytes(memoryBytes)}`,
+    fileBytes === undefined ? '' : `-f ${inKibibytes(fileBytes)}`,
+    cpuSeconds === undefined ? '' : `-t ${cpuSeconds}`,
+  ]
+  return `ulimit ${limits.filter(Boolean).join(' ')}`
+}

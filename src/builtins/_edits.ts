@@ -1,0 +1,164 @@
+import { ToolFailure } from '../index.ts'
+import { quoted, refusal } from './_words.ts'
+
+export interface Edit {
+  readonly old: string
+  readonly new: string
+  readonly all?: boolean | undefined
+}
+
+const largest = 8_388_608
+const longestDiff = 4_096
+const mostPlaces = 8
+
+/** The text of a file, with what has to stay as it is. */
+export interface TextFile {
+  readonly text: string
+  readonly hasMark: boolean
+  /** Whether every line ends with a carriage return and a newline. */
+  readonly isCrlf: boolean
+}
+
+/** @throws `ToolFailure` if the bytes are too many, or no UTF-8. */
+export function textFileOf(bytes: Uint8Array, path: string): TextFile {
+  if (bytes.length > largest) {
+    throw refusal(
+      `${quoted(path)} is larger than ${largest.toLocaleString('en')} bytes: too large to edit.`,
+      'Change it with a command.',
+    )
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw refusal(`${quoted(path)} is not valid UTF-8, so that an edit could damage it.`, 'Change it with a command.')
+  }
+  const hasMark = text.startsWith('\ufeff')
+  const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
+  return { text: hasMark ? text.slice(1) : text, hasMark, isCrlf }
+}
+
+export function bytesOf({ text, hasMark }: Pick<TextFile, 'text' | 'hasMark'>): Uint8Array {
+  return new TextEncoder().encode(hasMark ? `\ufeff${text}` : text)
+}
+
+/** What edits made of a text. */
+export interface Edited {
+  readonly text: string
+  readonly replaced: number
+  /** What changed, in the manner of `diff -u`; at most 4 KiB. */
+  readonly diff: string
+}
+
+/**
+ * Makes edits one after another, each on the outcome of the one before. The new text is taken as it is.
+ *
+ * @throws `ToolFailure` if a text to replace is not there, or is there more than once and `all` is not set.
+ */
+export function edited(file: TextFile, edits: readonly Edit[], path: string): Edited {
+  let { text } = file
+  let replaced = 0
+  let diff = ''
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? '' : `Edit ${index + 1}: `
+    const sought = inStyleOf(file, edit.old)
+    const replacement = inStyleOf(file, edit.new)
+    if (sought === '')
+      throw refusal(`${which}\`old\` is empty. Nothing was changed.`, 'Give the text that is to be replaced.')
+    if (sought === replacement) throw refusal(`${which}\`old\` and \`new\` are the same. Nothing was changed.`)
+    const places = placesOf(text, sought)
+    if (places.length === 0) throw notThere(file, text, edit, which, path)
+    if (places.length > 1 && edit.all !== true) throw ambiguous(text, places, which, path)
+    if (diff.length < longestDiff) for (const place of places) diff += hunk(text, place, sought, replacement)
+    text = text.split(sought).join(replacement)
+    if (text.length > largest) throw refusal(`${which}${quoted(path)} would become too large. Nothing was changed.`)
+    replaced += places.length
+  }
+  return { text, replaced, diff: diff.length > longestDiff ? `${diff.slice(0, longestDiff - 2)}…\n` : diff }
+}
+
+/** A model writes newlines; in a file of Windows they stand for both characters. */
+function inStyleOf({ isCrlf }: TextFile, text: string): string {
+  return isCrlf ? text.replace(/(?<!\r)\n/g, '\r\n') : text
+}
+
+function placesOf(text: string, sought: string): number[] {
+  const places: number[] = []
+  for (let place = text.indexOf(sought); place >= 0; place = text.indexOf(sought, place + sought.length))
+    places.push(place)
+  return places
+}
+
+function lineAt(text: string, place: number): number {
+  let line = 1
+  for (let next = text.indexOf('\n'); next >= 0 && next < place; next = text.indexOf('\n', next + 1)) line++
+  return line
+}
+
+function ambiguous(text: string, places: readonly number[], which: string, path: string): ToolFailure {
+  const lines = places.slice(0, mostPlaces).map((place) => lineAt(text, place))
+  const more = places.length > mostPlaces ? ', …' : ''
+  return refusal(
+    `${which}${quoted(path)} has this text ${places.length} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
+    'Give more of the lines around it, so that it is there once.',
+    'Set `all` to replace every one.',
+  )
+}
+
+function notThere(file: TextFile, text: string, { old }: Edit, which: string, path: string): ToolFailure {
+  const hints = [`Read ${quoted(path)} again, and copy the text exactly.`]
+  const nearest = nearestLine(text, old)
+  if (nearest !== undefined)
+    hints.unshift(`The nearest line is ${nearest.line}: ${JSON.stringify(nearest.text.slice(0, 200))}`)
+  if (text.includes('\r\n') && !file.isCrlf) hints.push('Some of its lines end with \\r\\n, others with \\n.')
+  if (/^\t/m.test(text) && !old.includes('\t') && /^ +/m.test(old)) hints.push('It is indented with tabs.')
+  if (/^\d+[:\t→|]/.test(old)) hints.push('The text seems to begin with a line number, which is not in the file.')
+  return new ToolFailure(`${which}${quoted(path)} does not have this text. Nothing was changed.`, {
+    recommendations: hints,
+  })
+}
+
+/** Finds the line that is most like the first line of a text, whatever its spaces. */
+function nearestLine(text: string, old: string): { readonly line: number; readonly text: string } | undefined {
+  const sought = bare(old.split('\n').find((line) => line.trim() !== '') ?? '')
+  if (sought === '') return undefined
+  let best: { line: number; text: string; score: number } | undefined
+  for (const [index, line] of text.split('\n').slice(0, 20_000).entries()) {
+    const score = likeness(bare(line), sought)
+    if (score > (best?.score ?? 0.5)) best = { line: index + 1, text: line.replace(/\r$/, ''), score }
+    if (best?.score === 1) break
+  }
+  return best
+}
+
+function bare(line: string): string {
+  return line.replace(/\s+/g, ' ').trim().slice(0, 200)
+}
+
+/** How much of two lines is the same at their beginnings and ends, from 0 to 1. */
+function likeness(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start++
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++
+  return (start + end) / Math.max(one.length, other.length, 1)
+}
+
+function hunk(text: string, place: number, sought: string, replacement: string): string {
+  const from = text.lastIndexOf('\n', place - 1) + 1
+  const next = text.indexOf('\n', place + sought.length - (sought.endsWith('\n') ? 1 : 0))
+  const to = next < 0 ? text.length : next
+  const before = text.slice(from, to)
+  const after =
+    text.slice(from, place) + replacement + text.slice(place + sought.length, Math.max(to, place + sought.length))
+  const lines = (sign: string, block: string): string =>
+    block
+      .slice(0, longestDiff)
+      .split('\n')
+      .map((line) => `${sign}${line.replace(/\r$/, '')}\n`)
+      .join('')
+  const old = lines('-', before)
+  const fresh = after === '' && before !== '' ? '' : lines('+', after.replace(/\n$/, ''))
+  return `@@ line ${lineAt(text, place)} @@\n${old}${fresh}`
+}

@@ -1,0 +1,221 @@
+import { normalize } from 'node:path'
+import { content, tool, type MarkedContent, type Tool, type ToolContext } from '../index.ts'
+import { bytesOf, edited, textFileOf, type Edit, type Edited, type TextFile } from './_edits.ts'
+import type { Freshness } from './_freshness.ts'
+import { binaryKind, imageType, largestImage } from './_media.ts'
+import type { ToolMaking } from './_naming.ts'
+import { mostShown, textPart } from './_text-part.ts'
+import { quoted, refusal } from './_words.ts'
+import type { FileAccess } from './sandbox.ts'
+
+/** What the tools for files share. */
+export interface FileWork {
+  /** The files that a call may touch by a path. */
+  filesFor(path: string, context: ToolContext): FileAccess
+  freshness(context: ToolContext): Freshness
+  readonly overwrite: 'read' | 'any'
+}
+
+const path = { type: 'string', description: 'The path of the file, relative to the workspace' } as const
+const oldText = { type: 'string', description: 'The text to replace, exactly as it is in the file' } as const
+const newText = { type: 'string', description: 'The text to put in its place' } as const
+const all = {
+  type: 'boolean',
+  description: 'Whether to replace it everywhere. Default: it has to be there once',
+} as const
+
+/** Makes the tools that read and change files. */
+export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
+  const inTurn = turns()
+  return [
+    tool({
+      ...making('fs_read', [(input: { path: string }) => [input.path], false]),
+      description: 'Reads lines of a text file in the workspace, or shows a picture',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          path,
+          offset: { type: 'integer', minimum: 1, description: 'The first line, from 1. Default: 1' },
+          limit: { type: 'integer', minimum: 1, maximum: 2_000, description: 'How many lines. Default: 2,000' },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+      traits: { readonly: true },
+      handler: (input, context) => read(work, input, context),
+    }),
+    tool({
+      ...making('fs_write', [(input: { path: string }) => [input.path], true]),
+      description:
+        'Writes a text file in the workspace, and makes its missing directories. A file that is there has to be read before',
+      inputSchema: {
+        type: 'object',
+        properties: { path, content: { type: 'string', description: 'The whole new text of the file' } },
+        required: ['path', 'content'],
+        additionalProperties: false,
+      },
+      traits: { destructive: true },
+      handler: (input, context) => inTurn(() => write(work, input, context)),
+    }),
+    tool({
+      ...making('fs_edit', [(input: { path: string }) => [input.path], true]),
+      description: 'Replaces text in a file: all of the edits, one after another, or none',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          path,
+          edits: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 100,
+            description: 'The edits, in their order',
+            items: {
+              type: 'object',
+              properties: { old: oldText, new: newText, all },
+              required: ['old', 'new'],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ['path', 'edits'],
+        additionalProperties: false,
+      },
+      traits: { destructive: true },
+      handler: (input, context) =>
+        inTurn(async () => (await edit(work, [{ path: input.path, edits: input.edits }], context))[0]),
+    }),
+    tool({
+      ...making('fs_multi_edit', [
+        (input: { edits: { path: string }[] }) => input.edits.map((each) => each.path),
+        true,
+      ]),
+      description:
+        'Replaces text in several files: all of the edits, or none. Nothing is written unless every edit fits',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          edits: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 100,
+            description: 'The edits, in their order',
+            items: {
+              type: 'object',
+              properties: { path, old: oldText, new: newText, all },
+              required: ['path', 'old', 'new'],
+              additionalProperties: false,
+            },
+          },
+        },
+        required: ['edits'],
+        additionalProperties: false,
+      },
+      traits: { destructive: true },
+      handler: (input, context) => inTurn(async () => ({ files: await edit(work, byFile(input.edits), context) })),
+    }),
+  ]
+}
+
+/** Lets changes happen one after another, so that two of them never read the same state of a file. */
+function turns(): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+async function read(
+  work: FileWork,
+  { path: name, offset = 1, limit = 2_000 }: { path: string; offset?: number; limit?: number },
+  context: ToolContext,
+): Promise<string | MarkedContent> {
+  const { signal } = context
+  const files = work.filesFor(name, context)
+  const first = await files.readFile(name, { end: mostShown, signal })
+  const bytes = `${first.size.toLocaleString('en')} bytes`
+  const mimeType = imageType(first.bytes)
+  if (mimeType !== undefined) {
+    if (first.size > largestImage) throw refusal(`${quoted(name)} is a picture of ${bytes}: too large to be shown.`)
+    const whole = await files.readFile(name, { end: largestImage, signal })
+    return content([{ type: 'image', mimeType, data: Buffer.from(whole.bytes).toString('base64') }])
+  }
+  const kind = binaryKind(first.bytes)
+  if (kind !== undefined) throw refusal(`${quoted(name)} is no text but ${kind}, with ${bytes}.`)
+  const part = await textPart(files, name, first, { offset, limit, signal })
+  work.freshness(context).note(name, part.version)
+  const text = new TextDecoder().decode(part.bytes)
+  if (first.size === 0) return '(The file is empty.)'
+  return part.note === ''
+    ? text
+    : content([
+        { type: 'text', text },
+        { type: 'text', text: part.note },
+      ])
+}
+
+async function write(
+  work: FileWork,
+  input: { readonly path: string; readonly content: string },
+  context: ToolContext,
+): Promise<{ path: string; bytes: number; created: boolean }> {
+  const files = work.filesFor(input.path, context)
+  const freshness = work.freshness(context)
+  const before = await files.stat(input.path)
+  const isKept = work.overwrite === 'read'
+  if (isKept && before?.kind === 'file') freshness.requireRead(input.path, before.version)
+  const bytes = new TextEncoder().encode(input.content)
+  const expect = isKept ? (before?.version ?? null) : undefined
+  const { version, created } = await files.writeFile(input.path, bytes, { expect, signal: context.signal })
+  freshness.note(input.path, version)
+  return { path: input.path, bytes: bytes.length, created }
+}
+
+interface EditsOfFile {
+  readonly path: string
+  readonly edits: readonly Edit[]
+}
+
+/** Two spellings of one path are one file. */
+function byFile(edits: readonly (Edit & { readonly path: string })[]): EditsOfFile[] {
+  const files = new Map<string, { path: string; edits: Edit[] }>()
+  for (const each of edits) {
+    const name = normalize(each.path)
+    const file = files.get(name) ?? { path: each.path, edits: [] }
+    file.edits.push(each)
+    files.set(name, file)
+  }
+  return [...files.values()]
+}
+
+interface Written {
+  readonly path: string
+  readonly replaced: number
+  readonly diff: string
+}
+
+async function edit(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<Written[]> {
+  const ready: { path: string; files: FileAccess; version: string; file: TextFile; made: Edited }[] = []
+  for (const { path: name, edits } of wanted) {
+    const files = work.filesFor(name, context)
+    const { bytes, version } = await files.readFile(name, { end: 8_388_609, signal: context.signal })
+    work.freshness(context).requireUnchanged(name, version)
+    const file = textFileOf(bytes, name)
+    ready.push({ path: name, files, version, file, made: edited(file, edits, name) })
+  }
+  const written: Written[] = []
+  for (const { path: name, files, version, file, made } of ready) {
+    const bytes = bytesOf({ text: made.text, hasMark: file.hasMark })
+    try {
+      const after = await files.writeFile(name, bytes, { expect: version, signal: context.signal })
+      work.freshness(context).note(name, after.version)
+    } catch (error) {
+      if (written.length === 0) throw error
+      const done = written.map((each) => quoted(each.path)).join(', ')
+      throw refusal(`${(error as Error).message} Already written: ${done}.`, 'Read these files before you go on.')
+    }
+    written.push({ path: name, replaced: made.replaced, diff: made.diff })
+  }
+  return written
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { constants, type BigIntStats } from 'node:fs'
+import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { pathOf, type Owner, type Place, type Root } from './_root.ts'
+import type {
+  FileAccess,
+  FileContent,
+  FileStatus,
+  ReadOptions,
+  WalkedFile,
+  WalkOptions,
+  WriteOptions,
+} from './sandbox.ts'
+import { walkFrom } from './_walk.ts'
+import { codeOf, quoted, refusal } from './_words.ts'
+
+const toRead = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const toCreate = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+/** Bytes that one read gives at most. */
+const mostRead = 67_108_864
+
+/**
+ * Names that are never written, at any depth and in any case of their letters: what a host, a shell or an editor runs or
+ * believes later.
+ */
+export const protectedNames: readonly string[] = (
+  '.git .gitmodules .gitconfig .envrc .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile ' +
+  '.zlogin .ripgreprc .vscode .idea .mcp.json .claude .cursor'
+).split(' ')
+
+/** The files below a root. */
+export class RootFiles implements FileAccess {
+  readonly #root: Root
+  readonly #protected: ReadonlySet<string>
+  readonly #mayWrite: boolean
+
+  constructor(root: Root, protect: readonly string[] = protectedNames, mayWrite = true) {
+    this.#root = root
+    this.#protected = new Set(protect.map((name) => name.toLowerCase()))
+    this.#mayWrite = mayWrite
+  }
+
+  readFile(path: string, options: ReadOptions = {}): Promise<FileContent> {
+    return this.#root.at(path, async (place) => {
+      const { found, stats } = regular(place, path)
+      if (found === undefined || stats === undefined) throw missing(path)
+      options.signal?.throwIfAborted()
+      const handle = await open(pathOf(found), toRead)
+      try {
+        return {
+          bytes: await rangeOf(handle, Number(stats.size), options, path),
+          size: Number(stats.size),
+          version: versionOf(stats),
+        }
+      } finally {
+        await handle.close()
+      }
+    })
+  }
+
+  async writeFile(
+    path: string,
+    bytes: Uint8Array,
+    options: WriteOptions = {},
+  ): Promise<{ readonly version: string; readonly created: boolean }> {
+    if (!this.#mayWrite) throw refusal(`${quoted(path)} may only be read.`)
+    return this.#root.at(
+      path,
+      async (place) => {
+        const { stats } = regular(place, path)
+        this.#requireWritable(place.names, path)
+        return replace(place, bytes, stats, this.#root.owner, options, path)
+      },
+      (names) => this.#requireWritable(names, path),
+    )
+  }
+
+  async stat(path: string): Promise<FileStatus | null> {
+    try {
+      return await this.#root.at(path, statusOf)
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null
+      throw error
+    }
+  }
+
+  walk(path: string, options: WalkOptions = {}): AsyncIterable<WalkedFile> {
+    return walkFrom(this.#root, path, options)
+  }
+
+  #requireWritable(names: readonly string[], path: string): void {
+    const name = names.find((each) => this.#protected.has(each.toLowerCase()))
+    if (name === undefined) return
+    throw refusal(`${quoted(path)} is protected: ${quoted(name)} is never written, since programs of the host obey it.`)
+  }
+}
+
+async function statusOf({ found, stats, name }: Place): Promise<FileStatus | null> {
+  const known = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
+  if (known === undefined) return null
+  const kind = known.isFile() ? 'file' : known.isDirectory() ? 'directory' : 'other'
+  return { kind, size: Number(known.size), version: versionOf(known) }
+}
+
+/** Refuses what is no regular file: nothing is opened that could wait or have an effect. */
+function regular({ found, stats, name }: Place, path: string): Pick<Place, 'found' | 'stats'> {
+  if (name === undefined || stats?.isDirectory())
+    throw refusal(`${quoted(path)} is a directory.`, 'List it with fs_glob.')
+  if (stats !== undefined && !stats.isFile()) throw refusal(`${quoted(path)} is no regular file but ${kindOf(stats)}.`)
+  return { found, stats }
+}
+
+function kindOf(stats: BigIntStats): string {
+  if (stats.isFIFO()) return 'a pipe'
+  if (stats.isSocket()) return 'a socket'
+  return 'a device'
+}
+
+function missing(path: string): Error {
+  return refusal(`There is no file ${quoted(path)}.`, 'See what there is with fs_glob.')
+}
+
+/** Tells one state of a file from another, also of another file of the same name. */
+export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':')
+}
+
+async function rangeOf(handle: FileHandle, size: number, options: ReadOptions, path: string): Promise<Uint8Array> {
+  const start = Math.min(options.start ?? 0, size)
+  const end = Math.max(start, Math.min(options.end ?? size, size))
+  if (end - start > mostRead) {
+    throw refusal(
+      `${quoted(path)} has ${size.toLocaleString('en')} bytes: too many to read at once.`,
+      'Read a part of it.',
+    )
+  }
+  const bytes = new Uint8Array(end - start)
+  let filled = 0
+  while (filled < bytes.length) {
+    options.signal?.throwIfAborted()
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, start + filled)
+    if (bytesRead === 0) break // it has become shorter
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+/** Writes a new file beside the old one and gives it its name: a reader sees the whole old or the whole new one. */
+async function replace(
+  place: Place,
+  bytes: Uint8Array,
+  before: BigIntStats | undefined,
+  owner: Owner | undefined,
+  { expect, signal }: WriteOptions,
+  path: string,
+): Promise<{ readonly version: string; readonly created: boolean }> {
+  const temporary = place.at(`.${randomBytes(9).toString('hex')}.tmp`)
+  const handle = await open(temporary, toCreate, 0o666)
+  try {
+    await handle.writeFile(bytes)
+    await adopt(handle, before, owner)
+    await handle.sync()
+    signal?.throwIfAborted()
+    requireVersion(await present(place), expect, path)
+    await (expect === null ? link(temporary, place.at()) : rename(temporary, place.at()))
+    return { version: versionOf(await handle.stat({ bigint: true })), created: before === undefined }
+  } catch (error) {
+    throw expect === null && codeOf(error) === 'EEXIST' ? changed(path) : error
+  } finally {
+    await handle.close()
+    await unlink(temporary).catch(() => {}) // after the rename there is none
+  }
+}
+
+/** Gives a new file the mode and owner of the old one. What would run it with another user's rights is left out. */
+async function adopt(handle: FileHandle, before: BigIntStats | undefined, owner: Owner | undefined): Promise<void> {
+  if (process.getuid?.() === 0) {
+    const uid = before === undefined ? owner?.uid : Number(before.uid)
+    const gid = before === undefined ? owner?.gid : Number(before.gid)
+    if (uid !== undefined && gid !== undefined) await handle.chown(uid, gid)
+  }
+  if (before !== undefined) await handle.chmod(Number(before.mode) & 0o777)
+}
+
+/** What has the name now. */
+async function present(place: Place): Promise<BigIntStats | undefined> {
+  try {
+    return await lstat(place.at(), { bigint: true })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function requireVersion(stats: BigIntStats | undefined, expect: string | null | undefined, path: string): void {
+  if (expect === undefined) return
+  if ((stats === undefined ? null : versionOf(stats)) !== expect) throw changed(path)
+}
+
+function changed(path: string): Error {
+  return refusal(
+    `${quoted(path)} has changed since it was read. Nothing was written.`,
+    'Read it again, then repeat the change.',
+  )
+}

@@ -1,0 +1,48 @@
+import { OutsideError } from './sandbox.ts'
+import { quoted, refusal } from './_words.ts'
+
+const longestPath = 4_095
+
+/**
+ * Splits a path that a model gave into names. A last `.` stands for a path that must be a directory.
+ *
+ * @param roots The absolute paths of the root.
+ * @throws {OutsideError} if it is absolute and not within a root. `ToolFailure` if it is no path.
+ */
+export function namesOf(path: unknown, roots: readonly string[]): string[] {
+  if (typeof path !== 'string' || path === '') throw refusal('A path is a text that is not empty.')
+  if (path.includes('\0')) throw refusal('A path has no NUL character.')
+  if (!path.isWellFormed()) throw refusal('A path is valid Unicode: this one has half of a surrogate pair.')
+  if (Buffer.byteLength(path) > longestPath) throw refusal(`A path has at most ${longestPath} bytes.`)
+  return parts(within(path, roots, path))
+}
+
+/** Splits the target of a link. @throws {OutsideError} if it is absolute and not within a root. */
+export function namesOfTarget(
+  target: string,
+  roots: readonly string[],
+  path: string,
+): { readonly names: string[]; readonly isAbsolute: boolean } {
+  const isAbsolute = target.startsWith('/')
+  return { names: parts(isAbsolute ? within(target, roots, path) : target), isAbsolute }
+}
+
+/** @param shown The path for the message, which does not tell the target of a link. */
+function within(path: string, roots: readonly string[], shown: string): string {
+  if (!path.startsWith('/')) return path
+  const root = roots.find((each) => path === each || path.startsWith(`${each}/`))
+  if (root === undefined) throw new OutsideError(shown, roots[0] ?? '')
+  return path.slice(root.length) || '.'
+}
+
+function parts(path: string): string[] {
+  const all = path.split('/')
+  const names = all.filter((name) => name !== '' && name !== '.')
+  const last = all.at(-1)
+  if (last === '' || last === '.') names.push('.')
+  return names
+}
+
+export function requireShortName(name: string, path: string): void {
+  if (Buffer.byteLength(name) > 255) throw refusal(`${quoted(path)} has a name of more than 255 bytes.`)
+}

@@ -1,0 +1,208 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Ends } from './_output.ts'
+import type { Owner } from './_root.ts'
+import { refusal } from './_words.ts'
+import type { ExecOptions, ExecResult } from './sandbox.ts'
+
+const longestCommand = 102_400
+/** How long a command may take to end by itself after SIGTERM, in milliseconds. */
+const grace = 2_000
+/** How long pipes may stay silent after the shell has ended, if a process that left its group holds them. */
+const silence = 250
+/** How long such pipes are read in all. */
+const longestRest = 2_000
+
+/** What is started for a command. */
+export interface Program {
+  readonly argv: readonly [program: string, ...args: string[]]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly user?: Owner | undefined
+  /** Written to descriptor 3. */
+  readonly input?: Uint8Array | undefined
+}
+
+/** @throws `ToolFailure` if a command cannot be given to a shell as it is. */
+export function requireCommand(command: string): void {
+  if (typeof command !== 'string' || command === '' || command.includes('\0')) {
+    throw refusal('A command is a text that is not empty, without NUL.')
+  }
+  if (Buffer.byteLength(command) > longestCommand) {
+    throw refusal(`A command has at most ${longestCommand.toLocaleString('en')} bytes. Write a script, and run it.`)
+  }
+}
+
+/**
+ * Returns the arguments that run a command in a shell without the descriptors that this process inherited itself: Node does
+ * not close those.
+ *
+ * @param first A shell's command that has to succeed before.
+ */
+export function shellFor(command: string, first = 'true'): [program: string, ...args: string[]] {
+  const close = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done'
+  return ['/bin/bash', '-c', `${close}; ${first} && exec /bin/bash -c "$1"`, 'bash', command]
+}
+
+const allowed = /^(?:PATH|LANG|LC_[A-Z]+|TZ)$/
+
+/** Returns the environment of commands: by a list of names, so that no secret of the host is in it. */
+export function environment(home: string, added: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const env: Record<string, string> = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+  for (const [name, value] of Object.entries(process.env))
+    if (allowed.test(name) && value !== undefined) env[name] = value
+  for (const [name, value] of Object.entries({ ...env, TERM: 'dumb', HOME: home, ...added })) {
+    if (name === '' || /[=\0]/.test(name) || String(value).includes('\0')) {
+      throw refusal(`The environment has no variable ${JSON.stringify(name)}: a name has no "=" and no NUL.`)
+    }
+    env[name] = String(value)
+  }
+  return env
+}
+
+/** A program that runs. */
+export interface Running {
+  /** Ends it, at first politely. */
+  stop(): void
+  /** Never rejects for what the command does. */
+  readonly done: Promise<ExecResult>
+}
+
+/** Starts a program in a process group of its own. Its end, its timeout and an abort end the whole group. */
+export function start(program: Program, { timeout = 120_000, signal, onOutput }: ExecOptions): Running {
+  signal?.throwIfAborted()
+  const [file, ...args] = program.argv
+  const child = spawn(file, args, {
+    cwd: program.cwd,
+    env: program.env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', ...(program.input === undefined ? [] : ['pipe' as const])],
+    ...program.user,
+  })
+  const group = new Group(child)
+  const input = child.stdio[3] as Writable | undefined
+  input?.on('error', () => {}) // the program ended before it read
+  input?.end(program.input)
+  let timedOut = false
+  const timer =
+    timeout === Infinity || timeout === 0
+      ? undefined
+      : setTimeout(() => {
+          timedOut = true
+          group.stop()
+        }, timeout)
+  const abort = (): void => group.stop()
+  signal?.addEventListener('abort', abort, { once: true })
+  const stdout = new Reading(child.stdout as Readable, (bytes) => onOutput?.('stdout', bytes))
+  const stderr = new Reading(child.stderr as Readable, (bytes) => onOutput?.('stderr', bytes))
+  const end = async (): Promise<ExecResult> => {
+    try {
+      const { code, by } = await group.exited
+      await Promise.all([stdout.toEnd(), stderr.toEnd()])
+      return { exitCode: code, signal: by, timedOut, stdout: stdout.ends.toOutput(), stderr: stderr.ends.toOutput() }
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+      stdout.close()
+      stderr.close()
+    }
+  }
+  const done = end()
+  done.catch(() => {})
+  return { stop: () => group.stop(), done }
+}
+
+/** The process group of a child. */
+class Group {
+  readonly #child: ChildProcess
+  readonly exited: Promise<{ readonly code: number | null; readonly by: string | null }>
+  #hasExited = false
+  #isStopping = false
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    this.exited = new Promise((resolve, reject) => {
+      child.once('error', (cause) => reject(refusal(`The command could not be started: ${cause.message}`)))
+      child.once('exit', (code, by) => {
+        this.#send('SIGKILL') // what the shell left behind
+        this.#hasExited = true
+        resolve({ code, by })
+      })
+    })
+  }
+
+  stop(): void {
+    if (this.#isStopping || this.#hasExited) return
+    this.#isStopping = true
+    this.#send('SIGTERM')
+    this.#send('SIGCONT') // a stopped process gets the signal only when it goes on
+    const timer = setTimeout(() => this.#send('SIGKILL'), grace)
+    const clear = (): void => clearTimeout(timer)
+    this.exited.then(clear, clear)
+  }
+
+  #send(signal: NodeJS.Signals): void {
+    const { pid } = this.#child
+    if (pid === undefined || this.#hasExited) return
+    try {
+      process.kill(-pid, signal)
+    } catch {
+      // the group has gone
+    }
+  }
+}
+
+/** Reads one pipe. While a piece is handled, no more is read. */
+class Reading {
+  readonly ends = new Ends()
+  readonly #stream: Readable
+  readonly #closed: Promise<void>
+  #handling: Promise<void> | undefined
+  #lastPiece = performance.now()
+
+  constructor(stream: Readable, take: (bytes: Uint8Array) => void | Promise<void>) {
+    this.#stream = stream
+    this.#closed = new Promise((resolve) => {
+      stream.once('close', resolve)
+    })
+    stream.on('error', () => {})
+    stream.on('data', (bytes: Buffer) => {
+      this.ends.push(bytes)
+      this.#lastPiece = performance.now()
+      const taken = take(bytes)
+      if (taken === undefined) return
+      stream.pause()
+      this.#handling = taken
+        .then(
+          () => {},
+          () => {}, // the taker reports its own failure
+        )
+        .then(() => {
+          this.#handling = undefined
+          this.#lastPiece = performance.now()
+          stream.resume()
+        })
+    })
+  }
+
+  /** Resolves when the pipe has ended, or only processes that left the group hold it. */
+  async toEnd(): Promise<void> {
+    let read = 0
+    while (read < longestRest) {
+      const from = performance.now()
+      const isClosed = await Promise.race([this.#closed.then(() => true), pause(25, false, { ref: true })])
+      if (isClosed) break
+      if (this.#handling !== undefined) await this.#handling
+      else {
+        read += performance.now() - from
+        if (performance.now() - this.#lastPiece > silence) break
+      }
+    }
+    await this.#handling
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+}

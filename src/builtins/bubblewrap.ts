@@ -1,0 +1,200 @@
+/**
+ * A sandbox of Linux namespaces, with the program `bwrap`. Commands see the workspace, `/usr` and little more; they have no
+ * network, no secrets of the host, and do not outlive it. It never falls back to less.
+ *
+ * @module
+ */
+import { accessSync, constants, statSync } from 'node:fs'
+import { InvalidConfigurationError } from '../index.ts'
+import { bwrapArguments, ripgrepInside, ulimits, type BubblewrapLimits, type Walls } from './_bwrap-arguments.ts'
+import { Commands } from './_commands.ts'
+import { directoryOf } from './_directory.ts'
+import { protectedNames, RootFiles } from './_files.ts'
+import { grantOf, outsideOf } from './_grants.ts'
+import { searchWith } from './_ripgrep.ts'
+import { Root } from './_root.ts'
+import { seccompFilter } from './_seccomp.ts'
+import { environment, shellFor, type Program } from './_shell.ts'
+import type { ExecOptions, Sandbox, SearchQuery } from './sandbox.ts'
+
+export type { BubblewrapLimits } from './_bwrap-arguments.ts'
+
+export interface BubblewrapOptions {
+  /** The workspace: a directory that is there. Commands may write it. */
+  readonly root: string
+  /** Whether commands have the network of the host. Default: `false`. */
+  readonly network?: boolean
+  /** Absolute paths of the host that commands may read, at the same place. Default: none. */
+  readonly readable?: readonly string[]
+  /** Absolute paths of the host that commands may write, at the same place. Default: none. */
+  readonly writable?: readonly string[]
+  /** Added to the environment of commands, which has only `PATH`, `LANG`, `LC_*`, `TZ`, `TERM` and `HOME`. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly limits?: BubblewrapLimits
+  /** Names that are never written. Those that lie in the root when a command begins are read-only for it. */
+  readonly protect?: readonly string[]
+  /** Who runs the commands, if this process is root. The root has to belong to that user. */
+  readonly user?: { readonly uid: number; readonly gid: number }
+  /** Lets root run commands as root. A command can then leave programs that give root's rights to others. Default: `false`. */
+  readonly allowRoot?: boolean
+  /** Whether commands may open sockets of the file system. Default: `false`. */
+  readonly unixSockets?: boolean
+  /** The program. Default: `bwrap` in `/usr/bin`, `/usr/local/bin` or `/bin`. */
+  readonly program?: string
+  /** A ripgrep to search with, such as `rgPath` of `@vscode/ripgrep`. Default: `rg` below `/usr`, if it is there. */
+  readonly ripgrep?: string
+}
+
+const known = 'root network readable writable env limits protect user allowRoot unixSockets program ripgrep'.split(' ')
+const probeTime = 20_000
+
+/**
+ * Makes a sandbox in which commands run in namespaces of their own. Tries it once before it is returned.
+ *
+ * @param options The workspace, what commands may reach beyond it, and how much they may use.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, `bwrap` is missing or does not work here, or this process is root and
+ * neither `user` nor `allowRoot` is given.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { bubblewrap } from 'toolwright/builtins/bubblewrap'
+ * import { shellTools, workspaceTools } from 'toolwright/builtins/tools'
+ *
+ * const sandbox = await bubblewrap({ root: '/srv/workspaces/42', user: { uid: 1500, gid: 1500 } })
+ * const executor = createExecutor({ use: [workspaceTools(sandbox), shellTools(sandbox)] })
+ * ```
+ * @experimental
+ */
+export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
+  requireOptions(options)
+  const {
+    network = false,
+    readable = [],
+    writable = [],
+    protect = protectedNames,
+    unixSockets = false,
+    limits = {},
+  } = options
+  const { user } = options
+  const program = options.program ?? firstOf(['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'])
+  if (program === undefined) throw wrong('needs the program bwrap: install the package bubblewrap')
+  const filter = seccompFilter(unixSockets)
+  requireOwner(options)
+  const root = await Root.open(options.root, user)
+  const walls: Walls = {
+    root: root.path,
+    network,
+    readable,
+    writable,
+    protect,
+    hasFilter: filter !== undefined,
+    ripgrep: options.ripgrep,
+  }
+  const ripgrep = options.ripgrep === undefined ? firstOf(['/usr/bin/rg', '/usr/local/bin/rg']) : ripgrepInside
+
+  function programOf(argv: readonly string[], directory: string, env?: Readonly<Record<string, string>>): Program {
+    return {
+      argv: [program ?? '', ...bwrapArguments(walls, directory), ...argv],
+      cwd: '/',
+      // All of it: the first process of the sandbox shows the environment of bwrap.
+      env: environment(root.path, { ...options.env, ...env }),
+      user,
+      input: filter,
+    }
+  }
+
+  const commands = new Commands(async (command, exec) =>
+    programOf(shellFor(command, ulimits(limits)), await directoryOf(root, exec.cwd), exec.env),
+  )
+  const files = new RootFiles(root, protect)
+  try {
+    const probe = programOf(shellFor('true', ulimits(limits)), root.path)
+    const { exitCode, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
+    if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : reasonOf(stderr.text))
+  } catch (cause) {
+    await root.close()
+    throw wrong(`cannot run bwrap here: ${(cause as Error).message}`, cause)
+  }
+
+  const run = (args: readonly string[], exec: ExecOptions): ReturnType<Sandbox['exec']> =>
+    commands.run(programOf([ripgrep ?? '', ...args], root.path), exec)
+  return {
+    name: 'bubblewrap',
+    isolation: 'process',
+    root: root.path,
+    readFile: (path, range) => files.readFile(path, range),
+    writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
+    stat: (path) => files.stat(path),
+    walk: (path, walk) => files.walk(path, walk),
+    ...(ripgrep !== undefined && {
+      search: (query: SearchQuery) => searchWith(async (args, exec) => run(args, exec), query),
+    }),
+    exec: (command, exec) => commands.exec(command, exec),
+    execBackground: (command, exec) => commands.execBackground(command, exec),
+    outside: (path) => outsideOf(root, path),
+    grant: (path, { write }) => grantOf(root, path, write, protect),
+    async close() {
+      await commands.close()
+      await root.close()
+    },
+  }
+}
+
+function requireOptions(options: BubblewrapOptions): void {
+  if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
+  const stranger = Object.keys(options).find((name) => !known.includes(name))
+  if (stranger !== undefined)
+    throw wrong(`has no option ${JSON.stringify(stranger)}; its options are ${known.join(', ')}`)
+  for (const option of ['readable', 'writable'] as const) {
+    const paths: unknown = options[option] ?? []
+    const isRight = Array.isArray(paths) && paths.every((path) => typeof path === 'string' && path.startsWith('/'))
+    if (!isRight) throw wrong(`takes an array of absolute paths as \`${option}\``)
+  }
+  for (const [name, amount] of Object.entries(options.limits ?? {})) {
+    const isKnown = ['processes', 'memoryBytes', 'fileBytes', 'cpuSeconds'].includes(name)
+    if (!isKnown) throw wrong(`knows no limit ${JSON.stringify(name)}`)
+    if (!Number.isSafeInteger(amount) || amount < 1)
+      throw wrong(`takes a whole number of at least 1 as \`limits.${name}\``)
+  }
+  const { uid, gid } = options.user ?? { uid: 1, gid: 1 }
+  if (!(Number.isSafeInteger(uid) && uid > 0 && Number.isSafeInteger(gid) && gid > 0)) {
+    throw wrong('takes the numbers of a user other than root as `user`')
+  }
+}
+
+/** A command that runs as root can make a program in the workspace that gives root's rights to whom the host lets run it. */
+function requireOwner({ root, user, allowRoot = false }: BubblewrapOptions): void {
+  const own = process.getuid?.()
+  if (own === 0 && user === undefined && !allowRoot) {
+    throw wrong('does not run commands as root: give it `user`, to whom the workspace belongs')
+  }
+  if (user === undefined) return
+  if (own !== 0 && user.uid !== own) throw wrong('can run commands as another user only if this process is root')
+  const uid = statSync(root, { throwIfNoEntry: false })?.uid
+  if (uid !== undefined && uid !== user.uid) {
+    throw wrong(`needs a root that belongs to its user: ${root} belongs to ${uid}, and the user is ${user.uid}`)
+  }
+}
+
+function reasonOf(text: string): string {
+  const said = text.trim().slice(0, 400)
+  const isRefused = /namespace|uid map|Operation not permitted|Permission denied/i.test(said)
+  return isRefused
+    ? `${said}. It needs user namespaces: see the sysctls user.max_user_namespaces and kernel.unprivileged_userns_clone, and AppArmor's kernel.apparmor_restrict_unprivileged_userns; the user has to reach the root`
+    : said || 'it failed without a word'
+}
+
+function firstOf(paths: readonly string[]): string | undefined {
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+function wrong(message: string, cause?: unknown): InvalidConfigurationError {
+  return new InvalidConfigurationError(`\`bubblewrap\` ${message}.`, { cause })
+}

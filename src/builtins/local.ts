@@ -1,0 +1,88 @@
+/**
+ * The sandbox of this machine as it is. File tools stay within the workspace; commands do not: they run as this process
+ * does, and nothing holds them. Use it for models and texts that are trusted, or with a person who approves each command.
+ *
+ * @module
+ */
+import { InvalidConfigurationError } from '../index.ts'
+import { Commands } from './_commands.ts'
+import { protectedNames, RootFiles } from './_files.ts'
+import { grantOf, outsideOf } from './_grants.ts'
+import { Root } from './_root.ts'
+import { environment, shellFor } from './_shell.ts'
+import { directoryOf } from './_directory.ts'
+import type { Sandbox } from './sandbox.ts'
+
+export interface LocalSandboxOptions {
+  /** The workspace: a directory that is there. */
+  readonly root: string
+  /** Names that are never written. Default: `.git`, `.envrc`, files of shells and of editors, `.mcp.json` and others. */
+  readonly protect?: readonly string[]
+  /** Added to the environment of commands, which has only `PATH`, `LANG`, `LC_*`, `TZ`, `TERM` and `HOME`. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Is told once that commands are not isolated. Default: `console.warn`. */
+  readonly report?: (message: string) => void
+}
+
+const known = ['root', 'protect', 'env', 'report']
+
+/**
+ * Makes a sandbox of a directory on this machine, without isolation.
+ *
+ * What a file tool touches is held within the root by descriptors, on Linux alone. A command may leave its process group,
+ * read the environment of this process through `/proc`, end it, and write outside the root: it has the rights of this process.
+ *
+ * @param options The workspace, and what commands find in their environment.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong, or this is not Linux with `/proc`.
+ * @example
+ * ```ts
+ * import { localSandbox } from 'toolwright/builtins/local'
+ *
+ * const sandbox = await localSandbox({ root: '.', report: () => {} })
+ * const { stdout, exitCode } = await sandbox.exec('echo hello')
+ * console.log(exitCode, stdout.text)
+ * await sandbox.close()
+ * ```
+ * @experimental
+ */
+export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbox> {
+  const stranger = Object.keys(options ?? {}).find((name) => !known.includes(name))
+  if (typeof options !== 'object' || options === null || stranger !== undefined) {
+    throw new InvalidConfigurationError(
+      `\`localSandbox\` takes an object of options, which are ${known.join(', ')}${stranger === undefined ? '' : `; not ${JSON.stringify(stranger)}`}.`,
+    )
+  }
+  const { protect = protectedNames, env, report = defaultReport } = options
+  environment('/', env) // throws on a wrong name
+  const root = await Root.open(options.root)
+  const files = new RootFiles(root, protect)
+  const commands = new Commands(async (command, exec) => ({
+    argv: shellFor(command),
+    cwd: await directoryOf(root, exec.cwd),
+    env: environment(root.path, { ...env, ...exec.env }),
+  }))
+  report(
+    `The commands of ${root.path} run without isolation, with the rights of this process. Use the sandbox of toolwright/builtins/bubblewrap for commands that are not trusted.`,
+  )
+  return {
+    name: 'local',
+    isolation: 'none',
+    root: root.path,
+    readFile: (path, range) => files.readFile(path, range),
+    writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
+    stat: (path) => files.stat(path),
+    walk: (path, walk) => files.walk(path, walk),
+    exec: (command, exec) => commands.exec(command, exec),
+    execBackground: (command, exec) => commands.execBackground(command, exec),
+    outside: (path) => outsideOf(root, path),
+    grant: (path, { write }) => grantOf(root, path, write, protect),
+    async close() {
+      await commands.close()
+      await root.close()
+    },
+  }
+}
+
+function defaultReport(message: string): void {
+  console.warn(message) // oxlint-disable-line eslint/no-console -- the documented default
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { openSync, closeSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { expect, test } from 'vitest'
+import { sandboxConformance } from '../conformance/sandboxes.ts'
+import { end, withMark } from './_marks.ts'
+import { canary, local, temporary, workspace } from './_workspace.ts'
+import { localSandbox } from 'toolwright/builtins/local'
+
+sandboxConformance('localSandbox', () => local(workspace().root))
+
+test('localSandbox says once that commands are not isolated', async () => {
+  const told: string[] = []
+  const sandbox = await localSandbox({ root: temporary(), report: (message) => void told.push(message) })
+  await sandbox.exec('true')
+  expect(told).toEqual([expect.stringContaining('without isolation')])
+  expect(sandbox.isolation).toBe('none')
+  await sandbox.close()
+})
+
+test.each([
+  [{}],
+  [{ root: '/nowhere/at/all' }],
+  [{ root: '/' }],
+  [{ root: '/etc/passwd' }],
+  [{ root: '.', sandboxed: true }],
+  [null],
+])('localSandbox refuses the options %j', async (options) => {
+  await expect(localSandbox(options as never)).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+})
+
+test('a command has no secret of the host in its environment, and no descriptor of it', async () => {
+  process.env['TOOLWRIGHT_CANARY'] = canary
+  const descriptor = openSync('/etc/hostname', 'r')
+  try {
+    const { stdout } = await (await local(workspace().root)).exec('env; ls /proc/self/fd | tr "\\n" " "')
+    expect(stdout.text).not.toContain(canary)
+    expect(stdout.text).toMatch(/\n0 1 2 3 $/) // 3 is the directory that ls reads
+  } finally {
+    closeSync(descriptor)
+    delete process.env['TOOLWRIGHT_CANARY']
+  }
+})
+
+test('100 children end with their shell', async () => {
+  const mark = `mark-${randomUUID()}`
+  const script = `for i in $(seq 100); do bash -c 'sleep 300; : ${mark}' & done; sleep 0.3`
+  await (await local(workspace().root)).exec(script)
+  await expect.poll(() => withMark(mark), { timeout: 20_000 }).toEqual([])
+})
+
+test('a line of 20 MB and an endless flood are bounded, and keep nothing else waiting', async () => {
+  const sandbox = await local(workspace().root)
+  let longest = 0
+  let last = performance.now()
+  const beat = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last - 10)
+    last = performance.now()
+  }, 10)
+  const line = await sandbox.exec('head -c 20000000 /dev/zero | tr "\\0" y')
+  expect(line.stdout.totalBytes).toBe(20_000_000)
+  expect(line.stdout.text.length).toBeLessThan(33_000)
+  const flood = await sandbox.exec('yes', { timeout: 1_500 })
+  clearInterval(beat)
+  expect(flood).toMatchObject({ timedOut: true })
+  expect(flood.stdout.totalBytes).toBeGreaterThan(1_000_000)
+  console.log(`the event loop waited ${longest.toFixed(0)} ms at most`)
+  expect(longest).toBeLessThan(1_000)
+})
+
+// What nothing can hold without a namespace: these document it. Use bubblewrap.
+test('without isolation, a command that leaves its group lives on', async () => {
+  const mark = `mark-${randomUUID()}`
+  const { exitCode } = await (
+    await local(workspace().root)
+  ).exec(`setsid bash -c 'sleep 300; : ${mark}' > /dev/null 2>&1 & sleep 0.3`)
+  const survivors = withMark(mark)
+  end(survivors)
+  expect(exitCode).toBe(0)
+  expect(survivors.length).toBeGreaterThan(0)
+})
+
+test('without isolation, a command reads the environment of the host', async () => {
+  const { stdout } = await (await local(workspace().root)).exec(`tr '\\0' '\\n' < /proc/$PPID/environ | grep -c ^PATH=`)
+  expect(stdout.text).toBe('1\n')
+})
+
+test('without isolation, a command writes outside the root', async () => {
+  const { root, outside } = workspace()
+  const { stdout } = await (
+    await local(root)
+  ).exec(`cat ${outside}/secret.txt && (touch ${outside}/made && ls ${outside})`)
+  expect(stdout.text).toContain(canary)
+})

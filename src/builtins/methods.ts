@@ -16,6 +16,8 @@ export interface ToolMethodOptions extends Omit<ToolOptions<unknown>, 'name'> {
 
 type Method = (this: never, input: never, context: ToolContext) => unknown
 
+type Handler = (input: unknown, context: ToolContext) => unknown
+
 const marked = new WeakMap<object, ToolMethodOptions>()
 
 /**
@@ -86,7 +88,7 @@ function toolOf(instance: object, method: string, options: ToolMethodOptions): T
     ...options,
     name: options.name ?? method,
     handler: (input: unknown, context: ToolContext) =>
-      (instance as Record<string, Method>)[method]?.(input as never, context),
+      (instance as Record<string, Handler>)[method]?.(input, context),
   } as never)
 }
 

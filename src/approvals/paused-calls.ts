@@ -9,7 +9,8 @@ import {
   InvalidToolResultError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
-import { bounded, randomDigits } from '../kernel/json/text.ts'
+import { bounded } from '../kernel/json/bounded.ts'
+import { randomDigits } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions } from '../kernel/executor-types.ts'
 import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'

@@ -228,11 +228,7 @@ describe('what is not JSON is refused with its place and with what to do', () =>
     ['a function', () => 1, 'a function is not JSON. Pass data, or leave it out'],
     ['NaN', Number.NaN, 'NaN is not JSON. Pass a finite number or null'],
     ['-Infinity', -Infinity, '-Infinity is not JSON. Pass a finite number or null'],
-    [
-      'a lone surrogate',
-      'x\ud800',
-      'a string with a lone surrogate has no UTF-8. Remove it, for example with toWellFormed()',
-    ],
+    ['a lone surrogate', 'x\ud800', 'a string with a lone surrogate has no UTF-8. Remove it, as toWellFormed() does'],
   ]
 
   test.each(cases)('%s', (_, value, reason) => {
@@ -276,7 +272,7 @@ describe('what is not JSON is refused with its place and with what to do', () =>
     value['a'] = { b: [0, value['a'], value] }
     const error = refusal(() => canonicalize({ top: value }))
     expect(error.message).toBe(
-      'The args cannot be identified at args.top.a.b[2]: this refers to itself, being args.top. Leave the reference out.',
+      'The args cannot be identified at args.top.a.b[2]: this refers to itself, being args.top. Leave it out.',
     )
     const self: unknown[] = []
     self.push(self)

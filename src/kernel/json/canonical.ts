@@ -116,7 +116,7 @@ class Writer {
     if (!Array.isArray(container) && !isPlain(container)) throw this.refuse(whyNotJson(container))
     for (let outer = 0; outer < level; outer++) {
       if (open[outer] === container) {
-        throw this.refuse(`this refers to itself, being ${pathText(path.slice(0, outer))}. Leave the reference out`)
+        throw this.refuse(`this refers to itself, being ${pathText(path.slice(0, outer))}. Leave it out`)
       }
     }
     if (level === deepest) throw this.refuse(`this is nested deeper than ${deepest} levels. Pass a flatter value`)
@@ -161,7 +161,7 @@ class Writer {
   quote(value: string): string {
     if (isPlainText(value)) return '"' + value + '"'
     if (!isWellFormed(value)) {
-      throw this.refuse('a string with a lone surrogate has no UTF-8. Remove it, for example with toWellFormed()')
+      throw this.refuse('a string with a lone surrogate has no UTF-8. Remove it, as toWellFormed() does')
     }
     return JSON.stringify(value)
   }

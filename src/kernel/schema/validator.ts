@@ -80,7 +80,7 @@ function standardValidator(schema: StandardSchemaV1): Validator {
         }
       }
       throw new SchemaConversionError(
-        `The ${standard.vendor} schema cannot be converted to JSON Schema: ${reasonOf(refusal)}. Change that part of the schema, or give the tool a \`jsonSchema\` of its own.`,
+        `The ${standard.vendor} schema cannot be converted to JSON Schema: ${reasonOf(refusal)}. Change that part, or give the tool a \`jsonSchema\` of its own.`,
         { cause: refusal },
       )
     },
@@ -107,7 +107,7 @@ function validationOf(result: unknown, vendor: string): Validation {
   } catch (cause) {
     throw broken(vendor, 'gave a malformed result', cause)
   }
-  throw broken(vendor, 'gave a result without `value` and without `issues`', undefined)
+  throw broken(vendor, 'gave neither `value` nor `issues`', undefined)
 }
 
 function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
@@ -115,7 +115,7 @@ function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
     message: String(message),
     path: Array.from(path ?? [], (step) => (typeof step === 'object' ? step.key : step)),
   }))
-  return plain.length > 0 ? plain : [{ message: 'refused by the validator without a reason', path: [] }]
+  return plain.length > 0 ? plain : [{ message: 'refused without a reason', path: [] }]
 }
 
 /** Returns the issues of a value as one text, each with its place. */
@@ -130,7 +130,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
     issues,
-    recommendations: ['Check the args against the schema of the tool.', 'Correct them and call the tool again.'],
+    recommendations: ['Correct the args to fit the schema of the tool, and call it again.'],
   })
 }
 
@@ -178,12 +178,6 @@ function plainCopy(schema: unknown): JsonSchemaObject {
   return $schema === undefined || /2020-12/.test($schema) ? rest : copy
 }
 
-const wrappers = new Map([
-  ['valibot', "valibot(schema) from 'toolwright/validators/valibot'"],
-  ['typebox', "typebox(schema) from 'toolwright/validators/typebox'"],
-  ['zod', "zod(schema) from 'toolwright/validators/zod', and Zod 4.2 or newer"],
-])
-
 /** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the wrapper to import. */
 export function requireConverter(
   { '~standard': standard }: StandardSchemaV1,
@@ -191,9 +185,11 @@ export function requireConverter(
 ): void {
   const { vendor, jsonSchema } = standard as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
   if (typeof jsonSchema?.[side] === 'function') return
-  const wrapper = wrappers.get(vendor)
+  const wrapper = ['valibot', 'typebox', 'zod'].includes(vendor)
+    ? `Wrap it in ${vendor}(schema) from 'toolwright/validators/${vendor}'${vendor === 'zod' ? ', with Zod 4.2 or newer' : ''}, or give`
+    : 'Give'
   throw new SchemaConversionError(
-    `A ${vendor} schema validates, but has no conversion to JSON Schema, so it cannot be shown to a model. ${wrapper === undefined ? 'Give' : `Wrap it in ${wrapper}, or give`} the tool a \`jsonSchema\` of its own.`,
+    `A ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
   )
 }
 

@@ -45,6 +45,7 @@ export interface Answer {
   readonly whole?: string
 }
 
+const recorded: ToolResult['content'] = [{ type: 'text', text: 'Recorded.' }]
 const noOutput = '(no output)'
 
 /**
@@ -63,13 +64,22 @@ export function answers(
     if (same === undefined) places.set(id, [place])
     else same.push(place)
   }
-  const all = results.map((result) => {
+  // The model is told of an output only if it needs an answer to another call, and so goes on.
+  const isLast = results.every(isOutput) && results.length >= calls.length
+  if (isLast) return []
+  const all = results.map((given) => {
+    const result = isOutput(given) ? { ...given, content: recorded } : given
     const place = places.get(result.id)?.pop() ?? -1
     const call = calls[place]
     if (call?.program === undefined) return { result, call, place }
-    return { result, call, place, whole: programText(result, wordsOf, options.programLimit) }
+    return { result, call, place, whole: programText(given, wordsOf, options.programLimit) }
   })
   return options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
+}
+
+/** Whether a result is the answer that the model gave by a tool of type `output`. */
+function isOutput(result: ToolResult): boolean {
+  return result.status === 'ok' && 'output' in result
 }
 
 /** Returns the id of an answer, for providers whose ids are strings. A call without an id gets a unique one. */

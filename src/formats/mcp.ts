@@ -7,7 +7,7 @@
 import type { ContentBlock, Format, ToolResult } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { isObject, read, toolCall } from './_read.ts'
-import { answers, jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
+import { jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
@@ -129,7 +129,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     },
 
     results: ((results, message) => {
-      const given = answers(results, options).map(({ result }) => result)
+      const given = options.pending === 'omit' ? results.filter(({ status }) => status !== 'pending') : results
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
       const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))
       return Array.isArray(message) || replies.length !== 1 ? replies : replies[0]

@@ -92,6 +92,7 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     journal,
   } = record
   const { handle, failure, skipped } = journal ?? {}
+  const isOutput = kernel.registryFor(session).get(toolName)?.type === 'output'
   const blocks = await contentOf(journal ?? {}, session, kernel)
   const artifact = status === 'ok' ? await artifactOf(record, kernel) : undefined
   return {
@@ -105,6 +106,7 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     content: blocks,
     ...(artifact && { artifact }),
     ...(handle && { handle }),
+    ...(status === 'ok' && isOutput && blocks[0]?.type === 'json' && { output: blocks[0].data }),
     ...(failure && { error: ToolError.restore(failure) }),
     ...(skipped && { skipped }),
     durationMs: record.durationMs ?? 0,

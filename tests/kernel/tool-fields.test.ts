@@ -211,7 +211,7 @@ describe('a definition', () => {
   })
 
   test('has names for its types and intents', () => {
-    expect(Object.values(ToolExecutionType)).toEqual(['server', 'client', 'provider', 'mcp'])
+    expect(Object.values(ToolExecutionType)).toEqual(['server', 'client', 'provider', 'mcp', 'output'])
     expect(Object.values(ToolIntent)).toEqual(['compute', 'action', 'render'])
   })
 

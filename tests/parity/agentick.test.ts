@@ -1,6 +1,7 @@
 // Agentick describes each tool as data, in JSON Schema, and says of it who sees it, who runs it, and what is shown beside it.
 import {
   createExecutor,
+  outputsOf,
   Tool,
   ToolExecutionType,
   ToolRegistry,
@@ -9,7 +10,7 @@ import {
   type ToolResult,
 } from 'toolwright'
 import { mcp } from 'toolwright/formats/mcp'
-import { anthropic } from 'toolwright/formats/anthropic'
+import { anthropic, type AnthropicMessage } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
 import { openai } from 'toolwright/formats/openai'
 import { viewMessages } from 'toolwright/mcp/client'
@@ -242,6 +243,22 @@ it('AGK-26 an alias stands for its tool, never takes the name of another, and go
   expect(() => registry.add(make({ name: 'other', aliases: ['forecast'] }))).toThrow(/forecast/)
   remove()
   expect((await executor.execute({ name: 'weather' })).error?.code).toBe('E_TOOL_NOT_FOUND')
+})
+
+it('AGK-27 the input of an output tool is collected by name, validated, and the model gets no result', async () => {
+  const answer = make({ name: 'answer', type: 'output', handler: undefined, inputSchema })
+  const executor = createExecutor({ tools: [answer] })
+  const format = anthropic()
+  const asking = (input: object): AnthropicMessage => ({
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 'toolu_1', name: 'answer', input }],
+  })
+  const good = await executor.executeToolCalls(format.calls(asking({ city: 'Oslo' })))
+  expect(outputsOf(good)).toEqual({ answer: [{ city: 'Oslo' }] })
+  expect(format.results(good, asking({ city: 'Oslo' })).content).toEqual([])
+  const bad = await executor.executeToolCalls(format.calls(asking({ city: 7 })))
+  expect(outputsOf(bad)).toEqual({})
+  expect(format.results(bad, asking({ city: 7 })).content).toMatchObject([{ is_error: true }])
 })
 
 it('AGK-19 every call with a view has a new view, although the calls and the resource are the same', async () => {

@@ -20,7 +20,6 @@ const absent: Readonly<Record<string, string>> = {
   'STR-26': 'The seed names it for the future. Decorators on methods are no erasable syntax.',
   'STR-29':
     'There is no object yet that has the tools as its methods; `tool.invoke` and `executor.execute` do the same.',
-  'AGK-27': 'There is no type of tools yet whose input is the answer of the whole turn.',
   'AGK-28': 'A person who approves is shown the prompt and `meta`; there is no preview of its own yet.',
   'AGK-29': 'Tools are no components of a page yet: none can be a tool.',
   'AGK-30':

@@ -57,6 +57,8 @@ export interface ToolResult {
   /** The store's handle of the artifact. A small result has none: it is in this object alone. */
   readonly handle?: string
   readonly error?: ToolError
+  /** The args of a tool of type `output`, as its schema returned them. `outputsOf` collects them. */
+  readonly output?: unknown
   /** A policy gave the result. The handler did not run. */
   readonly skipped?: true
   /**

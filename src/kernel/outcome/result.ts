@@ -1,5 +1,5 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
-import type { ContentBlock } from '../result/content.ts'
+import { isMarkedJson, markedValue, type ContentBlock } from '../result/content.ts'
 import { InternalError, isToolError, statusOf, ToolDeniedError, ToolError, ToolFailure } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { EventBody } from '../call/events.ts'
@@ -9,7 +9,7 @@ import type { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
 import type { PauseRecord } from '../call/record.ts'
-import { redactorOf } from '../call/secrets.ts'
+import { redactorOf, toldResult } from '../call/secrets.ts'
 
 /** The outcome of a call, and what is emitted once it is written. */
 export interface Outcome {
@@ -26,8 +26,35 @@ export function success(spooled: Spooled): ToolResult {
   const result = outcome(spooled, 'ok', spooled.effect, receipt.content)
   result.artifact = receipt.artifact
   if (receipt.handle !== undefined) result.handle = receipt.handle
+  if (spooled.tool.type === 'output') result.output = outputOf(toldResult(spooled.output, spooled))
   if (verdict !== null && verdict.result !== null) result.skipped = true
   return result
+}
+
+function outputOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && isMarkedJson(value) ? markedValue(value) : value
+}
+
+/**
+ * Returns the answers that the model gave by tools of type `output`: for each tool's name its values, in the order of the
+ * results. A call that failed gives none.
+ *
+ * @param results Of one turn, or of many.
+ * @example
+ * ```ts
+ * import { createExecutor, outputsOf, tool } from 'toolwright'
+ *
+ * const answer = tool({ name: 'answer', description: 'Your final answer', type: 'output', inputSchema: { type: 'object' } })
+ * const results = await createExecutor({ tools: [answer] }).executeToolCalls([{ name: 'answer', args: { sum: 3 } }])
+ * console.log(outputsOf(results)['answer']) // [{ sum: 3 }]
+ * ```
+ */
+export function outputsOf(results: readonly ToolResult[]): Readonly<Record<string, readonly unknown[]>> {
+  const outputs = Object.create(null) as Record<string, unknown[]>
+  for (const result of results) {
+    if (result.status === 'ok' && 'output' in result) (outputs[result.toolName] ??= []).push(result.output)
+  }
+  return outputs
 }
 
 /** Messages in place of those that quote a handler or a validator, if the tool has secrets. */

@@ -1,5 +1,5 @@
 import { compose, layersOf } from './middleware.ts'
-import { content } from '../result/content.ts'
+import { content, json } from '../result/content.ts'
 import { copyOfPlain } from '../json/copy.ts'
 import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './generator.ts'
@@ -62,9 +62,9 @@ export function runHandler(confirmed: Confirmed, input: unknown, kernel: Kernel)
   })
 }
 
-/** Whether the tool may have an effect. Only `readonly` tools of the server have none. */
+/** Whether the tool may have an effect. Only `readonly` tools of the server, and outputs, have none. */
 function hasEffect({ tool }: Confirmed): boolean {
-  return !(tool.traits.readonly && tool.type === 'server')
+  return tool.type !== 'output' && !(tool.traits.readonly && tool.type === 'server')
 }
 
 function invoke(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
@@ -146,6 +146,8 @@ function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unk
     case 'mcp':
       if (handler === undefined) throw new ToolNoHandlerError(`Tool "${tool.name}" has no handler.`)
       return () => handler(input, context)
+    case 'output':
+      return () => json(input)
     case 'client':
       if (tool.requiresResponse) {
         throw new ToolNoHandlerError(`Tool "${tool.name}" waits for a client: run it through an executor.`)

@@ -7,7 +7,7 @@ import { isVisible, type ToolRegistry } from '../tool/registry.ts'
 import { nearestFirst } from '../tool/nearest.ts'
 
 const mostListed = 20
-const runHere: readonly string[] = ['server', 'mcp', 'client']
+const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
 
 /** Finds the tool that the call names. A tool that the caller may not see counts as unknown. */
 export function resolve(received: Received, kernel: Kernel): Resolved {

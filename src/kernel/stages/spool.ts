@@ -5,13 +5,13 @@ import { type Checked, type Spooled, stamp } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
 import { type EncodedResult, encodeResult, isSmall, keepSmall, shownAsJson } from '../result/encode.ts'
 
-/** The most bytes of a result that a program gets, if its tool lists programs as callers. */
+/** The most bytes of a result that a program gets, if its tool lists programs as callers, and of an output. */
 const programLimit = 1_048_576
 
 /** Returns how many bytes of a result are shown whole. */
 export function shownLimit({ program, tool }: Checked, kernel: Pick<Kernel, 'inlineLimit'>): number {
-  const { inlineLimit = kernel.inlineLimit, allowedCallers } = tool
-  const isWhole = program !== undefined && allowedCallers?.includes('program') === true
+  const { inlineLimit = kernel.inlineLimit, allowedCallers, type } = tool
+  const isWhole = type === 'output' || (program !== undefined && allowedCallers?.includes('program') === true)
   return isWhole ? Math.max(inlineLimit, programLimit) : inlineLimit
 }
 

@@ -4,11 +4,15 @@ import type { Schema } from '../schema/infer.ts'
 import type { Middleware, ToolContext, ToolHooks } from '../ports.ts'
 import type { JsonSchemaObject } from '../schema/standard.ts'
 
-/** Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. Hosts add types by declaration merging. */
+/**
+ * Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. The args of an `output` tool are the model's
+ * answer: nothing runs. Hosts add types by declaration merging.
+ */
 export interface ToolTypes {
   client: true
   provider: true
   mcp: true
+  output: true
 }
 
 export type ToolType = 'server' | keyof ToolTypes
@@ -19,7 +23,8 @@ export const ToolExecutionType: {
   readonly CLIENT: 'client'
   readonly PROVIDER: 'provider'
   readonly MCP: 'mcp'
-} = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp' }
+  readonly OUTPUT: 'output'
+} = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp', OUTPUT: 'output' }
 
 /** The intents, for those who prefer names to literals. */
 export const ToolIntent: { readonly COMPUTE: 'compute'; readonly ACTION: 'action'; readonly RENDER: 'render' } = {

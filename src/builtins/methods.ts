@@ -87,8 +87,7 @@ function toolOf(instance: object, method: string, options: ToolMethodOptions): T
     inputSchema: { type: 'object' },
     ...options,
     name: options.name ?? method,
-    handler: (input: unknown, context: ToolContext) =>
-      (instance as Record<string, Handler>)[method]?.(input, context),
+    handler: (input: unknown, context: ToolContext) => (instance as Record<string, Handler>)[method]?.(input, context),
   } as never)
 }
 

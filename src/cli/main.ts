@@ -20,6 +20,7 @@ Usage: toolwright <command> …
   list <module>                        prints the definitions of the tools
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
+  mcp --workspace DIR                  serves tools for the files and commands of a directory
 
   -h, --help       also after a command
   -v, --version

@@ -1,10 +1,11 @@
 import { Writable } from 'node:stream'
 import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
-import type { ToolExecutor } from '../index.ts'
+import { ToolRegistry, type ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type Given } from './arguments.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { loadTools } from './module.ts'
+import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openPassage, passageHelp, passageOptions } from './passage.ts'
 
 const tokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
@@ -14,7 +15,7 @@ const { 'fail-on-error': _, ...ownOptions } = passageOptions
 export const mcp: Command = {
   name: 'mcp',
   help: `\
-Usage: toolwright mcp <module> [options]
+Usage: toolwright mcp [<module>] [--workspace DIR] [options]
 
 Serves the tools that models may call over the Model Context Protocol: on stdin and
 stdout, to the client that started this process, or with --http to any client on this
@@ -24,15 +25,23 @@ machine. A call that needs approval asks the client's user.
                     If ${tokenVariable} is set, clients must send it as
                     their bearer token.
   --name NAME       the name of the server (default toolwright)
+  --workspace DIR   serve the built-in tools too: files, commands and lists in DIR
+  --sandbox NAME    how commands run: local (default; the client's user approves each) or
+                    bubblewrap (isolated, without network)
+  --user UID:GID    who runs the commands in bubblewrap, if this process is root
 ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
-  options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' } },
-  takes: [1, 1],
+  options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
+  takes: [0, 1],
 
   async perform(options, host) {
-    const [path = ''] = options.positionals
+    const [path] = options.positionals
     const port = portOf(options)
-    const tools = await loadTools(path, host)
-    const executor = openPassage(tools, options, host, false)
+    const workspace = await openWorkspace(options, host)
+    if (path === undefined && workspace === undefined) {
+      throw new UsageError('A module or --workspace is missing: there is nothing to serve.')
+    }
+    const tools = path === undefined ? new ToolRegistry() : await loadTools(path, host)
+    const executor = openPassage(tools, options, host, false, workspace)
     try {
       const server = await serverOf(executor, options, host)
       await (port === undefined ? serveStdio(server, host) : serveHttp(server, port, host))

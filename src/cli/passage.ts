@@ -31,10 +31,17 @@ export const passageHelp: string = `\
  * Makes the executor of a command.
  *
  * @param isAttended Whether stdin is free to ask a person.
+ * @param extensions Those that bring more tools.
  */
-export function openPassage(tools: ToolRegistry, options: Given, host: Host, isAttended: boolean): ToolExecutor {
+export function openPassage(
+  tools: ToolRegistry,
+  options: Given,
+  host: Host,
+  isAttended: boolean,
+  extensions: readonly Extension[] = [],
+): ToolExecutor {
   const { stdin, stderr } = host
-  const use: Extension[] = []
+  const use: Extension[] = [...extensions]
   if (options.flag('events')) use.push({ observers: [eventLines(host)] })
   else if (stderr.isTTY === true) use.push({ observers: [view(host)] })
   if (isAttended && stdin.isTTY === true && stderr.isTTY === true) use.push(terminalApprover(host))

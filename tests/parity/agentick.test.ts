@@ -1,4 +1,7 @@
 // Agentick describes each tool as data, in JSON Schema, and says of it who sees it, who runs it, and what is shown beside it.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   createExecutor,
   outputsOf,
@@ -9,6 +12,8 @@ import {
   type ErasedConfig,
   type ToolResult,
 } from 'toolwright'
+import { localSandbox } from 'toolwright/builtins/local'
+import { workspaceTools } from 'toolwright/builtins/tools'
 import { mcp } from 'toolwright/formats/mcp'
 import { anthropic, type AnthropicMessage } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
@@ -293,4 +298,27 @@ it('AGK-20 the host sends a view the args as tool-input, then the output as tool
     ])
     expect(JSON.parse(JSON.stringify(messages))).toEqual(messages)
   }
+})
+
+it('AGK-31 a path outside the sandbox is used once after a yes, or from then on, and the call goes on once', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'toolwright-agentick-'))
+  const path = join(directory, 'outside.txt')
+  mkdirSync(join(directory, 'root'))
+  writeFileSync(path, 'outside')
+  const sandbox = await localSandbox({ root: join(directory, 'root'), report: () => {} })
+  const answers = [{ decision: 'allow' }, { decision: 'deny' }, { decision: 'allow', always: true }] as const
+  let asked = 0
+  const approver = { ask: async () => answers[asked++] ?? { decision: 'deny' as const } }
+  const executor = createExecutor({ use: [workspaceTools(sandbox, { outside: 'ask' }), { approver }] })
+  const starts: string[] = []
+  executor.on('tool:start', ({ toolName }) => starts.push(toolName))
+  const statuses: string[] = []
+  for (let count = 0; count < 5; count++) {
+    statuses.push((await executor.execute({ name: 'fs_read', args: { path } })).status)
+  }
+  expect(statuses).toEqual(['ok', 'denied', 'ok', 'ok', 'ok'])
+  expect([asked, starts.length]).toEqual([3, 4])
+  await executor.close()
+  await sandbox.close()
+  rmSync(directory, { recursive: true })
 })

@@ -1,5 +1,8 @@
 // Kode lets hooks, permissions and people decide about each call of an agent that works on files and commands.
 import { getEventListeners } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   createExecutor,
   tool,
@@ -19,9 +22,12 @@ import {
 import { foldEvent, records } from 'toolwright/records'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { memoryJournal } from 'toolwright/journals/memory'
+import { localSandbox } from 'toolwright/builtins/local'
+import { toolMethod, toolsOf } from 'toolwright/builtins/methods'
+import { shellTools, taskTool, todoTools, workspaceTools } from 'toolwright/builtins/tools'
 import { cache } from 'toolwright/middleware/cache'
 import { permissions, type PermissionsOptions } from 'toolwright/policies/permissions'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 
 interface Sandbox {
@@ -1100,4 +1106,86 @@ it('KODE-62 closing an executor aborts what is under way, and every call of it i
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   for (const { invocationId } of results) expect((await journal.read(invocationId))?.record.state).toBe('FAILED')
   expect((await executor.execute({ name: 'hooked' })).status).toBe('cancelled')
+})
+
+/** The built-in tools over a directory of their own. */
+async function builtins(): Promise<{ readonly executor: ToolExecutor; readonly root: string }> {
+  const root = mkdtempSync(join(tmpdir(), 'toolwright-kode-'))
+  const sandbox = await localSandbox({ root, report: () => {} })
+  const use = [
+    workspaceTools(sandbox),
+    shellTools(sandbox, { requiresConfirmation: false }),
+    todoTools(),
+    taskTool({ run: ({ task, context }) => ({ did: task, with: context }) }),
+  ]
+  const executor = createExecutor({ use })
+  onTestFinished(async () => {
+    await executor.close()
+    await sandbox.close()
+    rmSync(root, { recursive: true })
+  })
+  return { executor, root }
+}
+
+it('KODE-14 a command in the background gives { pid, status }, and one in the foreground its streams and exit code', async () => {
+  const { executor } = await builtins()
+  const run = async (args: object): Promise<unknown> => dataOf(await executor.execute({ name: 'bash_run', args }))
+  expect(await run({ command: 'echo out; echo err >&2; exit 3' })).toEqual({
+    stdout: 'out\n',
+    stderr: 'err\n',
+    exitCode: 3,
+  })
+  expect(await run({ command: 'sleep 60', background: true })).toEqual({ pid: expect.any(String), status: 'running' })
+})
+
+it('KODE-56 the twelve built-in tools work with their args', async () => {
+  const { executor } = await builtins()
+  const call = async (name: string, args: object): Promise<unknown> => {
+    const result = await executor.execute({ name, args })
+    expect(result.status, wordsOf(result)).toBe('ok')
+    return result.content[0]?.type === 'json' ? dataOf(result) : wordsOf(result)
+  }
+  expect(await call('fs_write', { path: 'src/a.ts', content: 'const a = 1\n' })).toMatchObject({ created: true })
+  expect(await call('fs_read', { path: 'src/a.ts' })).toBe('const a = 1\n')
+  expect(await call('fs_edit', { path: 'src/a.ts', edits: [{ old: '1', new: '2' }] })).toMatchObject({ replaced: 1 })
+  const edits = [{ path: 'src/a.ts', old: 'const', new: 'let' }]
+  expect(await call('fs_multi_edit', { edits })).toMatchObject({ files: [{ replaced: 1 }] })
+  expect(await call('fs_glob', { pattern: '**/*.ts', exclude: 'b.ts' })).toBe('src/a.ts')
+  expect(await call('fs_grep', { pattern: '^LET', path: 'src', flags: 'i' })).toBe('src/a.ts:1:let a = 2')
+  expect(await call('bash_run', { command: 'cat src/a.ts' })).toMatchObject({ stdout: 'let a = 2\n' })
+  const { pid } = (await call('bash_run', { command: 'echo up; sleep 60', background: true })) as { pid: string }
+  await expect.poll(() => call('bash_logs', { pid }), { timeout: 20_000 }).toMatchObject({ output: 'up\n' })
+  expect(await call('bash_kill', { pid })).toMatchObject({ status: 'killed' })
+  const todos = [{ content: 'rest', status: 'pending', id: 'a' }]
+  expect(await call('todo_write', { todos })).toEqual({ todos })
+  expect(await call('todo_read', {})).toEqual({ todos })
+  expect(await call('task_run', { task: 'look', context: 'here' })).toEqual({ did: 'look', with: 'here' })
+})
+
+it('KODE-60 a sandbox reads, writes, and runs commands in the foreground and background', async () => {
+  const { root } = await builtins()
+  const sandbox = await localSandbox({ root, report: () => {} })
+  await sandbox.writeFile('f', new TextEncoder().encode('x'))
+  expect(new TextDecoder().decode((await sandbox.readFile('f')).bytes)).toBe('x')
+  expect((await sandbox.exec('cat f')).stdout.text).toBe('x')
+  expect(await (await sandbox.execBackground('exit 2')).done).toMatchObject({ exitCode: 2 })
+  await sandbox.close()
+})
+
+it('KODE-64 methods are tools with attributes: what only reads, and what is safe to repeat', async () => {
+  const sum = { total: 1 }
+  const kit = {
+    read: toolMethod({ description: 'Reads the total', traits: { readonly: true, idempotent: true } })(() => sum.total),
+    add: toolMethod({ description: 'Adds', inputSchema: z.object({ by: z.number() }) })(
+      ({ by }: { by: number }) => (sum.total += by),
+    ),
+  }
+  const executor = createExecutor({ tools: toolsOf(kit) })
+  expect(executor.list().map(({ name, traits }) => [name, traits.readonly, traits.idempotent])).toEqual([
+    ['read', true, true],
+    ['add', false, false],
+  ])
+  await executor.execute({ name: 'add', args: { by: 2 } })
+  expect(wordsOf(await executor.execute({ name: 'read' }))).toBe('3')
+  expect((await executor.execute({ name: 'add', args: {} })).error?.code).toBe('E_INVALID_TOOL_ARGS')
 })

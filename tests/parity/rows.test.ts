@@ -17,20 +17,14 @@ const absent: Readonly<Record<string, string>> = {
   'AIDK-36': 'There is no loop of an agent that a component could lead on after an error.',
   'AIDK-37': 'Tools are no components of a page yet: none renders.',
   'AIDK-38': 'Tools are no components of a page yet: nothing is compiled of them.',
-  'STR-26': 'The seed names it for the future. Decorators on methods are no erasable syntax.',
   'STR-29':
     'There is no object yet that has the tools as its methods; `tool.invoke` and `executor.execute` do the same.',
   'AGK-28': 'A person who approves is shown the prompt and `meta`; there is no preview of its own yet.',
   'AGK-29': 'Tools are no components of a page yet: none can be a tool.',
   'AGK-30':
     'There is no protocol yet that streams events to pages; `executor.stream` and `executor.on` give them to the host.',
-  'AGK-31': 'There are no tools for files yet that could ask for access to another folder.',
   'KODE-08': '`cache` takes its time from its own options, and not from the metadata of a tool yet.',
-  'KODE-14': 'There is no tool yet that runs commands.',
   'KODE-44': 'The host owns the messages: there is no loop that could tell of their change.',
-  'KODE-56': 'There are no built-in tools for files, commands and lists of tasks yet.',
-  'KODE-60': 'There is no interface of sandboxes yet: a host gives its own in `values`.',
-  'KODE-64': 'There are no tools made of methods or of examples yet; `traits.idempotent` says what is safe to retry.',
 }
 
 const all = Object.entries(promises).flatMap(([system, count]) =>

@@ -15,6 +15,7 @@ import {
 } from 'toolwright'
 import * as v from 'valibot'
 import { type } from 'arktype'
+import { toolMethod, toolsOf } from 'toolwright/builtins/methods'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -604,5 +605,19 @@ describe('Strands', () => {
       handler: ({ a }) => a,
     })
     expect(wordsOf(await execute(described, { a: 1 }))).toBe('1')
+  })
+
+  it('STR-26 methods of a class are tools, with a decorator that is also a plain function', async () => {
+    class Greeter {
+      readonly #greeting = 'Hello'
+      greet({ name }: { name: string }): string {
+        return `${this.#greeting}, ${name}!`
+      }
+    }
+    const inputSchema = z.object({ name: z.string() })
+    toolMethod({ description: 'Greets', inputSchema, metadata: { version: '2' } })(Greeter.prototype.greet)
+    const [greet] = toolsOf(new Greeter())
+    expect(await greet?.invoke({ name: 'Ann' })).toBe('Hello, Ann!')
+    expect(greet?.metadata).toEqual({ version: '2' })
   })
 })

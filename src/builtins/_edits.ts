@@ -122,9 +122,10 @@ function notThere(file: TextFile, text: string, { old }: Edit, which: string, pa
 function nearestLine(text: string, old: string): { readonly line: number; readonly text: string } | undefined {
   const sought = bare(old.split('\n').find((line) => line.trim() !== '') ?? '')
   if (sought === '') return undefined
+  const dense = sought.replaceAll(' ', '')
   let best: { line: number; text: string; score: number } | undefined
   for (const [index, line] of text.split('\n').slice(0, 20_000).entries()) {
-    const score = likeness(bare(line), sought)
+    const score = bare(line).replaceAll(' ', '').includes(dense) ? 1 : likeness(bare(line), sought)
     if (score > (best?.score ?? 0.5)) best = { line: index + 1, text: line.replace(/\r$/, ''), score }
     if (best?.score === 1) break
   }

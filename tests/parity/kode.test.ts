@@ -1129,13 +1129,13 @@ async function builtins(): Promise<{ readonly executor: ToolExecutor; readonly r
 
 it('KODE-14 a command in the background gives { pid, status }, and one in the foreground its streams and exit code', async () => {
   const { executor } = await builtins()
-  const run = async (args: object): Promise<unknown> => dataOf(await executor.execute({ name: 'bash_run', args }))
-  expect(await run({ command: 'echo out; echo err >&2; exit 3' })).toEqual({
+  const bash = async (args: object): Promise<unknown> => dataOf(await executor.execute({ name: 'bash_run', args }))
+  expect(await bash({ command: 'echo out; echo err >&2; exit 3' })).toEqual({
     stdout: 'out\n',
     stderr: 'err\n',
     exitCode: 3,
   })
-  expect(await run({ command: 'sleep 60', background: true })).toEqual({ pid: expect.any(String), status: 'running' })
+  expect(await bash({ command: 'sleep 60', background: true })).toEqual({ pid: expect.any(String), status: 'running' })
 })
 
 it('KODE-56 the twelve built-in tools work with their args', async () => {

@@ -608,14 +608,12 @@ describe('Strands', () => {
   })
 
   it('STR-26 methods of a class are tools, with a decorator that is also a plain function', async () => {
+    const inputSchema = z.object({ name: z.string() })
+    const options = { description: 'Greets', inputSchema, metadata: { version: '2' } }
     class Greeter {
       readonly #greeting = 'Hello'
-      greet({ name }: { name: string }): string {
-        return `${this.#greeting}, ${name}!`
-      }
+      readonly greet = toolMethod(options)(({ name }: { name: string }) => `${this.#greeting}, ${name}!`)
     }
-    const inputSchema = z.object({ name: z.string() })
-    toolMethod({ description: 'Greets', inputSchema, metadata: { version: '2' } })(Greeter.prototype.greet)
     const [greet] = toolsOf(new Greeter())
     expect(await greet?.invoke({ name: 'Ann' })).toBe('Hello, Ann!')
     expect(greet?.metadata).toEqual({ version: '2' })

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { globSync } from 'tinyglobby'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundlers, bundleWith, missing } from '../portable/_bundlers.ts'
+import { application, unbuilt } from '../portable/_packed.ts'
+
+const reason = unbuilt ?? missing
+if (reason !== undefined) console.warn(`The guards of bundlers are skipped: ${reason}.`)
+
+let folder = ''
+beforeAll(() => {
+  if (reason !== undefined) return
+  folder = application()
+  mkdirSync(join(folder, 'programs'))
+  for (const [name, code] of Object.entries(programs)) writeFileSync(fileOf(name), code)
+})
+afterAll(() => {
+  if (folder !== '') rmSync(folder, { recursive: true, force: true })
+})
+
+function fileOf(program: string): string {
+  return join(folder, 'programs', `${program}.js`)
+}
+
+const add = `tool({ name: 'add', description: 'Adds', inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }, handler: ({ a }) => ({ sum: a + 1 }) })`
+const programs = {
+  id: `import { computeCallId } from 'toolwright'
+globalThis.outcome = computeCallId('add', { a: 1 })`,
+  app: `import { createExecutor, tool } from 'toolwright'
+const executor = createExecutor({ tools: [${add}] })
+globalThis.outcome = executor.executeToolCalls([{ name: 'add', args: '{"a":1}' }, { name: 'add', args: { a: 'x' } }]).then((results) => results.map(({ status, callId }) => status + ' ' + callId).join())`,
+  full: `import { createExecutor, tool } from 'toolwright'
+import { anthropic } from 'toolwright/formats/anthropic'
+import { artifactTools } from 'toolwright/artifacts/tools'
+const executor = createExecutor({ tools: [${add}], use: [artifactTools()] })
+const format = anthropic()
+globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'add', input: { a: 1 } }] })).then((results) => JSON.stringify(format.results(results)) + format.definitions(executor.list()).length)`,
+}
+
+/** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
+const limits = { id: 4_450, app: 38_200, full: 55_000 }
+
+describe('programs that use the packed package are small in', () => {
+  for (const name of Object.keys(bundlers)) {
+    // webpack takes 5 s for each.
+    const tried = name === 'webpack' ? (['app'] as const) : (['id', 'app', 'full'] as const)
+    it.skipIf(reason !== undefined)(name, async () => {
+      for (const program of tried) {
+        const { eager, lazy, code } = await bundleWith(name, fileOf(program), join(folder, 'out', name, program))
+        console.log(`${name} ${program}: ${(eager / 1e3).toFixed(1)} kB`)
+        expect(eager, `${program} at once`).toBeLessThanOrEqual(limits[program])
+        // A method may be called `eval`.
+        const foreign = code.match(/["'`]node:[a-z/]+["'`]|(?<![\w$.])(?:eval|new Function)\((?![^()]*\)\s*\{).{20}/g)
+        expect(foreign ?? []).toEqual([])
+        if (program === 'id') continue
+        const engine = lazy.filter((chunk) => chunk.code.includes('unevaluatedProperties'))
+        expect(
+          engine.map(({ bytes }) => bytes <= 8_600),
+          'the engine in a chunk of its own',
+        ).toEqual([true])
+      }
+    })
+  }
+})
+
+describe('what bundlers make of the packed package runs:', () => {
+  const run = (file: string): string => {
+    const program = `await import(${JSON.stringify(file)}); console.log(await globalThis.outcome)`
+    return execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }).trim()
+  }
+
+  it.skipIf(reason !== undefined).each(['esbuild', 'rollup', 'rolldown', 'vite', 'bun'])('%s', async (name) => {
+    for (const program of ['id', 'app'] as const) {
+      const out = join(folder, 'run', name, program)
+      await bundleWith(name, fileOf(program), out)
+      expect(run(join(out, 'main.js')), program).toBe(run(fileOf(program)))
+    }
+  })
+
+  it.skipIf(reason !== undefined)('esbuild, as CommonJS for Node', async () => {
+    const outfile = join(folder, 'run', 'app.cjs')
+    const shape = { bundle: true, format: 'cjs', platform: 'node', minify: true } as const
+    await build({ entryPoints: [fileOf('app')], outfile, ...shape, logLevel: 'error' })
+    expect(run(outfile)).toBe(run(fileOf('app')))
+  })
+})
+
+describe('every leaf is bundled for browsers, but for those of Node', () => {
+  const ofNode = ['stores/file', 'journals/sqlite', 'observers/tracing-channel']
+  const root = join(import.meta.dirname, '..', '..')
+  const families = 'artifacts,formats,journals,mcp,middleware,observers,policies,stores'
+  const leaves = globSync([`src/{${families}}/*.ts`, 'validators/*.ts', 'src/records/index.ts'], {
+    cwd: root,
+    ignore: '**/_*',
+  }).map((file) => file.replace(/^src\/|(?:\/index)?\.ts$/g, ''))
+
+  it.skipIf(reason !== undefined).each(leaves.toSorted())('%s', async (leaf) => {
+    const bundling = build({
+      stdin: { contents: `export * from 'toolwright/${leaf}'`, resolveDir: folder },
+      bundle: true,
+      write: false,
+      platform: 'browser',
+      format: 'esm',
+      splitting: true,
+      outdir: join(folder, 'none'),
+      logLevel: 'silent',
+    })
+    const isBundled = await bundling.then(
+      () => true,
+      () => false,
+    )
+    expect(isBundled).toBe(!ofNode.includes(leaf))
+  })
+})

@@ -1,0 +1,30 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cases } from './cases.ts'
+import { withTable } from './_table.ts'
+import { run, type Need } from './run.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'toolwright-portable-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+// The sources, in the runtime of these tests. `matrix.test.ts` runs the packed package everywhere.
+const lacks: readonly Need[] = ['processes', 'postgres', 'serve']
+const here = cases.filter(({ needs = [] }) => !needs.some((need) => lacks.includes(need)))
+
+describe('the sources pass what every platform has to pass', () => {
+  it.each(here.map((each) => [each.name, each] as const))('%s', async (_, each) => {
+    expect(await run([each], [], { folder, postgres: '' })).toEqual({
+      passed: 1,
+      failed: [],
+      skipped: [],
+      unhandled: [],
+    })
+  })
+})
+
+it('is said by the README, as the hosts of the matrix have it', async () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+  expect(page).toBe(await withTable(page))
+})

@@ -43,7 +43,7 @@ export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
 export { outputsOf } from './kernel/outcome/result.ts'
-export type { CallingProgram, CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
+export type { CallingProgram, CallStatus, SideEffect, ToolCall, ToolResult, TurnBudget } from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,

@@ -21,20 +21,26 @@ export interface Forge {
   fits(Class: ArtifactClass): boolean
 }
 
+/** The tools that most reading needs. Every definition is part of every request. */
+const usual: ReadonlySet<string> = new Set(
+  ['head', 'tail', 'cat', 'grep', 'json_get', 'json_filter'].map((key) => `artifact_${key}`),
+)
+
 /** All queries and the artifacts that they fit. It grows and never shrinks. */
 export class Forges {
   /** A new array after each addition, so that its identity shows changes. */
   all: readonly Forge[] = []
   readonly #known = new Set<object>()
-  readonly #only: ReadonlySet<string> | undefined
+  #only: ReadonlySet<string> | 'all'
 
-  /** @param only The names of the tools to make. Default: all. */
-  constructor(options: QueryOptions, only: ReadonlySet<string> | undefined) {
-    this.#only = only
+  /** @param only The names of the tools to make. Default: the usual ones, and all of the host's own classes. */
+  constructor(options: QueryOptions, only: ReadonlySet<string> | 'all' | undefined) {
+    this.#only = only ?? usual
     this.#add(textQueries(options), ReadableArtifact, isReadable)
     this.#add(byteQueries(options), SpooledArtifact)
     this.#add(imageQueries, BinaryArtifact)
     this.#add(jsonQueries, JsonArtifact)
+    this.#only = only ?? 'all'
   }
 
   /** Adds the queries of a class and of its base classes. */
@@ -66,7 +72,7 @@ export class Forges {
       const name = `artifact_${key}`
       const former = this.all.find((forge) => forge.key === key)
       if (former === undefined) {
-        if (this.#only?.has(name) ?? true) more.push({ key, name, query, Class, fits })
+        if (this.#only === 'all' || this.#only.has(name)) more.push({ key, name, query, Class, fits })
       } else if (!former.fits(Class)) {
         throw wrong(Class, `and ${former.Class.name} have different queries of the name "${key}": rename one of them`)
       }

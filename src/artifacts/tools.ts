@@ -13,8 +13,12 @@ import type { QueryOptions } from './_text-queries.ts'
 export interface ArtifactToolsOptions {
   /** Classes whose queries are tools from the start, in addition to those for text, JSON and bytes. */
   readonly classes?: readonly ArtifactClass[]
-  /** The names of the tools to provide, such as `artifact_grep`. Default: all. */
-  readonly only?: readonly string[]
+  /**
+   * The names of the tools to provide, such as `artifact_bytes`, or `'all'`: every definition is part of every request. Default:
+   * `artifact_head`, `artifact_tail`, `artifact_cat`, `artifact_grep`, `artifact_json_get` and `artifact_json_filter`, and those of
+   * your own classes.
+   */
+  readonly only?: 'all' | readonly string[]
   /** Whether schemas list the session's artifacts, and tools that fit none of them are left out. Default: `false`. */
   readonly enumerate?: boolean
   /** The most bytes of UTF-8 in an answer. Default: 4,096; at least 1,024. */
@@ -34,8 +38,8 @@ const mostSessions = 100
 
 /**
  * Makes the tools with which a model reads results that were too large to show: `artifact_head`, `artifact_tail`,
- * `artifact_grep`, `artifact_cat`, `artifact_bytes`, `artifact_json_get` and so on. Each takes the handle from the preview as
- * `artifact`. Answers are small, say how to go on, and are as trusted as the artifact.
+ * `artifact_grep`, `artifact_cat`, `artifact_json_get` and `artifact_json_filter`, and with `only` the others. Each takes the
+ * handle from the preview as `artifact`. Answers are small, say how to go on, and are as trusted as the artifact.
  *
  * Your own class declares its tools in its `static queries`. The tools of `classes` exist from the start. Any other class adds
  * its tools when its first artifact is stored, which changes the model's tool list once. Name a class in `classes` to keep a
@@ -66,7 +70,7 @@ export function artifactTools(
 ): Extension & Required<Pick<Extension, 'tools' | 'guide'>> {
   const asking = checked(options)
   const { classes = [], only, enumerate = false } = options
-  const forges = new Forges(asking, only && new Set(only))
+  const forges = new Forges(asking, only === undefined || only === 'all' ? only : new Set(only))
   for (const Class of classes) forges.join(Class)
   return {
     tools: enumerate ? named(forges, asking) : unnamed(forges, asking),
@@ -135,8 +139,9 @@ function checked(options: ArtifactToolsOptions): QueryOptions {
   if (!Array.isArray(classes) || !classes.every((Class) => lineageOf(Class).length > 0)) {
     throw wrong('takes an array of subclasses of SpooledArtifact as `classes`')
   }
-  if (!Array.isArray(only) || !only.every((name) => typeof name === 'string' && name.startsWith('artifact_'))) {
-    throw wrong('takes an array of tool names as `only`, each beginning with "artifact_"')
+  const isNames = Array.isArray(only) && only.every((name) => typeof name === 'string' && name.startsWith('artifact_'))
+  if (only !== 'all' && !isNames) {
+    throw wrong('takes "all" or an array of tool names as `only`, each beginning with "artifact_"')
   }
   if (!Number.isSafeInteger(maximumBytes) || maximumBytes < 1_024) {
     throw wrong('takes a whole number of at least 1,024 as `maximumBytes`')

@@ -1,7 +1,8 @@
-import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
+import type { ContentBlock, ToolCall, ToolResult, TurnBudget } from '../index.ts'
 import { enclose } from './_envelope.ts'
 import { programText } from './_program.ts'
 import { isObject } from './_read.ts'
+import { shortened } from './_turn.ts'
 
 /** Options of all formats. */
 export interface FormatOptions {
@@ -56,6 +57,7 @@ export function answers(
   results: readonly ToolResult[],
   options: FormatOptions,
   calls: readonly ToolCall[] = [],
+  budget?: TurnBudget,
 ): Answer[] {
   const places = new Map<ToolCall['id'], number[]>() // the last place first, because `pop` is cheap
   for (let place = calls.length - 1; place >= 0; place--) {
@@ -74,7 +76,15 @@ export function answers(
     if (call?.program === undefined) return { result, call, place }
     return { result, call, place, whole: programText(given, wordsOf, options.programLimit) }
   })
-  return options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
+  const shown = options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
+  if (budget === undefined) return shown
+  const forModel = shown.filter(({ whole }) => whole === undefined) // a program needs all of its value
+  const short = shortened(
+    forModel.map(({ result }) => result),
+    budget,
+  )
+  const byAnswer = new Map(forModel.map((answer, index) => [answer, short[index]]))
+  return shown.map((answer) => ({ ...answer, result: byAnswer.get(answer) ?? answer.result }))
 }
 
 /** Whether a result is the answer that the model gave by a tool of type `output`. */

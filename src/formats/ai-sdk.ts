@@ -155,8 +155,8 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       return lift(calls, tools)
     },
 
-    results(results, message) {
-      const content = answers(results, options, callsOf(message)).map((answer) => {
+    results(results, message, budget) {
+      const content = answers(results, options, callsOf(message), budget).map((answer) => {
         const { result, whole } = answer
         return {
           type: 'tool-result' as const,

@@ -137,9 +137,9 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
       return lift(uses.map(callOf), tools)
     },
 
-    results(results, message) {
+    results(results, message, budget) {
       const uses = toolUses(message)
-      const content = answers(results, options, uses.map(callOf)).map(({ result, place, whole }) => {
+      const content = answers(results, options, uses.map(callOf), budget).map(({ result, place, whole }) => {
         const pieces = whole === undefined ? render(result, options, result.isError ? undefined : carry) : [whole]
         const [first] = pieces
         const toolset = read(uses[place], 'toolset_name')

@@ -146,8 +146,8 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
 
     report,
 
-    results(results, message) {
-      const parts = answers(results, options, callsOf(message)).map((answer) => {
+    results(results, message, budget) {
+      const parts = answers(results, options, callsOf(message), budget).map((answer) => {
         const { result } = answer
         const pieces = render(result, options, options.media === false ? undefined : carry)
         const media = pieces.filter((piece) => typeof piece !== 'string')

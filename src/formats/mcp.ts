@@ -4,11 +4,12 @@
  *
  * @module
  */
-import type { ContentBlock, Format, ToolResult } from '../index.ts'
+import type { ContentBlock, Format, ToolResult, TurnBudget } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { isObject, read, toolCall } from './_read.ts'
 import { jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
+import { shortened } from './_turn.ts'
 import type { ObjectSchema } from './_types.ts'
 
 export type { FormatOptions } from './_render.ts'
@@ -50,8 +51,8 @@ type McpBlock =
 export type McpToolResult = { content: McpBlock[]; structuredContent?: { [name: string]: unknown }; isError?: boolean }
 
 export interface McpFormat extends Format<McpTool, McpMessage> {
-  results(results: readonly ToolResult[], message: McpRequest): McpToolResult
-  results(results: readonly ToolResult[], message?: McpMessage): unknown
+  results(results: readonly ToolResult[], message: McpRequest, budget?: TurnBudget): McpToolResult
+  results(results: readonly ToolResult[], message?: McpMessage, budget?: TurnBudget): unknown
 }
 
 /**
@@ -128,8 +129,9 @@ export function mcp(options: FormatOptions = {}): McpFormat {
         )
     },
 
-    results: ((results, message) => {
-      const given = options.pending === 'omit' ? results.filter(({ status }) => status !== 'pending') : results
+    results: ((results, message, budget) => {
+      const shown = options.pending === 'omit' ? results.filter(({ status }) => status !== 'pending') : results
+      const given = shortened(shown, budget)
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
       const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))
       return Array.isArray(message) || replies.length !== 1 ? replies : replies[0]

@@ -112,9 +112,9 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
       return lift(calls.map(callOf), tools)
     },
 
-    results(results, message) {
+    results(results, message, budget) {
       const asked = openCalls(message)
-      return answers(results, options, asked.map(callOf)).map(({ result, place, whole }) => {
+      return answers(results, options, asked.map(callOf), budget).map(({ result, place, whole }) => {
         const item = asked[place]
         const caller = read(item, 'caller')
         const pieces = whole === undefined ? flagged(render(result, options, carry), result) : [whole]

@@ -134,9 +134,9 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
       return lift(calls, tools)
     },
 
-    results(results, message) {
+    results(results, message, budget) {
       const isFormer = read(assistantOf(message), 'tool_calls') === undefined && isObject(formerCall(message))
-      return answers(results, options, callsOf(message)).map((answer) => {
+      return answers(results, options, callsOf(message), budget).map((answer) => {
         const content = flagged([renderText(answer.result, options)], answer.result).join('\n')
         if (isFormer) return { role: 'function' as const, name: answerName(answer), content }
         return { role: 'tool' as const, tool_call_id: answerId(answer.result), content }

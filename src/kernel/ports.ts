@@ -1,4 +1,4 @@
-import type { ToolCall, ToolResult } from './call/call.ts'
+import type { ToolCall, ToolResult, TurnBudget } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
 import type { PausedCall } from './call/pause.ts'
@@ -227,7 +227,7 @@ export interface Format<Definition = unknown, Message = unknown, Reply = unknown
   /** Returns how the schemas of tools go out, and what they lose. */
   report?(tools: readonly ToolDefinition[]): SchemaReport[]
   /** Returns the reply to the message in the provider's shape. */
-  results(results: readonly ToolResult[], message?: Message): Reply
+  results(results: readonly ToolResult[], message?: Message, budget?: TurnBudget): Reply
 }
 
 /** The outcome of a call, for a recorder. */

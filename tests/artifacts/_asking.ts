@@ -20,20 +20,23 @@ export interface Asking {
   readonly ask: (name: string, args?: object) => Promise<string>
 }
 
-export interface AskingOptions extends ArtifactToolsOptions {
+export interface AskingOptions extends Omit<ArtifactToolsOptions, 'only'> {
+  /** Default: all. */
+  readonly only?: 'all' | 'usual' | readonly string[]
   readonly artifact?: ArtifactClass
   readonly trusted?: boolean
   readonly executor?: Omit<ExecutorOptions, 'tools'>
 }
 
-export function asking({ artifact, trusted = false, executor: options, ...tools }: AskingOptions = {}): Asking {
+export function asking(given: AskingOptions = {}): Asking {
+  const { artifact, trusted = false, executor: options, only = 'all', ...tools } = given
   let next: unknown
   const give = tool({ name: 'give', description: 'Gives', trusted, ...(artifact && { artifact }), handler: () => next })
   const executor = createExecutor({
     inlineLimit: 0,
     ...options,
     tools: [give],
-    use: [...(options?.use ?? []), artifactTools(tools)],
+    use: [...(options?.use ?? []), artifactTools({ ...(only === 'usual' ? {} : { only }), ...tools })],
   })
   let last = ''
   return {

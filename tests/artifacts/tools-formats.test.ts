@@ -32,7 +32,7 @@ function strings(value: unknown): string[] {
 async function reading(format: Format, trusted: boolean): Promise<{ preview: string; answers: string[] }> {
   const executor = createExecutor({
     tools: [tool({ name: 'read_log', description: 'Reads', trusted, handler: () => log })],
-    use: [artifactTools()],
+    use: [artifactTools({ only: 'all' })],
   })
   const read = (result: ToolResult): string =>
     strings(format.results([result])).find((text) => text.includes('\n')) ?? ''
@@ -90,7 +90,7 @@ describe.each(formats)('%s', (_, make) => {
   })
 
   test('shows the schemas of the tools with their handles', () => {
-    const executor = createExecutor({ use: [artifactTools()] })
+    const executor = createExecutor({ use: [artifactTools({ only: 'all' })] })
     const definitions = JSON.stringify(make().definitions(executor.list()))
     for (const { name } of executor.list()) expect(definitions).toContain(`"${name}"`)
     expect(definitions).toContain('The handle of the artifact')

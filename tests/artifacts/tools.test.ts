@@ -11,6 +11,7 @@ import {
   type ToolExecutor,
 } from 'toolwright'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
+import { anthropic } from 'toolwright/formats/anthropic'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { asking, bytes, lines, words } from './_asking.ts'
@@ -94,6 +95,28 @@ describe('the tools', () => {
     expect(second).not.toBe(first)
     await executor.execute({ name: 'log' })
     expect(extension.tools('a', shelf, () => false)).toBe(second)
+  })
+
+  test('are six, unless the host names others, and each preview names those alone', async () => {
+    const six = ['head', 'tail', 'cat', 'grep', 'json_get', 'json_filter'].map((key) => `artifact_${key}`)
+    const { executor, keep } = asking({ only: 'usual' })
+    expect(listed(executor).toSorted()).toEqual(six.toSorted())
+    await keep([1, 2, 3])
+    const preview = words(await executor.execute({ name: 'give' }))
+    expect(Array.from(preview.matchAll(/artifact_(?![0-9a-f]{40})\w+/g), ([name]) => name).toSorted()).toEqual(six.toSorted())
+    const weigh = (only: 'all' | 'usual'): number =>
+      JSON.stringify(anthropic().definitions(asking({ only }).executor.list())).length
+    expect(weigh('usual')).toBeLessThan(weigh('all') / 2)
+  })
+
+  test('of the host’s own classes are there besides, from the start or from their first artifact', async () => {
+    const early = createExecutor({ use: [artifactTools({ classes: [AccessLog] })] })
+    expect(listed(early)).toEqual(expect.arrayContaining(['artifact_grep', 'artifact_failures']))
+    expect(listed(early)).not.toContain('artifact_bytes')
+    const { executor, keep } = asking({ only: 'usual', artifact: AccessLog })
+    expect(listed(executor)).not.toContain('artifact_failures')
+    await keep(requests)
+    expect(listed(executor)).toContain('artifact_failures')
   })
 
   test('can be fewer', () => {

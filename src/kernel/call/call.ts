@@ -73,6 +73,14 @@ export interface ToolResult {
   readonly durationMs: number
 }
 
+/** How much of the results of one turn a reply may hold. */
+export interface TurnBudget {
+  /** The most tokens of all results together. The largest are shortened first, and say so with their handles. */
+  readonly tokens: number
+  /** Counts the tokens of a text. Default: a quarter of its bytes. */
+  readonly estimateTokens?: (text: string) => number
+}
+
 const longestName = 256
 const longestId = 65_536
 const longestToldId = 1_024

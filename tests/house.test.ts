@@ -105,7 +105,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_170],
+    ['kernel', 8_178],
     ['records', 1_510],
     ['approvals', 271],
     ['spool', 569],

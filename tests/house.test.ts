@@ -9,7 +9,7 @@ const free = ['ports', 'errors', 'kernel', 'executor-types'].map((name) => `src/
 const wings = ['records', 'approvals', 'spool']
 
 const kernel = globSync('src/kernel/**/*.ts')
-const attic = ['cli', 'mcp']
+const attic = ['cli', 'conformance', 'mcp']
 const wingFiles = globSync(wings.map((wing) => `src/${wing}/**/*.ts`))
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
   ignore: ['kernel', 'platform', ...wings, ...attic].map((family) => `src/${family}/**`),

@@ -1,0 +1,66 @@
+/**
+ * Tests what every journal promises. They run in vitest.
+ *
+ * @module
+ */
+import type { Journal } from '../records/index.ts'
+import { describeFences } from './journals/_fences.ts'
+import { describeLists } from './journals/_lists.ts'
+import { describeOptional } from './journals/_optional.ts'
+import { opened } from './journals/_records.ts'
+import { describeShared } from './journals/_shared.ts'
+import type { OpenedStorage, Suite } from './journals/_suite.ts'
+import { describeTexts } from './journals/_texts.ts'
+
+/** A place where a journal keeps its records. */
+export interface JournalStorage {
+  /** Opens a journal on the place. If the journal is shared, several are open at a time. */
+  open(): { readonly journal: Journal; readonly close?: () => void | Promise<void> }
+  /**
+   * Replaces the text of a record, as a fault of a disk would. Only a shared journal needs it.
+   *
+   * @param id The invocation of the record.
+   * @param text The text that the place has afterwards.
+   */
+  readonly damage?: ((id: string, text: string) => unknown) | undefined
+}
+
+/** How a journal is tested. */
+export interface JournalTestOptions {
+  /** Whether several journals may be open on one place, as processes do. It then has to outlive them. Default: `false`. */
+  readonly isShared?: boolean
+}
+
+/**
+ * Describes what every journal promises, in tests of vitest. Optional methods that the journal leaves out are skipped.
+ *
+ * @param name The name of the journal, for the titles of the tests.
+ * @param make Makes a place without records, for each test anew. The suite closes what it opens only if the test says so.
+ * @param options How the journal is tested.
+ * @experimental
+ * @example
+ * ```ts
+ * import { describeJournal } from 'toolwright/conformance/journals'
+ * import { memoryJournal } from 'toolwright/journals/memory'
+ *
+ * describeJournal('memoryJournal', () => ({ open: () => memoryJournal() }))
+ * ```
+ */
+export function describeJournal(
+  name: string,
+  make: () => JournalStorage | Promise<JournalStorage>,
+  options: JournalTestOptions = {},
+): void {
+  const newStorage = async (): Promise<OpenedStorage> => {
+    const { open, damage } = await make()
+    return { open: () => opened(open()), damage }
+  }
+  const newJournal: Suite['newJournal'] = async () => (await newStorage()).open().journal
+  const { isShared = false } = options
+  const suite: Suite = { title: name, isShared, newStorage, newJournal }
+  describeFences(suite)
+  describeLists(suite)
+  describeOptional(suite)
+  describeTexts(suite)
+  if (isShared) describeShared(suite)
+}

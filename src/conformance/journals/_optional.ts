@@ -1,0 +1,224 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { ToolCallRecord } from '../../index.ts'
+import type { Journal } from '../../records/index.ts'
+import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
+import { optional, type Suite } from './_suite.ts'
+
+/** Tests the methods that a journal may leave out. */
+export function describeOptional({ title, newJournal }: Suite): void {
+  describe(`${title}, if it has settledOf,`, () => {
+    test('gives those that have settled of those that are asked for', async ({ skip }) => {
+      const journal = await newJournal()
+      const settledRecords = optional(journal, 'settledOf', skip)
+      await journal.claim(recordOf('running'), 'mine')
+      await journal.claim(waitingOf('waiting'), 'mine')
+      for (const id of oddIds) await journal.claim(settledOf(id), 'mine')
+      const found = await settledRecords(['running', 'waiting', 'never was', 'a\ud800', ...oddIds.slice(3)])
+      expect(found.map(({ record }) => record.id).toSorted()).toEqual(oddIds.slice(3).toSorted())
+      for (const { record, fence } of found) expect(await journal.read(record.id)).toEqual({ record, fence })
+      expect(await settledRecords([])).toEqual([])
+    })
+
+    test('gives a thousand at once', async ({ skip }) => {
+      const journal = await newJournal()
+      const settledRecords = optional(journal, 'settledOf', skip)
+      const ids = Array.from({ length: 1_000 }, (_, index) => `call ${index}`)
+      await Promise.all(ids.map((id) => journal.claim(settledOf(id), 'mine')))
+      expect(await settledRecords(ids)).toHaveLength(1_000)
+    })
+  })
+
+  describe(`${title}, if it has watch,`, () => {
+    const soon = { timeout: 20_000, interval: 20 }
+
+    test('tells when a record begins to wait, goes on, and settles, and of no other', async ({ skip }) => {
+      const journal = await newJournal()
+      const told: string[] = []
+      await journal.claim(settledOf('before'), 'mine')
+      const end = optional(journal, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
+      const fence = await held(journal.claim(recordOf('a', { session: 's' }), 'mine'))
+      for (const record of [waitingOf('a', { session: 's' }), recordOf('a', { session: 's' })]) {
+        told.length = 0
+        await journal.write(record, fence)
+        await vi.waitFor(() => expect(told).toContain('a of s'), soon)
+      }
+      told.length = 0
+      await journal.write(settledOf('a', { session: 's' }), fence)
+      await vi.waitFor(() => expect(told).toContain('a of s'), soon)
+      await journal.claim(settledOf('b', { session: 't' }), 'mine')
+      await vi.waitFor(() => expect(told).toContain('b of t'), soon)
+      expect(new Set(told)).toEqual(new Set(['a of s', 'b of t']))
+      end()
+    })
+
+    test('tells each listener until it ends, also if another throws', async ({ skip }) => {
+      const journal = await newJournal()
+      const watch = optional(journal, 'watch', skip)
+      const [first, second]: string[][] = [[], []]
+      const endings = [
+        watch(() => {
+          throw new Error('broken')
+        }),
+        watch((id) => void first?.push(id)),
+        watch((id) => void second?.push(id)),
+      ]
+      await journal.claim(settledOf('a'), 'mine')
+      await vi.waitFor(() => expect([first?.includes('a'), second?.includes('a')]).toEqual([true, true]), soon)
+      endings[1]?.()
+      await journal.claim(settledOf('b'), 'mine')
+      await vi.waitFor(() => expect(second).toContain('b'), soon)
+      expect(first).not.toContain('b')
+      for (const end of endings) end()
+    })
+
+    test('tells of sessions with odd names', async ({ skip }) => {
+      const journal = await newJournal()
+      const told = new Map<string, string>()
+      const end = optional(journal, 'watch', skip)((id, session) => void told.set(id, session))
+      const sessions = new Map(oddTexts.map(([, session], index) => [`call ${index}`, session]))
+      for (const [id, session] of sessions) await journal.claim(settledOf(id, { session }), 'mine')
+      await vi.waitFor(() => expect(told.size).toBe(sessions.size), soon)
+      for (const [id, session] of sessions) expect(told.get(id) === session).toBe(true)
+      end()
+    })
+  })
+
+  describe(`${title}, if it has requestCancel,`, () => {
+    test('tells an owner with each beat what to cancel, until it has settled', async ({ skip }) => {
+      const journal = await newJournal()
+      const requestCancel = optional(journal, 'requestCancel', skip)
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await journal.claim(recordOf('b'), 'mine')
+      await journal.claim(recordOf('c'), 'yours')
+      expect(await journal.beat('mine')).toEqual([])
+      expect(await requestCancel('a')).toBe(true)
+      expect(await requestCancel('a')).toBe(true)
+      expect(await journal.beat('mine')).toEqual(['a'])
+      expect(await journal.beat('mine')).toEqual(['a'])
+      expect(await journal.beat('yours')).toEqual([])
+      await journal.write(settledOf('a'), fence)
+      expect(await journal.beat('mine')).toEqual([])
+    })
+
+    test('leaves the record and its fence as they were, and goes with the record to another owner', async ({
+      skip,
+    }) => {
+      const journal = await newJournal()
+      const requestCancel = optional(journal, 'requestCancel', skip)
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await requestCancel('a')
+      expect(await journal.read('a')).toEqual({ record: recordOf('a'), fence })
+      await held(journal.takeOver('a', fence, 'yours'))
+      expect(await journal.beat('mine')).toEqual([])
+      expect(await journal.beat('yours')).toEqual(['a'])
+    })
+
+    test('asks for nothing that has settled, or never was', async ({ skip }) => {
+      const journal = await newJournal()
+      const requestCancel = optional(journal, 'requestCancel', skip)
+      await journal.claim(settledOf('a'), 'mine')
+      expect(await requestCancel('a')).toBe(false)
+      expect(await requestCancel('b')).toBe(false)
+      expect(await journal.beat('mine')).toEqual([])
+    })
+  })
+
+  describe(`${title}, if it has delete,`, () => {
+    /** Settled records of one chain, each a millisecond after the one before. */
+    function chainOf(count: number): ToolCallRecord[] {
+      return Array.from({ length: count }, (_, index) => {
+        const journal = {
+          caller: 'model',
+          owner: 'mine',
+          fence: 0,
+          digest: `digest ${index}`,
+          previous: index === 0 ? '' : `digest ${index - 1}`,
+        } as const
+        return settledOf(`call ${index}`, { createdAt: index, completedAt: index, journal })
+      })
+    }
+
+    test('deletes what has settled before a time, oldest first, and nothing that has not settled', async ({ skip }) => {
+      const journal = await newJournal()
+      const deleteSettled = optional(journal, 'delete', skip)
+      await journal.claim(recordOf('running', { createdAt: 1, updatedAt: 1 }), 'mine')
+      await journal.claim(waitingOf('waiting', { createdAt: 1, updatedAt: 1 }), 'mine')
+      for (const record of chainOf(6)) await journal.claim(record, 'mine')
+      const idsOf = async (settledBefore: number, limit: number): Promise<string[]> =>
+        (await deleteSettled({ settledBefore, limit })).map(({ invocationId }) => invocationId).toSorted()
+      expect(await idsOf(5, 2)).toEqual(['call 0', 'call 1'])
+      expect(await journal.read('call 1')).toBe(null)
+      expect(await idsOf(5, 100)).toEqual(['call 2', 'call 3', 'call 4'])
+      expect(await idsOf(5, 100)).toEqual([])
+      expect(await idsOf(9, 0)).toEqual([])
+      const left = (await listOf(journal)).map(({ record }) => record.id)
+      expect(left).toEqual(['call 5', 'waiting', 'running'])
+    })
+
+    test('tells what the records named in the store', async ({ skip }) => {
+      const journal = await newJournal()
+      const deleteSettled = optional(journal, 'delete', skip)
+      const named = {
+        caller: 'model',
+        owner: 'mine',
+        fence: 0,
+        handle: 'h',
+        stored: { handle: 's', sha256: '0' },
+      } as const
+      await journal.claim(settledOf('a', { session: 'odd \0', completedAt: 1, journal: named }), 'mine')
+      await journal.claim(settledOf('b', { completedAt: 1 }), 'mine')
+      const deleted = await deleteSettled({ settledBefore: 2, limit: 10 })
+      expect(deleted.toSorted((a, b) => (a.invocationId < b.invocationId ? -1 : 1))).toEqual([
+        { invocationId: 'a', session: 'odd \0', stored: 's', handle: 'h' },
+        { invocationId: 'b', session: 'one' },
+      ])
+    })
+
+    test('refuses later writes to what it deleted', async ({ skip }) => {
+      const journal = await newJournal()
+      const deleteSettled = optional(journal, 'delete', skip)
+      const fence = await held(journal.claim(settledOf('a', { completedAt: 1 }), 'mine'))
+      await deleteSettled({ settledBefore: 2, limit: 10 })
+      expect(await journal.write(settledOf('a'), fence)).toBe(false)
+      expect(await journal.takeOver('a', fence, 'yours')).toBe(null)
+    })
+
+    test('lists each record at most once to a caller that reads pages meanwhile, and loses none that stays', async ({
+      skip,
+    }) => {
+      const journal = await newJournal()
+      const deleteSettled = optional(journal, 'delete', skip)
+      await Promise.all(chainOf(350).map((record) => journal.claim(record, 'mine')))
+      const read: string[] = []
+      for await (const { record } of journal.list({ state: 'settled' })) {
+        if (read.length === 50) await deleteSettled({ settledBefore: 150, limit: 1_000 })
+        read.push(record.id)
+      }
+      expect(new Set(read).size).toBe(read.length)
+      const stays = Array.from({ length: 200 }, (_, index) => `call ${349 - index}`)
+      expect(read.slice(0, 200)).toEqual(stays)
+    })
+
+    test('keeps the digest at which it cuts a chain, if it is durable, however the deletions are spread', async ({
+      skip,
+    }) => {
+      const journal = await newJournal()
+      const deleteSettled = optional(journal, 'delete', skip)
+      if (!journal.isDurable) skip('what does not outlive the process has no chain')
+      const cuts = optional(journal, 'cuts', skip)
+      for (const record of chainOf(10)) await journal.claim(record, 'mine')
+      expect(await cuts()).toEqual([])
+      for (const [settledBefore, limit, last] of [
+        [8, 3, 2],
+        [8, 1, 3],
+        [8, 100, 7],
+        [99, 100, 9],
+      ] as const) {
+        await deleteSettled({ settledBefore, limit })
+        expect(await cuts()).toEqual([`digest ${last}`])
+        const [first] = (await listOf(journal)).toReversed()
+        if (first !== undefined) expect(await cuts()).toContain(first.record.journal?.previous)
+      }
+    })
+  })
+}

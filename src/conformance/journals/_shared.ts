@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import type { Fence } from '../../records/index.ts'
+import { held, recordOf, settledOf, unfinishedOf, type Promising } from './_records.ts'
+import { optional, type Suite } from './_suite.ts'
+
+/** Tests a journal that several processes share, and that outlives them. */
+export function describeShared({ title, newStorage }: Suite): void {
+  describe(`${title} is shared`, () => {
+    test('by journals that see what each other wrote', async () => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      expect([one.isDurable, other.isDurable]).toEqual([true, true])
+      const fence = await held(one.claim(recordOf('a'), 'one'))
+      expect(await other.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect(await other.claim(recordOf('a'), 'other')).toBe(null)
+      const taken = await held(other.takeOver('a', fence, 'other'))
+      expect(await one.write(settledOf('a'), fence)).toBe(false)
+      expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([taken])
+      expect(await other.write(settledOf('a'), taken)).toBe(true)
+      expect(await unfinishedOf(one)).toEqual([])
+    })
+
+    test('by journals that see each other alive', async () => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      await one.claim(recordOf('a'), 'one')
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      expect((await unfinishedOf(other))[0]?.idle).toBeGreaterThanOrEqual(55)
+      const before = performance.now()
+      await one.beat('one')
+      const [seen] = await unfinishedOf(other)
+      expect(seen?.idle).toBeLessThanOrEqual(performance.now() - before + 5)
+    })
+
+    test('by journals that hear of each other, if they have watch', async ({ skip }) => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      const told: string[] = []
+      await one.claim(settledOf('before'), 'one')
+      const end = optional(other, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
+      // A watch begins when it can: until then, what is settled now may be missed.
+      for (let index = 0; told.length === 0; index++) {
+        await one.claim(settledOf(`call ${index}`), 'one')
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      expect(told[0]).toMatch(/^call \d+ of one$/)
+      end()
+    })
+
+    test('by journals that ask each other to cancel, and see each other settle, if they can', async ({ skip }) => {
+      const storage = await newStorage()
+      const [one, other] = [storage.open().journal, storage.open().journal]
+      const fence = await held(one.claim(recordOf('a'), 'one'))
+      expect(await optional(other, 'requestCancel', skip)('a')).toBe(true)
+      expect(await one.beat('one')).toEqual(['a'])
+      expect(await optional(other, 'settledOf', skip)(['a'])).toEqual([])
+      await one.write(settledOf('a'), fence)
+      expect(await optional(other, 'settledOf', skip)(['a'])).toEqual([
+        { record: settledOf('a'), fence: expect.anything() as Fence },
+      ])
+    })
+
+    test('by eight that are opened and used at the same time on a new place', async () => {
+      const storage = await newStorage()
+      const journals = Array.from({ length: 8 }, () => storage.open().journal)
+      const claims = journals.flatMap((journal, index) =>
+        Array.from({ length: 25 }, (_, number) => journal.claim(recordOf(`call ${number}`), `owner ${index}`)),
+      )
+      expect((await Promise.all(claims)).filter((fence) => fence !== null)).toHaveLength(25)
+    })
+  })
+
+  describe(`${title} has a record that is damaged`, () => {
+    const whole = recordOf('b')
+    const damages: readonly (readonly [string, string])[] = [
+      ['cut off', JSON.stringify(whole).slice(0, 120)],
+      ['empty', ''],
+      ['null', 'null'],
+      ['a list', '[]'],
+      ['an id alone', '{"id":"b"}'],
+      ['another record', JSON.stringify(recordOf('a'))],
+      ['in a state that there is not', JSON.stringify({ ...whole, state: 'LOST' })],
+      ['without an audit trail', JSON.stringify({ ...whole, auditTrail: undefined })],
+      ['with a hole in its audit trail', JSON.stringify({ ...whole, auditTrail: [null] })],
+      ['without a number', JSON.stringify({ ...whole, seq: undefined })],
+      ['without what a journal adds', JSON.stringify({ ...whole, journal: null })],
+    ]
+
+    async function withDamage(text: string): Promise<Promising> {
+      const storage = await newStorage()
+      const { journal } = storage.open()
+      for (const id of ['a', 'b', 'c']) await journal.claim(recordOf(id), 'mine')
+      if (storage.damage === undefined) throw new Error('The storage of a shared journal needs `damage`.')
+      await storage.damage('b', text)
+      return journal
+    }
+
+    test.each(damages)('(%s), and says so to who reads it', async (_, text) => {
+      const journal = await withDamage(text)
+      const refusal = { code: 'E_JOURNAL', retryable: false, message: expect.stringContaining('"b"') as string }
+      await expect(journal.read('b')).rejects.toMatchObject(refusal)
+      expect((await journal.read('a'))?.record).toEqual(recordOf('a'))
+    })
+
+    test.each(damages)('(%s), and lists the others to who wants to be told of it', async (_, text) => {
+      const journal = await withDamage(text)
+      const reports: unknown[] = []
+      const listed: string[] = []
+      for await (const { record } of journal.list({ state: 'running' }, (error) => void reports.push(error)))
+        listed.push(record.id)
+      expect(listed).toEqual(['c', 'a'])
+      expect(reports).toMatchObject([{ code: 'E_JOURNAL', message: expect.stringContaining('"b"') as string }])
+    })
+
+    test('and refuses to list past it without a report', async () => {
+      const journal = await withDamage('null')
+      await expect(unfinishedOf(journal)).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    })
+  })
+
+  describe(`${title} keeps what it answered`, () => {
+    test('when it is closed and opened again', async () => {
+      const storage = await newStorage()
+      const first = storage.open()
+      const fence = await held(first.journal.claim(recordOf('a'), 'mine'))
+      await first.journal.claim(settledOf('b'), 'mine')
+      await first.close?.()
+      const second = storage.open()
+      expect(await second.journal.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect((await second.journal.read('b'))?.record).toEqual(settledOf('b'))
+      expect(await second.journal.write(settledOf('a'), fence)).toBe(true)
+    })
+
+    test('when it is closed at once, also what no caller has waited for yet', async () => {
+      const storage = await newStorage()
+      const first = storage.open()
+      await first.journal.claim(recordOf('a'), 'mine')
+      const claims = Array.from({ length: 30 }, (_, index) => first.journal.claim(recordOf(`call ${index}`), 'mine'))
+      const [outcomes] = await Promise.all([Promise.allSettled(claims), first.close?.()])
+      const { journal } = storage.open()
+      for (const [index, { status }] of outcomes.entries()) {
+        expect((await journal.read(`call ${index}`)) !== null).toBe(status === 'fulfilled')
+      }
+    })
+
+    test('and refuses everything afterwards', async () => {
+      const extension = (await newStorage()).open()
+      const { journal } = extension
+      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      await extension.close?.()
+      await extension.close?.()
+      const refusal = { code: 'E_JOURNAL', message: expect.stringContaining('closed') as string }
+      await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)
+      await expect(journal.read('a')).rejects.toMatchObject(refusal)
+      await expect(journal.takeOver('a', fence, 'yours')).rejects.toMatchObject(refusal)
+      await expect(unfinishedOf(journal)).rejects.toMatchObject(refusal)
+      await expect(journal.beat('mine')).rejects.toMatchObject(refusal)
+    })
+  })
+}

@@ -1,0 +1,26 @@
+import type { Extension } from '../../index.ts'
+import type { Journal } from '../../records/index.ts'
+import type { Promising } from './_records.ts'
+
+/** What each part of the suite needs. */
+export interface Suite {
+  readonly title: string
+  readonly isShared: boolean
+  newStorage(): Promise<OpenedStorage>
+  newJournal(): Promise<Promising>
+}
+
+/** A place without records. */
+export interface OpenedStorage {
+  open(): Pick<Extension, 'close'> & { readonly journal: Promising }
+  readonly damage: ((id: string, text: string) => unknown) | undefined
+}
+
+/** Returns a method that a journal may leave out. Without it, skips the test. */
+export function optional<Name extends keyof Journal>(
+  journal: Promising,
+  name: Name,
+  skip: (reason: string) => never,
+): NonNullable<Journal[Name]> {
+  return journal[name] ?? skip(`the journal has no ${name}`)
+}

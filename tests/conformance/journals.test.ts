@@ -1,0 +1,45 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeJournal } from 'toolwright/conformance/journals'
+import type { Journal } from 'toolwright/records'
+import { afterAll, expect, test } from 'vitest'
+
+// The journal of the page is one that a third party could write: it passes the suite, without what is optional.
+const page = readFileSync(join(import.meta.dirname, '../../src/conformance/README.md'), 'utf8')
+const [, snippet = ''] = /^```ts\n([^]*?)^```$/m.exec(page) ?? []
+const file = join(import.meta.dirname, `.snippet-${process.pid}.ts`)
+writeFileSync(file, snippet)
+const { mapJournal } = (await import(file)) as { mapJournal: () => Journal }
+afterAll(() => rmSync(file))
+
+describeJournal('the journal of the page', () => ({ open: () => ({ journal: mapJournal() }) }))
+
+class ClassJournal implements Journal {
+  readonly isDurable = false
+  readonly #journal = mapJournal()
+  claim(...given: Parameters<Journal['claim']>): ReturnType<Journal['claim']> {
+    return this.#journal.claim(...given)
+  }
+  write(...given: Parameters<Journal['write']>): ReturnType<Journal['write']> {
+    return this.#journal.write(...given)
+  }
+  read(id: string): ReturnType<Journal['read']> {
+    return this.#journal.read(id)
+  }
+  takeOver(...given: Parameters<Journal['takeOver']>): ReturnType<Journal['takeOver']> {
+    return this.#journal.takeOver(...given)
+  }
+  list(...given: Parameters<Journal['list']>): ReturnType<Journal['list']> {
+    return this.#journal.list(...given)
+  }
+  beat(owner: string): ReturnType<Journal['beat']> {
+    return this.#journal.beat(owner)
+  }
+}
+
+describeJournal('a journal of a class', () => ({ open: () => ({ journal: new ClassJournal() }) }))
+
+test('the journal of the page takes about 40 lines', () => {
+  const [, body = ''] = /^export function mapJournal[^\n]*\n([^]*?)^}$/m.exec(snippet) ?? []
+  expect(body.split('\n').length).toBeLessThanOrEqual(50)
+})

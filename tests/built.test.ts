@@ -1,10 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
+const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 const leaves = globSync(
   ['src/{artifacts,formats,journals,mcp,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'],
@@ -36,6 +40,38 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     const factories = Object.keys(module).filter((key) => key.startsWith(name) && typeof module[key] === 'function')
     expect(factories).toHaveLength(1)
   })
+
+  it('has suites that a consumer runs in a vitest of its own', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolwright-consumer-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    mkdirSync(join(folder, 'node_modules'))
+    symlinkSync(root, join(folder, 'node_modules/toolwright'))
+    symlinkSync(join(root, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(
+      join(folder, 'journal.test.js'),
+      `import { describeJournal } from 'toolwright/conformance/journals'
+      import { memoryJournal } from 'toolwright/journals/memory'
+      describeJournal('mine', () => ({ open: () => memoryJournal() }))
+      describeJournal('broken', () => ({ open: () => {
+        const { journal } = memoryJournal()
+        return { journal: { ...journal, claim: (record, owner) => journal.claim(record, owner) ?? { owner, number: 0 } } }
+      } }))`,
+    )
+    const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
+    const { stdout } = await run(process.execPath, command, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
+      (error: { stdout: string }) => error, // the broken journal fails, as it should
+    )
+    const { testResults } = JSON.parse(stdout.slice(stdout.indexOf('{"'))) as {
+      testResults: { assertionResults: { fullName: string; status: string }[] }[]
+    }
+    const outcomes = testResults.flatMap((file) => file.assertionResults)
+    const statusesOf = (name: string): string[] =>
+      outcomes.filter(({ fullName }) => fullName.startsWith(name)).map(({ status }) => status)
+    expect(statusesOf('mine').length).toBeGreaterThan(50)
+    expect(statusesOf('mine')).not.toContain('failed')
+    expect(statusesOf('broken')).toContain('failed')
+  }, 120_000)
 
   it('has a command that begins with the line that a shell needs', () => {
     expect(readFileSync(join(root, 'dist/cli/bin.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)

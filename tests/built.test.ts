@@ -58,11 +58,12 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
         return { journal: { ...journal, claim: (record, owner) => journal.claim(record, owner) ?? { owner, number: 0 } } }
       } }))`,
     )
+    const answer = join(folder, 'answer.json')
     const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
-    const { stdout } = await run(process.execPath, command, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
-      (error: { stdout: string }) => error, // the broken journal fails, as it should
-    )
-    const { testResults } = JSON.parse(stdout.slice(stdout.indexOf('{"'))) as {
+    await run(process.execPath, [...command, '--outputFile', answer], { cwd: folder }).catch(() => {
+      // The broken journal fails, as it should.
+    })
+    const { testResults } = JSON.parse(readFileSync(answer, 'utf8')) as {
       testResults: { assertionResults: { fullName: string; status: string }[] }[]
     }
     const outcomes = testResults.flatMap((file) => file.assertionResults)

@@ -15,7 +15,7 @@ import { describeTexts } from './journals/_texts.ts'
 /** A place where a journal keeps its records. */
 export interface JournalStorage {
   /** Opens a journal on the place. If the journal is shared, several are open at a time. */
-  open(): { readonly journal: Journal; readonly close?: () => void | Promise<void> }
+  readonly open: () => { readonly journal: Journal; readonly close?: () => void | Promise<void> }
   /**
    * Replaces the text of a record, as a fault of a disk would. Only a shared journal needs it.
    *
@@ -52,8 +52,8 @@ export function describeJournal(
   options: JournalTestOptions = {},
 ): void {
   const newStorage = async (): Promise<OpenedStorage> => {
-    const { open, damage } = await make()
-    return { open: () => opened(open()), damage }
+    const storage = await make()
+    return { open: () => opened(storage.open()), damage: storage.damage?.bind(storage) }
   }
   const newJournal: Suite['newJournal'] = async () => (await newStorage()).open().journal
   const { isShared = false } = options

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { ToolCallRecord } from '../../index.ts'
-import type { Journal } from '../../records/index.ts'
-import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
+import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
 import { optional, type Suite } from './_suite.ts'
 
 /** Tests the methods that a journal may leave out. */

@@ -6,13 +6,13 @@ import type { Promising } from './_records.ts'
 export interface Suite {
   readonly title: string
   readonly isShared: boolean
-  newStorage(): Promise<OpenedStorage>
-  newJournal(): Promise<Promising>
+  readonly newStorage: () => Promise<OpenedStorage>
+  readonly newJournal: () => Promise<Promising>
 }
 
 /** A place without records. */
 export interface OpenedStorage {
-  open(): Pick<Extension, 'close'> & { readonly journal: Promising }
+  readonly open: () => Pick<Extension, 'close'> & { readonly journal: Promising }
   readonly damage: ((id: string, text: string) => unknown) | undefined
 }
 

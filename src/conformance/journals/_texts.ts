@@ -31,7 +31,7 @@ export function describeTexts({ title, newJournal }: Suite): void {
       const journal = await newJournal()
       let nested: unknown = 'deep'
       for (let depth = 0; depth < 250; depth++) nested = depth % 2 === 0 ? [nested] : { nested }
-      const input = { z: 1e300, a: -0.1, 10: 5e-324, 2: 9_007_199_254_740_993, nested }
+      const input = { z: 1e300, a: -0.1, 10: 5e-324, 2: 9_007_199_254_740_992, nested }
       await journal.claim(recordOf('a', { input }), 'mine')
       expect(JSON.stringify((await journal.read('a'))?.record.input)).toBe(JSON.stringify(input))
     })

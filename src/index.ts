@@ -38,7 +38,17 @@ export type {
 
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
-export type { DecideOptions, EventNamed, ToolExecutor, TurnOptions } from './kernel/executor-types.ts'
+export type {
+  CallQuery,
+  DecideOptions,
+  EventNamed,
+  Inbox,
+  PruneQuery,
+  RespondOptions,
+  ToolExecutor,
+  TurnOptions,
+  WaitingQuery,
+} from './kernel/executor-types.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
@@ -114,7 +124,7 @@ export type {
   ToolHooks,
   ToolValues,
 } from './kernel/ports.ts'
-export type { PausedCall, PauseReason, Resumption } from './kernel/call/pause.ts'
+export type { PausedCall, PauseReason, Resumption, WaitingCall } from './kernel/call/pause.ts'
 export type {
   PauseRecord,
   Recovery,

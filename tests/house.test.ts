@@ -105,9 +105,9 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_178],
-    ['records', 1_510],
-    ['approvals', 271],
+    ['kernel', 8_308],
+    ['records', 2_173],
+    ['approvals', 284],
     ['spool', 569],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)

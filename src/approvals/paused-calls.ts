@@ -1,18 +1,19 @@
 import { sha256 } from '#sha256'
 import { toldId } from '../kernel/call/call.ts'
 import { stageFields, type Approval, type Received } from '../kernel/call/parcel.ts'
-import type { Pause, PausedCall, PauseReason, Resumption } from '../kernel/call/pause.ts'
+import type { Pause, PausedCall, PauseReason, Resumption, WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
   ApprovalInvalidError,
   InvalidToolResultError,
+  LeasedError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/bounded.ts'
 import { randomDigits } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
-import type { DecideOptions } from '../kernel/executor-types.ts'
+import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'
 import { redactIssues } from '../kernel/call/secrets.ts'
 import { invalidOutput, type Validation } from '../kernel/schema/validator.ts'
@@ -25,6 +26,8 @@ import { fingerprint, requireUnchanged } from './fingerprint.ts'
 const mostValues = 10_000
 /** The largest provider's result in a paused call, in bytes of JSON. */
 const largestResult = 262_144
+/** How often a call that others change meanwhile is taken again. */
+const mostAttempts = 10
 /** The last millisecond that a `Date` can hold. */
 const endOfTime = 8.64e15
 
@@ -80,7 +83,7 @@ export class PausedCalls {
   }
 
   /** Redeems the token of a call that waits for approval. */
-  async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
+  async decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
     const paused = await this.#take(token, 'approval', options)
     const { note, always, decidedBy = 'user', editedArgs } = options
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
@@ -91,43 +94,53 @@ export class PausedCalls {
   }
 
   /** Redeems the token of a call that waits for a client. */
-  async respond(
-    token: string,
-    value: unknown,
-    options: Pick<DecideOptions, 'session' | 'values'>,
-  ): Promise<Resumption> {
+  async respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption> {
     const paused = await this.#take(token, 'client', options, (tool) => requireFitting(tool, value))
     const resumption = { ...paused, approval: { decision: 'allow' as const, decidedBy: 'client' } }
     return Date.now() > paused.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
+  }
+
+  /** Forgets the host's values of a call that was closed without an answer. */
+  forget(digest: string): void {
+    this.#values.delete(digest)
   }
 
   /** Takes a paused call after all checks, so that a refused answer leaves the call redeemable. */
   async #take(
     token: unknown,
     reason: PauseReason,
-    { session, values }: Pick<DecideOptions, 'session' | 'values'>,
+    { session, values, holder }: RespondOptions,
     check: (tool: ToolDefinition) => void | Promise<void> = () => {},
   ): Promise<PausedCall & { readonly values: ToolValues }> {
     const keeper = await this.#keeper()
-    const paused = typeof token === 'string' ? await keeper.find(token) : undefined
-    if (paused?.reason !== reason || (session !== undefined && session !== paused.session)) {
-      throw new ApprovalInvalidError(
-        'This token is unknown, used already, or of another session. Ask for approval anew.',
-      )
+    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+      const paused = await keeper.find(token)
+      if (paused?.reason !== reason || (session !== undefined && session !== paused.session)) {
+        throw new ApprovalInvalidError(
+          'This token is unknown, used already, or of another session. Ask for approval anew.',
+        )
+      }
+      const { digest, expiresAt, fingerprint: asked, lease, call } = paused
+      if (reason === 'approval' && Date.now() > expiresAt) {
+        this.#values.delete(digest)
+        throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
+      }
+      if (lease !== undefined && lease.holder !== holder) {
+        throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
+      }
+      const tool = this.#registryFor(paused.session).get(call.name)
+      requireUnchanged(tool, call.name, asked)
+      if (Date.now() <= expiresAt) await check(tool)
+      const taken = await keeper.take(paused)
+      if (taken !== undefined) {
+        const own = values ?? this.#values.get(digest) ?? {}
+        this.#values.delete(digest)
+        return { ...taken, values: own }
+      }
+      // Another answer took it, or only a lease was written meanwhile: then the call still waits.
+      await new Promise((resolve) => setTimeout(resolve, attempt * 5))
     }
-    if (reason === 'approval' && Date.now() > paused.expiresAt) {
-      this.#values.delete(paused.digest)
-      throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
-    }
-    const { name } = paused.call
-    const tool = this.#registryFor(paused.session).get(name)
-    requireUnchanged(tool, name, paused.fingerprint)
-    if (Date.now() <= paused.expiresAt) await check(tool)
-    const taken = await keeper.take(paused)
-    if (taken === undefined) throw new ApprovalInvalidError('This token is used already.')
-    const own = values ?? this.#values.get(paused.digest) ?? {}
-    this.#values.delete(paused.digest)
-    return { ...taken, values: own }
+    throw new ApprovalInvalidError('This token was not accepted, since others kept changing the call. Answer again.')
   }
 }
 

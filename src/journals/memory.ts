@@ -15,7 +15,7 @@ import {
   type Journal,
   type Standing,
 } from '../records/index.ts'
-import { keptRecords } from '../records/kept-record.ts'
+import { KeptRecord, keptRecords } from '../records/kept-record.ts'
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
 import { copyOf, TextRecord, type Kept } from './memory/_kept.ts'
@@ -213,14 +213,22 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       return oldest.map(deletedOf)
     },
   }
-  // A record of the recorder never changes, so it is kept itself. Ids of hosts were checked by `read`.
-  const kept = { ...journal, claim, write }
-  return { journal, ...records(kept as unknown as Journal, keptRecords) }
+  const own: Journal = {
+    ...journal,
+    claim: (record, owner) => claim(keptOf(record), owner),
+    write: (record, fence) => write(keptOf(record), fence),
+  }
+  return { journal, ...records(own, keptRecords) }
 }
 
 function bound(option: string, value: number): number {
   if (typeof value === 'number' && value >= 0) return value
   throw new InvalidConfigurationError(`\`${option}\` must be a number of at least 0, got ${String(value)}.`)
+}
+
+/** Keeps a record of the recorder itself, since it never changes. Of ids that hosts chose, `read` has refused wrong ones. */
+function keptOf(record: object): Kept {
+  return record instanceof KeptRecord ? record : textRecord(record as ToolCallRecord)
 }
 
 /** Refuses a record with a wrong id before it is read. */

@@ -45,7 +45,6 @@ export interface Assembled {
   readonly kernel: Kernel
   /** The executor's own tools. */
   readonly registry: ToolRegistry
-  readonly inFlight: InFlight
 }
 
 /**
@@ -97,6 +96,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       hold: (call, pause) => pausedCalls.hold(call, pause),
       decide: (token, decision, said) => pausedCalls.decide(token, decision, said),
       respond: (token, value, said) => pausedCalls.respond(token, value, said),
+      forget: (digest) => pausedCalls.forget(digest),
     },
     spool: {
       shelf,
@@ -121,20 +121,19 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     exposeErrors: options.exposeErrors ?? true,
     gates,
     recorder: undefined,
-    pauses: () => kernel.recorder ?? (held ??= holdPaused().catch(again)),
+    pauses: () => kernel.recorder ?? (held ??= holdPaused(kernel).catch(again)),
     owner,
-    isInFlight: (invocationId) => inFlight.has(invocationId),
-    leave: (received) => inFlight.leave(received),
+    inFlight,
     report,
   }
   kernel.recorder = records?.(kernel)
-  return { kernel, registry, inFlight }
+  return { kernel, registry }
 }
 
 /** Makes what keeps paused calls without a journal. */
-async function holdPaused(): Promise<PauseKeeper> {
+async function holdPaused(kernel: Kernel): Promise<PauseKeeper> {
   const { HeldCalls } = await loadPart(import('#records'))
-  return new HeldCalls()
+  return new HeldCalls(kernel)
 }
 
 /** Wraps the error reporter so that its own failures are ignored. */

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
+import type { PauseReason, WaitingCall } from './call/pause.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
 import type { ToolDefinition } from './tool/definition.ts'
@@ -36,14 +37,88 @@ export interface DecideOptions {
   readonly decidedBy?: string
   /** If given, the call must belong to this session. */
   readonly session?: string
+  /** Who answers. If a client holds a lease of the call, it has to be that client. */
+  readonly holder?: string
   /** The host's data for the rest of the call. Default: the values of the call, if it paused in this process. */
   readonly values?: ToolValues
   /** Cancels the rest of the call. */
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of a client's answer to a paused call. */
+export type RespondOptions = Pick<DecideOptions, 'session' | 'holder' | 'values' | 'signal'>
+
+/** Which waiting calls. Default: all. */
+export interface WaitingQuery {
+  readonly session?: string
+  readonly invocationId?: string
+  readonly reason?: PauseReason
+}
+
+/** Which calls, newest first. */
+export interface CallQuery {
+  readonly session?: string
+  /** The last snapshot of the page before. */
+  readonly before?: Pick<ToolCallSnapshot, 'createdAt' | 'id'>
+  /** Default: 50. */
+  readonly limit?: number
+}
+
+/** Which records to delete: those that settled before a time, oldest first. */
+export interface PruneQuery {
+  readonly settledBefore: Date | number
+  /** Default: all of them. */
+  readonly limit?: number
+}
+
+/**
+ * The calls that wait, run or have settled. Without a journal these are the calls in flight and the paused calls of this
+ * executor. A journal that fails rejects with `E_JOURNAL`, `retryable`.
+ */
+export interface Inbox {
+  /** Lists the calls that wait for an answer, newest first. Expired ones are left out. */
+  waiting(query?: WaitingQuery): Promise<WaitingCall[]>
+  /**
+   * Reserves a waiting call for one of several clients, or prolongs its lease. Returns the call and its args, unmasked for a
+   * client's call. Returns `undefined` if another client holds it, or it waits no more.
+   *
+   * @param holder The client, up to 1,024 characters. It answers with `{ holder }`.
+   * @param milliseconds How long no other client may answer.
+   * @throws `E_APPROVAL_INVALID` if `call` was not listed in this process; `E_INVALID_CONFIGURATION`; `E_JOURNAL`.
+   */
+  lease(
+    call: WaitingCall,
+    holder: string,
+    milliseconds: number,
+  ): Promise<{ readonly call: WaitingCall; readonly args: unknown } | undefined>
+  /** Lists calls in any state, newest first. */
+  calls(query?: CallQuery): Promise<ToolCallSnapshot[]>
+  /**
+   * Waits until a call has settled, here or in another process. Returns its result.
+   *
+   * @param call A result, which may be `pending`, or an `invocationId`.
+   * @throws `E_JOURNAL` if the call has no record; `E_TOOL_CANCELLED` if `signal` aborts, or the executor closes.
+   */
+  settled(call: ToolResult | string, options?: Pick<CallOptions, 'signal'>): Promise<ToolResult>
+  /**
+   * Cancels a call that waits or runs. The executor of another process is asked, and does it at its next sign of life.
+   *
+   * @param reason The message of the error, for the model.
+   * @returns `'not found'` if there is no such call, or it has settled.
+   */
+  cancel(invocationId: string, reason?: string): Promise<'cancelled' | 'asked' | 'not found'>
+  /** Closes the calls that waited too long: `denied`, `E_APPROVAL_EXPIRED`, or `timed_out`, `E_CLIENT_TOOL`. `recover` does too. */
+  expire(): Promise<ToolCallSnapshot[]>
+  /**
+   * Deletes records of settled calls, and their content in the artifact store. Returns how many.
+   *
+   * @throws `E_INVALID_CONFIGURATION` without a journal that deletes; `E_JOURNAL`.
+   */
+  prune(query: PruneQuery): Promise<number>
+}
+
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
-export interface ToolExecutor extends AsyncDisposable {
+export interface ToolExecutor extends AsyncDisposable, Inbox {
   /**
    * Runs one call. Never rejects for a fault of a model, a handler, a validator or a store: the result's `status`, `error`
    * and `content` have it.
@@ -75,23 +150,20 @@ export interface ToolExecutor extends AsyncDisposable {
   /**
    * Answers a call that waits for approval, and runs it if the answer is `allow`.
    *
-   * @param token The `token` of the `pending` result; of use once.
-   * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`.
+   * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
+   * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`; `E_LEASED` if
+   * another client holds the call.
    */
-  decide(token: string, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
+  decide(token: string | WaitingCall, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
   /**
    * Passes a client's answer to the call that waits for it.
    *
-   * @param token The `token` of the `pending` result; of use once.
+   * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
    * @param value The client's answer. It has to fit the tool's `outputSchema`.
-   * @throws `E_APPROVAL_INVALID` as `decide` does; `E_INVALID_TOOL_RESULT` if the answer does not fit. Then the call still
-   * waits, and the token is good. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
+   * @throws `E_APPROVAL_INVALID` and `E_LEASED` as `decide` does; `E_INVALID_TOOL_RESULT` if the answer does not fit. Then the
+   * call still waits, and the token is good. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
    */
-  respond(
-    token: string,
-    value: unknown,
-    options?: Pick<DecideOptions, 'session' | 'values' | 'signal'>,
-  ): Promise<ToolResult>
+  respond(token: string | WaitingCall, value: unknown, options?: RespondOptions): Promise<ToolResult>
   /**
    * Returns the state of a call, in flight or settled, from its record.
    *

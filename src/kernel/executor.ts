@@ -1,7 +1,7 @@
 import { Alarms } from '#clock'
 import { amount, assemble, type ExecutorOptions } from './assemble.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Recorder, Shelf } from './ports.ts'
-import { callOf, type ToolCall, type ToolResult } from './call/call.ts'
+import { callOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
 import { Deadline, limited } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
@@ -15,8 +15,8 @@ import type { Kernel } from './kernel.ts'
 import { execute } from './passage.ts'
 import { streamEvents } from './run/generator.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
-import { invocationOf, type Resumption } from './call/pause.ts'
-import type { DecideOptions, EventNamed, ToolExecutor, TurnOptions } from './executor-types.ts'
+import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
+import type { EventNamed, Inbox, ToolExecutor, TurnOptions } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
 /** What the executor itself adds to a call. */
@@ -27,25 +27,11 @@ interface Walk {
 }
 
 const noWalk: Walk = {}
-const longestName = 1_024
 /** How long an extension may take to close, in milliseconds. */
 const closingTime = 30_000
 
 function notClosed(): ToolTimeoutError {
   return new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
-}
-
-/** Limits the host's names for a call, since each event has them. */
-function requireShort({ session, principal, invocationId, caller }: CallOptions): void {
-  const app = typeof caller === 'object' ? caller?.app : undefined
-  if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
-  throw new InvalidConfigurationError(
-    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` have at most ${longestName} characters each.`,
-  )
-}
-
-function isLong(name: string | undefined): boolean {
-  return name !== undefined && name.length > longestName
 }
 
 class Executor implements ToolExecutor {
@@ -59,13 +45,15 @@ class Executor implements ToolExecutor {
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
+  /** Ends the waits of `settled`; made for the first of them. */
+  #ended: AbortController | undefined
   #closing: Promise<void> | undefined
 
   constructor(options: ExecutorOptions) {
-    const { kernel, registry, inFlight } = assemble(options, () => this.#owner)
+    const { kernel, registry } = assemble(options, () => this.#owner)
     this.#kernel = kernel
     this.#registry = registry
-    this.#inFlight = inFlight
+    this.#inFlight = kernel.inFlight
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
@@ -124,16 +112,24 @@ class Executor implements ToolExecutor {
     return () => void this.#kernel.watchers.delete(watcher)
   }
 
-  async decide(token: string, decision: 'allow' | 'deny', options: DecideOptions = {}): Promise<ToolResult> {
+  async decide(...[token, decision, options = {}]: Parameters<ToolExecutor['decide']>): Promise<ToolResult> {
     return this.#resume(token, () => this.#kernel.approvals.decide(token, decision, options), options.signal)
   }
 
-  async respond(
-    token: string,
-    value: unknown,
-    options: Pick<DecideOptions, 'session' | 'values' | 'signal'> = {},
-  ): Promise<ToolResult> {
+  async respond(...[token, value, options = {}]: Parameters<ToolExecutor['respond']>): Promise<ToolResult> {
     return this.#resume(token, () => this.#kernel.approvals.respond(token, value, options), options.signal)
+  }
+
+  readonly waiting: Inbox['waiting'] = async (query) => (await this.#inbox).waiting(query)
+  readonly lease: Inbox['lease'] = async (...lease) => (await this.#inbox).lease(...lease)
+  readonly calls: Inbox['calls'] = async (query) => (await this.#inbox).calls(query)
+  readonly cancel: Inbox['cancel'] = async (id, reason) => (await this.#inbox).cancel(id, reason)
+  readonly expire: Inbox['expire'] = async () => (await this.#inbox).expire()
+  readonly prune: Inbox['prune'] = async (query) => (await this.#inbox).prune(query)
+  readonly settled: Inbox['settled'] = async (call, { signal } = {}) => {
+    if (typeof call !== 'string' && call.status !== 'pending') return call
+    const ended = (this.#ended ??= new AbortController()).signal
+    return (await this.#inbox).settled(call, { signal: signal ? AbortSignal.any([signal, ended]) : ended })
   }
 
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
@@ -187,6 +183,7 @@ class Executor implements ToolExecutor {
 
   async #close(drain: number): Promise<void> {
     await this.#inFlight.drain(drain, 'The executor was closed.')
+    this.#ended?.abort(new ToolCancelledError('The executor was closed.'))
     this.#kernel.recorder?.close()
     const closed = await Promise.allSettled(
       this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
@@ -198,9 +195,13 @@ class Executor implements ToolExecutor {
     return this.close()
   }
 
+  get #inbox(): Promise<Inbox> {
+    return Promise.resolve(this.#kernel.pauses()).then(({ inbox }) => inbox)
+  }
+
   /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
   async #resume(
-    token: string,
+    token: string | WaitingCall,
     redeem: () => Promise<Resumption>,
     signal: AbortSignal | undefined,
   ): Promise<ToolResult> {

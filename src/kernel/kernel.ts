@@ -1,8 +1,8 @@
-import type { Gates } from './call/in-flight.ts'
+import type { Gates, InFlight } from './call/in-flight.ts'
 import type { Approval, Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
-import type { Pause, Question, Resumption } from './call/pause.ts'
+import type { Pause, Question, Resumption, WaitingCall } from './call/pause.ts'
 import type { PauseRecord } from './call/record.ts'
-import type { DecideOptions } from './executor-types.ts'
+import type { DecideOptions, RespondOptions } from './executor-types.ts'
 import type {
   Approver,
   ArtifactStore,
@@ -34,10 +34,12 @@ export interface Approvals {
   requireUnchanged(tool: ToolDefinition, fingerprint: string): void
   /** Makes the token of a call that pauses, and the part of its record. */
   hold(call: Received, pause: Pause): { readonly token: string; readonly paused: PauseRecord }
-  /** Redeems the token of a call that waits for a person. */
-  decide(token: string, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
+  /** Redeems the token of a call that waits for a person, or the call itself. */
+  decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
   /** Redeems the token of a call that waits for a client. */
-  respond(token: string, value: unknown, options: Pick<DecideOptions, 'session' | 'values'>): Promise<Resumption>
+  respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
+  /** Forgets the host's values of a call that was closed without an answer. */
+  forget(digest: string): void
 }
 
 /** Keeps large results, and opens them for handlers. */
@@ -84,10 +86,7 @@ export interface Kernel {
   pauses(): PauseKeeper | Promise<PauseKeeper>
   /** Returns the executor's name in records. */
   owner(): string
-  /** Whether an invocation is in flight here, or about to be. */
-  isInFlight(invocationId: string): boolean
-  /** Removes a settled call from those in flight. */
-  leave(received: Received): void
+  readonly inFlight: InFlight
   /** Takes faults that belong to no call's result. */
   readonly report: (error: unknown) => void
 }

@@ -3,6 +3,7 @@ import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
 import type { PausedCall } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { Inbox } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
 import type { SchemaReport } from './schema/standard.ts'
@@ -71,7 +72,7 @@ export interface StoredArtifact {
   readonly byteLength: number
 }
 
-/** A policy's decision: no objection (nothing), ask a person, deny, or replace the run with a result. */
+/** A policy's decision: no objection (nothing), ask a person (`timeout`: milliseconds), deny, or replace the run with a result. */
 export type Decision =
   | void
   | undefined
@@ -79,7 +80,6 @@ export type Decision =
       readonly decision: 'ask'
       readonly reason?: string
       readonly meta?: Readonly<Record<string, unknown>>
-      /** How long the person has to answer, in milliseconds; `0`: no limit. The shortest of all policies counts. */
       readonly timeout?: number
     }
   | { readonly decision: 'deny'; readonly reason?: string; readonly toolResult?: unknown }
@@ -253,8 +253,8 @@ export interface Recorder {
   settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined>
   /** Adds a line to the audit trail of a call that has settled. */
   remark(call: Received, note: string): void
-  /** Finds the paused call of a token. Changes nothing. */
-  find(token: string): Promise<PausedCall | undefined>
+  /** Finds the paused call of a token or a `WaitingCall`. Changes no call. */
+  find(token: unknown): Promise<PausedCall | undefined>
   /** Takes a paused call, which uses up its token. Returns `undefined` if another executor took it first. */
   take(paused: PausedCall): Promise<PausedCall | undefined>
   /**
@@ -265,6 +265,7 @@ export interface Recorder {
   recall(call: Received): Promise<ToolResult | undefined>
   /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
   snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
+  readonly inbox: Inbox
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */
@@ -272,7 +273,7 @@ export interface Recorder {
 }
 
 /** The part of a recorder that keeps paused calls. */
-export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take'>
+export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'inbox'>
 
 /** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {

@@ -1,48 +1,218 @@
-import type { ToolEvent } from '../kernel/call/events.ts'
-import type { Received } from '../kernel/call/parcel.ts'
-import type { PausedCall } from '../kernel/call/pause.ts'
-import type { PauseRecord } from '../kernel/call/record.ts'
+import type { ToolResult } from '../kernel/call/call.ts'
+import { publish, type ToolEvent } from '../kernel/call/events.ts'
+import { stageFields, type Received } from '../kernel/call/parcel.ts'
+import type { PausedCall, WaitingCall } from '../kernel/call/pause.ts'
+import type { PauseRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
+import { toldArgs } from '../kernel/call/secrets.ts'
+import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
+import type { CallQuery, Inbox, WaitingQuery } from '../kernel/executor-types.ts'
+import { readText } from '../kernel/json/json-text.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { PauseKeeper, Settlement } from '../kernel/ports.ts'
-import { sha256 } from '#sha256'
+import { closing, expiry } from './close.ts'
+import { begun, fold } from './fold.ts'
+import { cancelInFlight, unlisted } from './in-flight.ts'
+import { snapshotOf } from './record.ts'
+import { replay } from './replay.ts'
+import { untilSettled } from './settled.ts'
+import { isWanted, keyOf, leased, livingLease, requireLease, waitingCall } from './waiting.ts'
 
 /** The most paused calls that an executor without a journal holds. */
 const mostHeld = 10_000
 
+interface Held {
+  readonly call: PausedCall
+  readonly paused: PauseRecord
+  /** What a journal would have. Its args are left out, unless the tool has secrets: then they are masked. */
+  readonly record: ToolCallRecord
+}
+
 /**
  * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it. If
- * it is full, the oldest call is dropped.
+ * it is full, it drops the oldest call of the session that has most, so that one caller cannot push out the others.
  */
-export class HeldCalls implements PauseKeeper {
-  readonly #held = new Map<string, PausedCall>()
+export class HeldCalls implements PauseKeeper, Inbox {
+  readonly inbox: Inbox = this
+  readonly #kernel: Kernel
+  readonly #held = new Map<string, Held>()
+  /** How many calls each session has. */
+  readonly #counts = new Map<string, number>()
+  /** The `call:paused` of the call that is about to settle. */
+  #asked: ToolEvent | undefined
 
-  note(): void {}
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel
+  }
 
-  settle(call: Received, { seq }: ToolEvent, { paused }: Settlement): undefined {
-    if (paused === undefined) return
-    this.#held.set(paused.digest, pausedCall(call, seq + 1, paused))
-    for (const oldest of this.#held.keys()) {
-      if (this.#held.size <= mostHeld) break
-      this.#held.delete(oldest)
+  note(_call: Received, event: ToolEvent): void {
+    this.#asked = event
+  }
+
+  settle(call: Received, event: ToolEvent, { paused }: Settlement): undefined {
+    const asked = this.#asked
+    this.#asked = undefined
+    if (paused === undefined || asked === undefined) return
+    const record = begun(asked)
+    fold(record, asked)
+    fold(record, event)
+    const { tool, identity } = stageFields(call)
+    if (tool !== undefined && identity !== undefined && tool.secrets.length > 0) {
+      record.input = toldArgs({ tool, identity })
+    }
+    this.#put({ call: pausedCall(call, event.seq + 1, paused), paused, record })
+    if (this.#held.size > mostHeld) this.#drop()
+  }
+
+  async find(token: unknown): Promise<PausedCall | undefined> {
+    const key = keyOf(token)
+    const held = key && this.#held.get(key.digest)
+    if (held === undefined) return undefined
+    // An expired approval is found once, for its error. A late answer of a client still ends its call.
+    if (held.call.reason === 'approval' && Date.now() > held.call.expiresAt)
+      await this.#close(held, expiry(held.paused))
+    const lease = livingLease(held.paused)
+    return { ...held.call, ...(lease && { lease }) }
+  }
+
+  async take({ digest }: PausedCall): Promise<PausedCall | undefined> {
+    return this.#remove(digest)?.call
+  }
+
+  async waiting(query: WaitingQuery = {}): Promise<WaitingCall[]> {
+    const now = Date.now()
+    const wanted = this.#newestFirst().filter(
+      ({ record, paused }) => paused.expiresAt >= now && isWanted(record, paused, query),
+    )
+    return wanted.map(({ record, paused }) => waitingCall(record, paused, argsOf(record, paused)))
+  }
+
+  async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<Inbox['lease']> {
+    requireLease(holder, milliseconds)
+    const key = typeof call === 'string' ? undefined : keyOf(call)
+    if (key === undefined) throw unlisted()
+    const held = this.#held.get(key.digest)
+    const paused = held && Date.now() <= held.paused.expiresAt ? leased(held.paused, holder, milliseconds) : undefined
+    if (held === undefined || paused === undefined) return undefined
+    this.#held.set(key.digest, { ...held, paused })
+    const shown = argsOf(held.record, paused)
+    const args = paused.reason === 'client' ? readText(paused.text) : shown
+    return { call: waitingCall(held.record, paused, shown), args }
+  }
+
+  async calls({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+    const listed = this.#newestFirst().filter(({ record }) => session === undefined || record.session === session)
+    const { id } = before ?? {}
+    const start = id === undefined ? 0 : listed.findIndex(({ record }) => record.id === id) + 1
+    return listed.slice(start, start + limit).map((held) => snapshotOf(wholeRecord(held)))
+  }
+
+  async settled(
+    call: ToolResult | string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<ToolResult> {
+    const invocationId = typeof call === 'string' ? call : call.invocationId
+    return untilSettled(invocationId, this.#kernel, signal, async () => {
+      const held = this.#ofInvocation(invocationId)
+      if (held !== undefined) {
+        const { expiresAt } = held.paused
+        return Date.now() > expiresAt ? { result: await this.#close(held, expiry(held.paused)) } : { until: expiresAt }
+      }
+      if (this.#kernel.inFlight.has(invocationId)) return { until: Date.now() + 20 } // it is about to resume
+      throw new JournalError(`Tool record not found: ${invocationId}`)
+    })
+  }
+
+  async cancel(invocationId: string, reason = 'The call was cancelled.'): ReturnType<Inbox['cancel']> {
+    const here = await cancelInFlight(invocationId, reason, this.#kernel)
+    if (here !== undefined) return here
+    const held = this.#ofInvocation(invocationId)
+    if (held === undefined) return 'not found'
+    await this.#close(held, new ToolCancelledError(reason))
+    return 'cancelled'
+  }
+
+  async expire(): Promise<ToolCallSnapshot[]> {
+    const now = Date.now()
+    const expired = this.#newestFirst().filter(({ paused }) => paused.expiresAt < now)
+    const closed = expired.map((held) => ({ held, result: this.#close(held, expiry(held.paused)) }))
+    await Promise.all(closed.map(({ result }) => result))
+    return expired.map((held) => snapshotOf(closing(wholeRecord(held), expiry(held.paused), held.record.effect).record))
+  }
+
+  async prune(): Promise<number> {
+    throw new InvalidConfigurationError('There is nothing to prune: the executor has no journal that deletes records.')
+  }
+
+  /** Settles a call that is given up, and tells of it. */
+  async #close(
+    held: Held,
+    error: ToolError,
+    effect: ToolCallRecord['effect'] = held.record.effect,
+  ): Promise<ToolResult> {
+    this.#remove(held.call.digest)
+    this.#kernel.approvals.forget(held.call.digest)
+    const { event, record } = closing(wholeRecord(held), error, effect)
+    publish(event, undefined, this.#kernel)
+    const result = { ...(await replay(record, this.#kernel)), error }
+    this.#kernel.inFlight.tell(held.record.id, result)
+    return result
+  }
+
+  #put(held: Held): void {
+    const { digest, session } = held.call
+    this.#held.set(digest, held)
+    this.#counts.set(session, (this.#counts.get(session) ?? 0) + 1)
+  }
+
+  #remove(digest: string): Held | undefined {
+    const held = this.#held.get(digest)
+    if (held === undefined) return undefined
+    this.#held.delete(digest)
+    const { session } = held.call
+    const count = (this.#counts.get(session) ?? 1) - 1
+    if (count === 0) this.#counts.delete(session)
+    else this.#counts.set(session, count)
+    return held
+  }
+
+  #drop(): void {
+    let most: [session: string, count: number] = ['', 0]
+    for (const entry of this.#counts) if (entry[1] > most[1]) most = entry
+    for (const held of this.#held.values()) {
+      if (held.call.session !== most[0]) continue
+      const words = `The call waited, and was dropped: an executor without a journal holds ${mostHeld.toLocaleString('en')} calls.`
+      const error = new ToolCancelledError(words)
+      this.#kernel.report(error)
+      void this.#close(held, error, 'none')
+      return
     }
   }
 
-  async find(token: string): Promise<PausedCall | undefined> {
-    const digest = sha256(token)
-    const paused = this.#held.get(digest)
-    // An expired approval is found once, for its error. A late answer of a client still ends its call.
-    if (paused?.reason === 'approval' && Date.now() > paused.expiresAt) this.#held.delete(digest)
-    return paused
+  #ofInvocation(invocationId: string): Held | undefined {
+    for (const held of this.#held.values()) if (held.record.id === invocationId) return held
+    return undefined
   }
 
-  async take(paused: PausedCall): Promise<PausedCall | undefined> {
-    return this.#held.delete(paused.digest) ? paused : undefined
+  #newestFirst(): Held[] {
+    return [...this.#held.values()].toReversed()
   }
+}
+
+function argsOf({ input }: ToolCallRecord, { text }: PauseRecord): unknown {
+  return input ?? readText(text)
+}
+
+/** Returns the record as a journal would have it. */
+function wholeRecord({ record, paused, call: { caller, principal } }: Held): ToolCallRecord {
+  const journal = { caller, ...(principal !== undefined && { principal }), owner: '', fence: 0, awaits: paused }
+  return { ...record, input: argsOf(record, paused), journal }
 }
 
 function pausedCall(received: Received, seq: number, paused: PauseRecord): PausedCall {
   const { call, name, callId, invocationId, session, principal, caller } = received
+  const { lease: _none, ...pause } = paused
   return {
-    ...paused,
+    ...pause,
     call: { ...call, name, args: paused.text }, // a provider's result stays as it is: it need not be JSON
     callId,
     invocationId,

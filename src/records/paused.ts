@@ -1,22 +1,25 @@
-import { invocationOf, type PausedCall } from '../kernel/call/pause.ts'
+import type { PausedCall } from '../kernel/call/pause.ts'
 import type { Recording, ToolCallRecord } from '../kernel/call/record.ts'
 import { isSettled } from './record.ts'
 import type { Fence } from './journal.ts'
-import { sha256 } from '#sha256'
+import { keyOf, livingLease } from './waiting.ts'
 
-/** Finds the paused call of a token in the record that the token names. */
+/** Finds the paused call of a token, or of a listed call, in the record that it names. */
 export async function findPaused(
-  token: string,
+  token: unknown,
   read: (
     invocationId: string,
   ) => Promise<{ readonly record: ToolCallRecord; readonly recording: Recording } | undefined>,
 ): Promise<PausedCall | undefined> {
-  const invocationId = invocationOf(token)
+  const key = keyOf(token)
+  if (key === undefined) return undefined
+  const { invocationId } = key
   const found = await read(invocationId)
   const paused = found?.record.journal?.awaits
-  if (found === undefined || paused?.digest !== sha256(token) || isSettled(found.record.state)) return undefined
+  if (found === undefined || paused?.digest !== key.digest || isSettled(found.record.state)) return undefined
   const { name, session, toolCallId: id, callId, seq, journal } = found.record
   const { reason, digest, fingerprint, expiresAt, text, isApproved } = paused
+  const lease = livingLease(paused)
   return {
     call: {
       id: paused.id ?? id,
@@ -35,6 +38,7 @@ export async function findPaused(
     fingerprint,
     expiresAt,
     isApproved: isApproved === true,
+    ...(lease && { lease }),
     seq,
     recording: found.recording,
   }

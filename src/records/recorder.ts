@@ -5,19 +5,21 @@ import { bounded } from '../kernel/json/bounded.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import type { PausedCall } from '../kernel/call/pause.ts'
 import type { Recording, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
-import type { ToolEvent } from '../kernel/call/events.ts'
+import { publish, type ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
-import { JournalError, SealedError } from '../kernel/errors.ts'
+import { JournalError, SealedError, ToolCancelledError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import type { Recorder, Settlement } from '../kernel/ports.ts'
+import { closing } from './close.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
+import { JournalInbox } from './inbox.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
 import { findPaused, usedUp } from './paused.ts'
 import { digestOf, isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
-import { recall } from './replay.ts'
+import { recall, replay } from './replay.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
 
@@ -43,7 +45,9 @@ export class JournalRecorder implements Recorder {
   readonly #journal: Journal
   readonly #kernel: Kernel
   readonly #format: RecordFormat
+  readonly inbox: JournalInbox
   readonly #pulse = new Pulse(() => void this.#beat(), beatInterval)
+  readonly #undrop: (() => void) | undefined
   #hasEnded = false
   /** The digest of the settlement before. */
   #head = ''
@@ -52,6 +56,8 @@ export class JournalRecorder implements Recorder {
     this.#journal = journal
     this.#kernel = kernel
     this.#format = format
+    this.inbox = new JournalInbox(this, journal, kernel)
+    this.#undrop = journal.onDrop?.((found) => this.#dropped(found))
   }
 
   note(call: Received, event: ToolEvent): void {
@@ -134,7 +140,7 @@ export class JournalRecorder implements Recorder {
     await this.write(record, fence)
   }
 
-  async find(token: string): Promise<PausedCall | undefined> {
+  async find(token: unknown): Promise<PausedCall | undefined> {
     return findPaused(token, async (invocationId) => {
       const found = await this.read(invocationId)
       return found === null
@@ -170,6 +176,7 @@ export class JournalRecorder implements Recorder {
   close(): void {
     this.#hasEnded = true
     this.#pulse.stop()
+    this.#undrop?.()
   }
 
   /** Takes a record over from its owner. Returns `null` if another executor took it first. */
@@ -288,9 +295,20 @@ export class JournalRecorder implements Recorder {
     }
   }
 
+  /** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */
+  #dropped({ record: before, fence }: Found): void {
+    if (fence.owner !== this.#kernel.owner()) return
+    const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
+    this.#kernel.report(error)
+    const { event, record } = closing(before, error, 'none')
+    publish(event, undefined, this.#kernel)
+    void replay(record, this.#kernel).then((result) => this.#kernel.inFlight.tell(record.id, result))
+  }
+
   async #beat(): Promise<void> {
     try {
-      await this.#journal.beat(this.#kernel.owner())
+      const asked = await this.#journal.beat(this.#kernel.owner())
+      for (const id of asked ?? []) await this.inbox.cancelHere(id, 'Another executor asked to cancel the call.')
     } catch (error) {
       this.#kernel.report(error)
     }

@@ -1,13 +1,11 @@
 import type { ToolResult } from '../kernel/call/call.ts'
-import { InvalidConfigurationError, isToolError, SealedError } from '../kernel/errors.ts'
-import { publish, type ToolEvent } from '../kernel/call/events.ts'
-import { modelLine } from '../kernel/outcome/failure.ts'
-import { foldEvent } from './fold.ts'
-import type { JournalRecorder } from './recorder.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { Listed, RecordQuery } from './journal.ts'
-import { replay } from './replay.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
+import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { close } from './close.ts'
+import type { Listed } from './journal.ts'
+import type { JournalRecorder } from './recorder.ts'
+import { replay } from './replay.ts'
 
 /** Advice for a call that was left in each state. */
 const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
@@ -28,45 +26,27 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
  */
 export async function recover(options: RecoverOptions, recorder: JournalRecorder, kernel: Kernel): Promise<Recovery> {
   const { strategy, approvals, staleAfter } = checked(options)
+  const { inbox } = recorder
+  const owner = kernel.owner()
   const sealed: ToolResult[] = []
   const kept: ToolCallRecord[] = []
-  const mayBeDead: RecordQuery[] = [
-    { state: 'waiting' },
-    { state: 'running', owner: kernel.owner() },
-    { state: 'running', silentFor: staleAfter },
-  ]
-  for (const query of mayBeDead) {
-    for await (const listed of recorder.list(query)) {
-      try {
-        // Its own calls may be silent too, and were listed before.
-        if (query.silentFor !== undefined && listed.fence.owner === kernel.owner()) continue
-        await treat(listed)
-      } catch (error) {
-        if (isToolError(error) && error.retryable) throw error // the journal has failed, not the record
-        kernel.report(error)
-      }
-    }
+  const expired = strategy === 'manual' ? [] : await inbox.expire()
+  const treat = async (listed: Listed): Promise<void> => {
+    const { record, fence, idle } = listed
+    const isWaiting = record.journal?.awaits !== undefined // it has no active owner
+    const isAlive = fence.owner === owner ? kernel.inFlight.has(record.id) : idle < staleAfter
+    if (!isWaiting && isAlive) return
+    if (strategy === 'manual') return void kept.push(record)
+    const closed = await close(listed, sealing(record), effectOf(record), recorder, kernel)
+    if (closed !== undefined) sealed.push(await replay(closed, kernel))
   }
-  return { sealed, kept }
-
-  async function treat(listed: Listed): Promise<void> {
-    const { record } = listed
-    const awaits = record.journal?.awaits
-    const isValid = awaits !== undefined && awaits.expiresAt > Date.now()
-    if (isValid && approvals === 'keep') kept.push(record)
-    // Paused calls have no active owner.
-    else if (awaits === undefined && isAlive(listed)) return
-    else if (strategy === 'manual') kept.push(record)
-    else {
-      const closed = await seal(listed, recorder, kernel)
-      if (closed !== undefined) sealed.push(await replay(closed, kernel))
-    }
-  }
-
-  /** Whether the call still runs: in flight here, or with another owner that was not silent for long. */
-  function isAlive({ record: { id }, fence, idle }: Listed): boolean {
-    return fence.owner === kernel.owner() ? kernel.isInFlight(id) : idle < staleAfter
-  }
+  if (approvals === 'seal') await inbox.inBatches({ state: 'waiting' }, treat)
+  await inbox.inBatches({ state: 'running', owner }, treat)
+  // Its own calls may be silent too, and were listed before.
+  await inbox.inBatches({ state: 'running', silentFor: staleAfter }, async (listed) => {
+    if (listed.fence.owner !== owner) await treat(listed)
+  })
+  return { sealed, kept, expired }
 }
 
 function checked(options: RecoverOptions): Required<RecoverOptions> {
@@ -84,42 +64,13 @@ function requireWord(option: string, word: unknown, known: readonly string[]): v
   throw new InvalidConfigurationError(`\`${option}\` must be one of ${known.join(', ')}, got ${JSON.stringify(word)}.`)
 }
 
-async function seal(
-  { record, fence }: Listed,
-  recorder: JournalRecorder,
-  kernel: Kernel,
-): Promise<ToolCallRecord | undefined> {
-  const taken = await recorder.takeOver(record, fence)
-  if (taken === null) return undefined
-  const { state, id: invocationId, callId, name: toolName, session, seq, createdAt } = record
-  const timestamp = Date.now()
-  const effect = state === 'EXECUTING' ? 'unknown' : record.effect
-  const principal = record.journal?.principal
-  const error = new SealedError(`The process that handled this call ended while it was ${state}; it has been closed.`, {
-    recommendations: adviceFor(record),
-  })
-  Object.assign(error, { toolName, callId, invocationId })
-  const event: ToolEvent = {
-    event: 'call:settled',
-    invocationId,
-    callId,
-    toolName,
-    session,
-    ...(principal !== undefined && { principal }),
-    seq,
-    timestamp,
-    status: 'error',
-    effect,
-    error,
-    durationMs: timestamp - createdAt,
-  }
-  const result = [{ type: 'text' as const, text: modelLine(error, true) }]
-  const { awaits: _over, ...before } = record.journal ?? { caller: 'model' as const }
-  const journal = { ...before, owner: taken.owner, fence: taken.number, result, failure: error.toJSON() }
-  const closed = await recorder.seal({ ...foldEvent(record, event), journal }, taken)
-  const digest = closed?.journal?.digest
-  if (closed !== undefined) publish({ ...event, ...(digest && { digest }) }, undefined, kernel)
-  return closed
+function sealing(record: ToolCallRecord): SealedError {
+  const words = `The process that handled this call ended while it was ${record.state}; it has been closed.`
+  return new SealedError(words, { recommendations: adviceFor(record) })
+}
+
+function effectOf({ state, effect }: ToolCallRecord): ToolCallRecord['effect'] {
+  return state === 'EXECUTING' ? 'unknown' : effect
 }
 
 function adviceFor({ state, journal }: ToolCallRecord): readonly string[] {

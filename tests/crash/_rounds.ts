@@ -158,12 +158,13 @@ async function lookAfter(
   const recordOf = async (id: string): Promise<ToolCallRecord | undefined> => (await journal.read(id))?.record
   tally.promised += promised.length
 
-  const { sealed, kept } = await executor.recover({ strategy: 'crash', staleAfter: 0 })
+  const { sealed } = await executor.recover({ strategy: 'crash', staleAfter: 0 })
+  const kept = await executor.waiting()
   tally.sealed += sealed.length
   tally.keptApprovals += kept.length
   const left: ToolCallRecord[] = []
   for await (const { record } of journal.list({})) if (!isSettled(record.state)) left.push(record)
-  expect(left.map(({ id }) => id).toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
+  expect(left.map(({ id }) => id).toSorted()).toEqual(kept.map(({ invocationId }) => invocationId).toSorted())
   expect(left.filter(({ state }) => state !== 'APPROVAL_REQUIRED')).toEqual([])
 
   // What was sealed says of itself whether it may have run; whoever believes that it did not has to be right.
@@ -177,7 +178,7 @@ async function lookAfter(
   // What was promised is kept, to the letter.
   const last = new Map(promised.map((promise) => [promise.invocationId, promise]))
   const sealedIds = new Set(sealed.map(({ invocationId }) => invocationId))
-  const keptIds = new Set(kept.map(({ id }) => id))
+  const keptIds = new Set(kept.map(({ invocationId }) => invocationId))
   const answered = new Set(answeredIn(round))
   for (const [id, { status, content, digest }] of last) {
     const record = await recordOf(id)

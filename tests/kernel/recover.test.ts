@@ -47,11 +47,13 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     await dying(its, ran)
-    const { sealed, kept } = await successor(its, ran).recover({ staleAfter: 0 })
+    const next = successor(its, ran)
+    const { sealed } = await next.recover({ staleAfter: 0 })
     expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
       ['running', 'error unknown E_SEALED'],
     ])
-    expect(kept.map(({ id }) => id).toSorted()).toEqual(['asking', 'waiting'])
+    const waiting = await next.waiting()
+    expect(waiting.map(({ invocationId }) => invocationId).toSorted()).toEqual(['asking', 'waiting'])
     expect(ran).toEqual(['runs'])
     const record = await recordIn(its.open(), 'running')
     expect(record).toMatchObject({ state: 'SEALED', status: 'error', isError: true, effect: 'unknown' })
@@ -130,7 +132,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     await dying(its, ran)
     const { sealed, kept } = await successor(its, ran).recover({ strategy: 'manual', staleAfter: 0 })
     expect(sealed).toEqual([])
-    expect(kept.map(({ id }) => id).toSorted()).toEqual(['asking', 'running', 'waiting'])
+    expect(kept.map(({ id }) => id)).toEqual(['running'])
     expect((await unfinishedIn(its.open())).length).toBe(3)
   })
 
@@ -138,8 +140,8 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     const living = await dying(its, ran)
-    expect(await living.recover({ staleAfter: 0 })).toMatchObject({ sealed: [], kept: [{}, {}] })
-    expect(await successor(its, ran).recover()).toMatchObject({ sealed: [], kept: [{}, {}] })
+    expect(await living.recover({ staleAfter: 0 })).toEqual({ sealed: [], kept: [], expired: [] })
+    expect(await successor(its, ran).recover()).toEqual({ sealed: [], kept: [], expired: [] })
     expect((await unfinishedIn(its.open())).length).toBe(3)
   })
 
@@ -149,9 +151,13 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const executor = await dying(its, ran)
     const day = Date.now() + 86_400_001
     vi.spyOn(Date, 'now').mockReturnValue(day)
-    const { sealed } = await executor.recover()
+    const { sealed, expired } = await executor.recover()
     vi.restoreAllMocks()
-    expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['asking', 'waiting'])
+    expect(sealed).toEqual([])
+    expect(expired.map(({ id, state, error }) => `${id} ${state} ${error?.split(':')[0]}`).toSorted()).toEqual([
+      'asking DENIED ApprovalExpiredError',
+      'waiting FAILED ClientToolError',
+    ])
   })
 
   test('refuses what the dead owner writes after all', async () => {

@@ -5,12 +5,13 @@ import {
   json,
   ToolRegistry,
   type Extension,
+  type ToolEvent,
   type ToolContext,
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { data, deferred, heard, names, never, outcome, pause, soon, text, turn, work } from './_calls.ts'
+import { data, deferred, heard, names, never, outcome, pause, sink, soon, text, turn, work } from './_calls.ts'
 import { changed, places, recordIn } from './_journals.ts'
 
 afterEach(() => {
@@ -23,6 +24,7 @@ interface Waiting {
   readonly inputs: unknown[]
   readonly result: ToolResult
   readonly token: string
+  readonly reports: unknown[]
 }
 
 async function waiting(args: unknown = { a: 1 }, options: object = {}, use: Extension[] = []): Promise<Waiting> {
@@ -33,13 +35,14 @@ async function waiting(args: unknown = { a: 1 }, options: object = {}, use: Exte
     return { ran: input }
   }
   registry.add(work('t', handler, { requiresConfirmation: true, ...options }))
-  const executor = createExecutor({ tools: registry, use })
+  const { reports, report } = sink()
+  const executor = createExecutor({ tools: registry, use, report })
   const result = await executor.execute(
     { id: 'x', name: 't', args },
     { session: 's', caller: 'user', values: { tenant: 'y' } },
   )
   expect(result.status).toBe('pending')
-  return { executor, registry, inputs, result, token: result.token ?? '' }
+  return { executor, registry, inputs, result, token: result.token ?? '', reports }
 }
 
 const invalid = { code: 'E_APPROVAL_INVALID' }
@@ -161,13 +164,22 @@ describe('a token', () => {
     expect(text(await ask(new Uint8Array(3)))).toBe('(3 bytes, not shown)')
   })
 
-  test('of the oldest of more than 10,000 waiting calls is given up', async () => {
-    const { executor, token } = await waiting()
+  test('of the oldest call of the session that has most of more than 10,000 is given up, which is told', async () => {
+    const { executor, token, result, reports } = await waiting()
+    const other = await executor.execute({ name: 't' }, { caller: 'user', session: 'another' })
     let last: ToolResult | undefined
-    for (let index = 0; index < 10_000; index++)
-      last = await executor.execute({ name: 't', args: { index } }, { caller: 'user' })
+    const events: ToolEvent[] = []
+    for (let index = 0; index < 9_999; index++) {
+      last = await executor.execute({ name: 't', args: { index } }, { caller: 'user', session: 's' })
+      if (index === 9_997) executor.on('call:settled', (event) => events.push(event))
+    }
     await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    const { invocationId } = result
+    const dropped = { status: 'cancelled', effect: 'none', error: { code: 'E_TOOL_CANCELLED' } }
+    expect(events.filter((event) => event.invocationId === invocationId)).toMatchObject([{ ...dropped, seq: 3 }])
+    expect(reports).toMatchObject([{ code: 'E_TOOL_CANCELLED', invocationId }])
     expect((await executor.decide(last?.token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.decide(other.token ?? '', 'allow')).status).toBe('ok')
   }, 60_000)
 })
 

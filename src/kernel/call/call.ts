@@ -1,6 +1,7 @@
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { InvalidToolArgsError, type ToolError } from '../errors.ts'
+import { InvalidConfigurationError, InvalidToolArgsError, type ToolError } from '../errors.ts'
+import type { CallOptions } from '../ports.ts'
 import { shortened } from '../json/text.ts'
 import { sha256 } from '#sha256'
 
@@ -129,4 +130,17 @@ function refusalOf(given: object | null | undefined, { id, args }: ToolCall): To
   return new InvalidToolArgsError(
     `The call has \`${stranger}\` and no \`args\`, so nothing was run. Pass { id, name, args: block.${stranger} }, or make calls of the whole message with a format, such as anthropic().calls(message).`,
   )
+}
+
+/** Limits the host's names for a call, since each event has them. */
+export function requireShort({ session, principal, invocationId, caller }: CallOptions): void {
+  const app = typeof caller === 'object' ? caller?.app : undefined
+  if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
+  throw new InvalidConfigurationError(
+    `\`session\`, \`principal\`, \`invocationId\` and the app of \`caller\` have at most ${longestToldId} characters each.`,
+  )
+}
+
+function isLong(name: string | undefined): boolean {
+  return name !== undefined && name.length > longestToldId
 }

@@ -1,5 +1,6 @@
 import { unref } from '#clock'
 import { ToolTimeoutError } from '../errors.ts'
+import type { ToolResult } from './call.ts'
 import { timerLength } from './deadline.ts'
 import { stageFields, type Confirmed, type Received } from './parcel.ts'
 
@@ -20,8 +21,8 @@ export class InFlight implements Iterable<Received> {
   readonly #arriving = new Map<Promise<void>, string>()
   /** Why calls are cancelled; set when the drain is over. */
   #reason: string | undefined
-  /** Callbacks for the end of a call; made on first use. */
-  #waiting: Map<Received, (() => void)[]> | undefined
+  /** Listeners for the end of a call, by its id; made on first use. */
+  #waiting: Map<string, Set<(result?: ToolResult) => void>> | undefined
 
   constructor(isOurs: (invocationId: string) => boolean) {
     this.#isOurs = isOurs
@@ -44,7 +45,7 @@ export class InFlight implements Iterable<Received> {
     if (isNamed) this.#named.set(call.invocationId, call)
   }
 
-  leave(call: Received): void {
+  leave(call: Received, result?: ToolResult): void {
     const { place } = call
     if (this.#calls[place] !== call) return
     const last = this.#calls.pop()
@@ -53,9 +54,24 @@ export class InFlight implements Iterable<Received> {
       last.place = place
     }
     if (this.#named.size > 0) this.#named.delete(call.invocationId)
-    if (this.#waiting === undefined) return
-    for (const tell of this.#waiting.get(call) ?? []) tell()
-    this.#waiting.delete(call)
+    if (this.#waiting !== undefined) this.tell(call.invocationId, result)
+  }
+
+  /** Tells the listeners of an invocation that it has left, or has settled elsewhere. */
+  tell(invocationId: string, result?: ToolResult): void {
+    const listeners = this.#waiting?.get(invocationId)
+    this.#waiting?.delete(invocationId)
+    for (const listener of listeners ?? []) listener(result)
+  }
+
+  /** Calls the listener once, when an invocation leaves or settles. Returns an unsubscribe function. */
+  next(invocationId: string, listener: (result?: ToolResult) => void): () => void {
+    const waiting = (this.#waiting ??= new Map())
+    const listeners = waiting.get(invocationId) ?? new Set()
+    waiting.set(invocationId, listeners.add(listener))
+    return () => {
+      if (listeners.delete(listener) && listeners.size === 0) waiting.delete(invocationId)
+    }
   }
 
   /** Returns the call of an invocation, if it is in flight. */
@@ -74,10 +90,9 @@ export class InFlight implements Iterable<Received> {
     return this.#calls.values()
   }
 
-  /** Waits until an invocation is no longer in flight. */
-  async left(invocationId: string): Promise<void> {
-    const call = this.get(invocationId)
-    if (call !== undefined) await this.#gone(call)
+  /** Waits until an invocation is no longer in flight. Returns its result, if it has one. */
+  async left(invocationId: string): Promise<ToolResult | undefined> {
+    return this.get(invocationId) && new Promise((resolve) => this.next(invocationId, resolve))
   }
 
   /** Waits until all calls have left. Cancels the rest after some milliseconds. */
@@ -88,13 +103,8 @@ export class InFlight implements Iterable<Received> {
       for (const { deadline } of this.#calls) deadline.cancel(reason)
     }, timerLength(milliseconds))
     await Promise.all(this.#arriving.keys())
-    await Promise.all(this.#calls.map((call) => this.#gone(call)))
+    await Promise.all(this.#calls.map(({ invocationId }) => this.left(invocationId)))
     clearTimeout(timer)
-  }
-
-  #gone(call: Received): Promise<void> {
-    const waiting = (this.#waiting ??= new Map())
-    return new Promise((tell) => waiting.set(call, [...(waiting.get(call) ?? []), tell]))
   }
 }
 

@@ -49,6 +49,8 @@ export interface PausedCall {
   readonly expiresAt: number
   /** Whether a person approved the call before a client was asked. */
   readonly isApproved: boolean
+  /** The client that holds the call now. */
+  readonly lease?: WaitingCall['lease']
   /** The number of the call's next event. */
   readonly seq: number
   readonly recording: Recording | undefined
@@ -66,7 +68,35 @@ export interface Resumption extends PausedCall {
   readonly isExpired?: true
 }
 
-/** Returns the invocation id in a token. There may be no such invocation. */
+/**
+ * A paused call as the host sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
+ * neither a copy of it nor its JSON is of use.
+ */
+export interface WaitingCall {
+  readonly invocationId: string
+  readonly callId: string | null
+  readonly toolName: string
+  readonly session: string
+  readonly reason: PauseReason
+  readonly prompt: string
+  /** Why a policy wants it asked. */
+  readonly why?: string
+  readonly meta?: Readonly<Record<string, unknown>>
+  /** The args, with secrets masked. */
+  readonly args: unknown
+  /** Milliseconds since the epoch, as `expiresAt` and `until`. */
+  readonly createdAt: number
+  readonly expiresAt: number
+  /** The client that is at it. */
+  readonly lease?: { readonly holder: string; readonly until: number }
+}
+
+/** Returns the invocation that a token or a waiting call names. There may be no such invocation. */
 export function invocationOf(token: unknown): string {
-  return typeof token === 'string' ? token.slice(0, Math.max(0, token.lastIndexOf('.'))) : ''
+  if (typeof token === 'string') return token.slice(0, Math.max(0, token.lastIndexOf('.')))
+  try {
+    return String((token as WaitingCall).invocationId)
+  } catch {
+    return '' // what it is tells the part that redeems it
+  }
 }

@@ -144,6 +144,8 @@ export interface RecoverOptions {
 export interface Recovery {
   /** The results of the closed calls. Put them into conversations that lack them. */
   readonly sealed: readonly ToolResult[]
-  /** The calls that were left as they are: those that wait for an answer, and with `'manual'` all. */
+  /** The calls of dead executors that `'manual'` left as they are. */
   readonly kept: readonly ToolCallRecord[]
+  /** The calls that waited too long, as `expire` closes them. */
+  readonly expired: readonly ToolCallSnapshot[]
 }

@@ -42,23 +42,24 @@ function over(
     const isTold = recorder !== undefined || isWatched(received, kernel)
     const told = isTold ? publishOutcome(received, kernel, outcome, recorder) : outcome.result
     if (isThenable(told)) return written(told, received, kernel)
-    kernel.leave(received)
+    kernel.inFlight.leave(received, told)
     return told
   } catch (thrown) {
-    kernel.leave(received)
+    kernel.inFlight.leave(received)
     return failed(received, kernel, thrown)
   }
 }
 
 /** Waits for the write of an outcome. */
 async function written(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
+  let result: ToolResult
   try {
-    return await told
+    result = await told
   } catch (thrown) {
-    return failed(received, kernel, thrown)
-  } finally {
-    kernel.leave(received)
+    result = failed(received, kernel, thrown)
   }
+  kernel.inFlight.leave(received, result)
+  return result
 }
 
 /** Writes the paused call before it emits `call:paused`, so that every emitted token can be redeemed. */

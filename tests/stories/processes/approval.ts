@@ -37,8 +37,9 @@ if (step === 'ask') {
 } else {
   try {
     const recovery = await executor.recover()
+    const waiting = await executor.waiting()
     const { status, id, invocationId, content } = await executor.decide(token, 'allow', { decidedBy: 'ada' })
-    say({ status, id, invocationId, content, sealed: recovery.sealed.length, kept: recovery.kept.length })
+    say({ status, id, invocationId, content, sealed: recovery.sealed.length, kept: waiting.length })
   } catch (error) {
     say({ code: isToolError(error) ? error.code : String(error) })
   }

@@ -1,0 +1,69 @@
+import { publish, type ToolEvent } from '../kernel/call/events.ts'
+import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import { ApprovalExpiredError, ClientToolError, statusOf, type ToolError } from '../kernel/errors.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { modelLine } from '../kernel/outcome/failure.ts'
+import { foldEvent } from './fold.ts'
+import type { Found } from './journal.ts'
+import type { JournalRecorder } from './recorder.ts'
+
+/** The end of a call that no executor runs. */
+export interface Closing {
+  readonly event: ToolEvent
+  /** The settled record, which has the content for the model. */
+  readonly record: ToolCallRecord
+}
+
+/** Settles the record of a call that no executor runs. Writes nothing. */
+export function closing(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
+  const { id: invocationId, callId, name: toolName, session, toolCallId, seq, createdAt } = record
+  const { awaits: _over, ...journal } = record.journal ?? { caller: 'model' as const, owner: '', fence: 0 }
+  const { principal } = journal
+  const timestamp = Date.now()
+  Object.assign(error, { toolName, callId, invocationId })
+  const event: ToolEvent = {
+    event: 'call:settled',
+    invocationId,
+    callId,
+    ...(toolCallId !== undefined && { id: toolCallId }),
+    toolName,
+    session,
+    ...(principal !== undefined && { principal }),
+    seq,
+    timestamp,
+    status: statusOf(error),
+    effect,
+    error,
+    durationMs: timestamp - createdAt,
+  }
+  const result = [{ type: 'text' as const, text: modelLine(error, true) }]
+  return { event, record: { ...foldEvent(record, event), journal: { ...journal, result, failure: error.toJSON() } } }
+}
+
+/** Takes over a call that no executor runs, and closes it. Returns `undefined` if another executor was first. */
+export async function close(
+  { record: before, fence }: Found,
+  error: ToolError,
+  effect: ToolCallRecord['effect'],
+  recorder: JournalRecorder,
+  kernel: Kernel,
+): Promise<ToolCallRecord | undefined> {
+  const taken = await recorder.takeOver(before, fence)
+  if (taken === null) return undefined
+  const { event, record } = closing(before, error, effect)
+  const journal = { ...record.journal!, owner: taken.owner, fence: taken.number }
+  const closed = await recorder.seal({ ...record, journal }, taken)
+  if (closed === undefined) return undefined
+  const digest = closed.journal?.digest
+  publish({ ...event, ...(digest !== undefined && { digest }) }, undefined, kernel)
+  if (before.journal?.awaits !== undefined) kernel.approvals.forget(before.journal.awaits.digest)
+  kernel.inFlight.tell(closed.id)
+  return closed
+}
+
+/** Makes the error of a call that waited too long. */
+export function expiry({ reason }: PauseRecord): ToolError {
+  return reason === 'approval'
+    ? new ApprovalExpiredError('The request for approval was not answered in time.')
+    : new ClientToolError('The client did not answer in time.')
+}

@@ -1,0 +1,114 @@
+import type { ToolResult } from '../kernel/call/call.ts'
+import { timerLength } from '../kernel/call/deadline.ts'
+import { ToolCancelledError } from '../kernel/errors.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { awaitJournal } from './journal-timeout.ts'
+import type { Journal } from './journal.ts'
+
+/** How often to look, in milliseconds: beside a watch, without one, and if each call is read alone. */
+const watched = 5_000
+const [soonest, latest] = [25, 500]
+const alone = 1_000
+
+/** What a look at a call that is not in flight here found. */
+interface Look {
+  /** Its result, if it has settled. */
+  readonly result?: ToolResult
+  /** When to look again at the latest, in milliseconds since the epoch. */
+  readonly until?: number
+}
+
+/**
+ * Waits until a call has settled.
+ *
+ * @param look Looks for a call that is not in flight here. Called again after each hint that it has changed.
+ * @param watch Subscribes to such hints. Returns an unsubscribe function.
+ * @throws `E_TOOL_CANCELLED` if the signal aborts.
+ */
+export async function untilSettled(
+  invocationId: string,
+  { inFlight }: Kernel,
+  signal: AbortSignal | undefined,
+  look: () => Promise<Look>,
+  watch: (hint: () => void) => () => void = () => () => {},
+): Promise<ToolResult> {
+  for (;;) {
+    if (signal?.aborted) throw new ToolCancelledError('The wait for the call was given up.', { cause: signal.reason })
+    let wake = (_result?: ToolResult): void => {}
+    const change = new Promise<ToolResult | undefined>((resolve) => (wake = resolve))
+    const hint = (): void => wake()
+    const stops = [inFlight.next(invocationId, wake), () => signal?.removeEventListener('abort', hint)]
+    signal?.addEventListener('abort', hint)
+    try {
+      if (inFlight.get(invocationId) === undefined) {
+        stops.push(watch(hint)) // before the look, so that no change is missed
+        const { result, until } = await look()
+        if (result !== undefined) return result
+        const timer = setTimeout(hint, timerLength(until === undefined ? Infinity : until - Date.now() + 1))
+        stops.push(() => clearTimeout(timer))
+      }
+      const result = await change
+      if (result !== undefined && result.status !== 'pending') return result
+    } catch (error) {
+      if (!signal?.aborted) throw error // else the journal may have closed with the executor
+    } finally {
+      for (const stop of stops) stop()
+    }
+  }
+}
+
+/** Gives hints of changes in a journal: at once if it has a watch, and by looking now and then. */
+export class Hints {
+  readonly #journal: Journal
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #unwatch: (() => void) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #interval = soonest
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  /** Calls the listener when an invocation may have changed. Returns an unsubscribe function. */
+  on(invocationId: string, listener: () => void): () => void {
+    const listeners = this.#waiting.get(invocationId) ?? new Set()
+    this.#waiting.set(invocationId, listeners.add(listener))
+    this.#unwatch ??= this.#journal.watch?.((changed) => this.#tell([changed]))
+    this.#interval = soonest
+    clearTimeout(this.#timer)
+    this.#plan()
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#waiting.get(invocationId) === listeners) this.#waiting.delete(invocationId)
+      if (this.#waiting.size > 0) return
+      clearTimeout(this.#timer)
+      this.#unwatch?.()
+      this.#unwatch = undefined
+    }
+  }
+
+  #plan(): void {
+    const between = typeof this.#journal.settledOf === 'function' ? this.#interval : alone
+    const pause = this.#unwatch === undefined ? between : watched
+    this.#interval = Math.min(latest, this.#interval * 2)
+    this.#timer = setTimeout(() => void this.#sweep(), pause)
+  }
+
+  async #sweep(): Promise<void> {
+    const ids = [...this.#waiting.keys()]
+    try {
+      const settled = await awaitJournal(this.#journal.settledOf?.(ids), (found) =>
+        found?.map(({ record }) => record.id),
+      )
+      this.#tell(settled ?? ids)
+    } catch {
+      this.#tell(ids) // each reads its record, and so gets the error
+    }
+    clearTimeout(this.#timer)
+    if (this.#waiting.size > 0) this.#plan()
+  }
+
+  #tell(ids: readonly string[]): void {
+    for (const id of ids) for (const listener of this.#waiting.get(id) ?? []) listener()
+  }
+}

@@ -1,0 +1,88 @@
+import { sha256 } from '#sha256'
+import { invocationOf, type WaitingCall } from '../kernel/call/pause.ts'
+import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import { InvalidConfigurationError } from '../kernel/errors.ts'
+import type { WaitingQuery } from '../kernel/executor-types.ts'
+import { isSettled } from './record.ts'
+
+/** How far the clocks of two machines may be apart, in milliseconds. */
+const skew = 30_000
+const longestHolder = 1_024
+
+/** What names a pause: its invocation, and the SHA-256 of its token. A lease changes neither. */
+export interface PauseKey {
+  readonly invocationId: string
+  readonly digest: string
+}
+
+/** The pauses of the waiting calls that were listed. Nothing else can stand for them. */
+const listed = new WeakMap<object, PauseKey>()
+
+/** Returns the pause that a token or a listed call names. Returns `undefined` for anything else. */
+export function keyOf(token: unknown): PauseKey | undefined {
+  if (typeof token === 'string') return { invocationId: invocationOf(token), digest: sha256(token) }
+  return typeof token === 'object' && token !== null ? listed.get(token) : undefined
+}
+
+/** Makes the waiting call of a record, as the host sees it. */
+export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: unknown = record.input): WaitingCall {
+  const { id: invocationId, callId, name: toolName, session, approval, createdAt } = record
+  const { reason, expiresAt, prompt = approval.prompt ?? '', digest } = paused
+  const { why, meta } = approval
+  const lease = livingLease(paused)
+  const call: WaitingCall = Object.freeze({
+    invocationId,
+    callId,
+    toolName,
+    session,
+    reason,
+    prompt,
+    ...(why !== undefined && { why }),
+    ...(meta && { meta }),
+    args,
+    createdAt,
+    expiresAt,
+    ...(lease && { lease }),
+  })
+  listed.set(call, { invocationId, digest })
+  return call
+}
+
+/** Returns the pause of a record that still waits, unless it has expired. */
+export function pauseOf({ state, journal }: ToolCallRecord, now: number = Date.now()): PauseRecord | undefined {
+  const paused = isSettled(state) ? undefined : journal?.awaits
+  return paused !== undefined && paused.expiresAt >= now ? paused : undefined
+}
+
+/** Whether a query takes a waiting call. */
+export function isWanted({ id, session }: ToolCallRecord, { reason }: PauseRecord, query: WaitingQuery): boolean {
+  return (
+    (query.session === undefined || query.session === session) &&
+    (query.invocationId === undefined || query.invocationId === id) &&
+    (query.reason === undefined || query.reason === reason)
+  )
+}
+
+/** Returns the lease of a pause, unless it has run out. A lease of a time to come is void: the clock was set back. */
+export function livingLease({ lease }: PauseRecord): WaitingCall['lease'] {
+  const now = Date.now()
+  if (lease === undefined || lease.until <= now || lease.since > now + skew) return undefined
+  return Object.freeze({ holder: lease.holder, until: lease.until })
+}
+
+/** Returns a pause with a new lease. Returns `undefined` if another client holds it. */
+export function leased(paused: PauseRecord, holder: string, milliseconds: number): PauseRecord | undefined {
+  const living = livingLease(paused)
+  if (living !== undefined && living.holder !== holder) return undefined
+  const since = Date.now()
+  return { ...paused, lease: { holder, since, until: Math.min(since + milliseconds, paused.expiresAt) } }
+}
+
+/** @throws `E_INVALID_CONFIGURATION` if the holder or the length of a lease is wrong. */
+export function requireLease(holder: string, milliseconds: number): void {
+  if (typeof holder !== 'string' || holder === '' || holder.length > longestHolder) {
+    throw new InvalidConfigurationError(`The holder of a lease is text of 1 to ${longestHolder} characters.`)
+  }
+  if (typeof milliseconds === 'number' && milliseconds > 0) return
+  throw new InvalidConfigurationError(`A lease lasts a number of milliseconds above 0, got ${String(milliseconds)}.`)
+}

@@ -174,6 +174,26 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     await expect(missing).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('3F000') })
   })
 
+  test('postgresJournal takes no living owner for dead after the clock of the server was set ahead', async () => {
+    const schema = await newSchema()
+    let hours = 0
+    const stepping = {
+      query: async (text: string, values?: unknown[]) =>
+        pool.query<Record<string, unknown>>(
+          text.replaceAll('clock_timestamp()', `(clock_timestamp() + interval '${hours} hours')`),
+          values,
+        ),
+    }
+    const journal = promising(postgresJournal(stepping, { schema }).journal)
+    await journal.claim(recordOf('a'), 'other')
+    for (const owner of ['other', 'mine']) await journal.beat(owner)
+    hours = 1
+    expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(60_000)
+    // The other owner has not beaten since, although this one has.
+    await journal.beat('mine')
+    expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(60_000)
+  })
+
   describe('postgresJournal, when the connection', () => {
     async function behindProxy(): Promise<{ proxy: Proxy; url: string }> {
       const proxy = await startProxy(address)

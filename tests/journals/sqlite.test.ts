@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { InvalidConfigurationError, JournalError } from 'toolwright'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
@@ -164,6 +164,18 @@ describe('sqliteJournal tells how long an owner has been silent', () => {
     const idle = (await idleOf(byWall, byUptime)) ?? -1
     expect(idle).toBeGreaterThanOrEqual(expected)
     if (expected < Infinity) expect(idle).toBeLessThan(expected + hour / 2)
+  })
+
+  test.each([1, -1])('if the wall clock is set by %i h, and finds no living owner dead', async (hours) => {
+    onTestFinished(() => void vi.useRealTimers())
+    const { journal } = open(newFile())
+    await journal.beat('mine')
+    await journal.claim(recordOf('a'), 'mine')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * hour })
+    expect(await listOf(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
+    expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(30_000)
+    await journal.beat('mine')
+    expect(await listOf(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
   })
 
   test('by when its page was read, however long the caller takes over each record', async () => {

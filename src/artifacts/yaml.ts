@@ -1,0 +1,91 @@
+/**
+ * YAML documents, with the queries of JSON. It reads values; it keeps no comments and no anchors. Tags produce only plain
+ * values.
+ *
+ * @module
+ */
+import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../index.ts'
+import { jsonQueries } from './_json-queries.ts'
+import { once } from './_once.ts'
+
+/** How many aliases may stand for others, so that a short text cannot become a huge value. */
+const mostAliases = 100
+/** How deep a text may be indented or nested. The parser goes down by calls. */
+const deepest = 200
+
+/**
+ * A result that is YAML 1.2. Several documents in one text are an array. Needs the package `yaml`.
+ *
+ * The text is parsed once, on the first query. All methods that need its value throw `E_ARTIFACT` if it has more than 262,144
+ * bytes (`static largest` of a subclass), is not YAML, is nested too deeply, or has too many aliases.
+ *
+ * @example
+ * ```ts
+ * import { tool } from 'toolwright'
+ * import { YamlArtifact } from 'toolwright/artifacts/yaml'
+ *
+ * const settings = tool({
+ *   name: 'read_settings',
+ *   description: 'Reads the settings',
+ *   artifact: YamlArtifact,
+ *   handler: () => 'server:\n  port: 8080\n',
+ * })
+ * ```
+ * @see https://yaml.org/spec/1.2.2/
+ * @experimental
+ */
+export class YamlArtifact extends JsonArtifact {
+  static override readonly kind: string = 'yaml'
+  static override readonly mediaType: string = 'application/yaml'
+  static override readonly mediaTypes: readonly string[] = ['application/yaml', 'application/x-yaml', 'text/yaml']
+  static override readonly queries: Readonly<Record<string, ArtifactQuery>> = jsonQueries
+  /** The most bytes of a text that is parsed: the event loop waits meanwhile. */
+  static readonly largest: number = 262_144
+  readonly #value: () => Promise<unknown> = once(() => this.#parse())
+
+  /** Returns the value of the document, or an array of the values of several. @throws `E_ARTIFACT` as above. */
+  override value(): Promise<unknown> {
+    return this.#value()
+  }
+
+  async #parse(): Promise<unknown> {
+    const { largest } = this.constructor as typeof YamlArtifact
+    if (this.byteLength() > largest) {
+      throw new ArtifactError(
+        `The artifact has ${this.byteLength().toLocaleString('en')} bytes of YAML, too many to parse. Ask about its lines instead.`,
+      )
+    }
+    const text = await this.asString()
+    if (isTooDeep(text)) throw new ArtifactError(`The artifact is nested more than ${deepest} deep.`)
+    const { parseAllDocuments } = await import('yaml').catch((cause: unknown) => {
+      throw new ArtifactError('YAML needs the package yaml (npm install yaml).', { cause })
+    })
+    try {
+      const documents = parseAllDocuments(text, { schema: 'core', logLevel: 'error', prettyErrors: false })
+      const values = documents.map((document): unknown => {
+        const [error] = document.errors
+        if (error !== undefined) throw error
+        return document.toJS({ maxAliasCount: mostAliases })
+      })
+      return values.length > 1 ? values : (values[0] ?? null)
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new ArtifactError(`The artifact cannot be read as YAML: ${reason.slice(0, 200)}`, { cause })
+    }
+  }
+}
+
+/** Counts what can nest on one line, and the widths of indentations. Texts are refused that only might be too deep. */
+function isTooDeep(text: string): boolean {
+  let open = 0
+  for (const line of text.split('\n')) {
+    const [indentation = ''] = /^[ \-?:]*/.exec(line) ?? []
+    if (indentation.length > deepest * 2) return true
+    for (const character of line) {
+      if (character === '[' || character === '{') open++
+      else if ((character === ']' || character === '}') && open > 0) open--
+      if (open > deepest) return true
+    }
+  }
+  return false
+}

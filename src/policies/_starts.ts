@@ -26,10 +26,14 @@ export interface Limit<Counted extends Tally> {
   readonly tools: readonly ToolName[] | undefined
   create(): Counted
   readonly calls: number
+  /** Whether each `callId` is counted apart. Default: `false`. */
+  readonly isByCall?: boolean
   /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how many calls are allowed, and of what. */
   refusal(tally: Counted, allowance: string): string | undefined
   /** Counts a call that has begun. */
   begun(tally: Counted): void
+  /** Called with the tally of each call that is decided on, for a policy that adds to it. */
+  decided?(tally: Counted, context: ToolContext): void
 }
 
 /** A policy and the observer that counts for it. */
@@ -53,7 +57,11 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
   // A tool's identity has no line break, so keys of different kinds never collide.
-  function keyOf({ session, principal }: Counting, tool: ToolDefinition): string {
+  function keyOf(counting: Counting, tool: ToolDefinition): string {
+    return limit.isByCall === true ? `${scopeOf(counting, tool)}\n${counting.callId}` : scopeOf(counting, tool)
+  }
+
+  function scopeOf({ session, principal }: Counting, tool: ToolDefinition): string {
     if (per === 'principal') return principal === undefined ? `\n${session}` : `principal\n${principal}`
     return per === 'session' ? session : per === 'tool' ? identityOf(tool) : `${identityOf(tool)}\n${session}`
   }
@@ -75,6 +83,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (known !== undefined) return known.decision
     // A call that a client has answered began when the client was asked.
     const decision = call.resumption?.reason === 'client' ? undefined : decideNew(call)
+    limit.decided?.(tallyOf(keyOf(call, call.tool)), context)
     decided.set(context, { decision })
     return decision
   }
@@ -133,6 +142,7 @@ const whose: Readonly<Record<LimitedBy, string>> = {
 interface Counting {
   readonly session: string
   readonly principal?: string | undefined
+  readonly callId: string | null
 }
 
 /** Returns the key of a call among the calls that share a limit. */

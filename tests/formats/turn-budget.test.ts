@@ -81,7 +81,7 @@ test('a program gets its whole value', async () => {
   const [call] = [
     { type: 'tool_use', id: '0', name: 'say', input: {}, caller: { type: 'code_execution_20260120', tool_id: 'x' } },
   ]
-  const message = { role: 'assistant', content: [call!] }
+  const message = { role: 'assistant', content: [call] }
   const reply = anthropic().results(await said(8_000), message, { tokens: 10 })
   expect(JSON.parse(reply.content[0]!.content as string)).toBe('word '.repeat(1_600))
 })

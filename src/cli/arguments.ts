@@ -28,6 +28,8 @@ export interface Command {
 export interface Given {
   readonly positionals: readonly string[]
   text(option: string): string | undefined
+  /** Returns every value of an option that may come several times. */
+  texts(option: string): readonly string[]
   flag(option: string): boolean
   /** Returns an option as a whole number. Throws a UsageError if it is not one, or less than `least`. */
   count(option: string, least: number): number | undefined
@@ -53,6 +55,10 @@ export function given(command: Command, words: readonly string[]): Given {
   return {
     positionals,
     text,
+    texts(option) {
+      const value = values[option]
+      return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+    },
     flag: (option) => values[option] === true,
     count(option, least) {
       const value = text(option)

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from '../index.ts'
-import type { Command } from './arguments.ts'
+import { UsageError, type Command } from './arguments.ts'
+import { linesOf } from './check.ts'
 import { formatHelp, formatNamed } from './formats.ts'
 import { answer, note, wordsOf } from './host.ts'
 import { loadTools } from './module.ts'
@@ -14,14 +15,18 @@ Prints the definitions of the tools that the module exports: all of them, or wit
 --format those that models may see, as the provider's request takes them.
 
   ${formatHelp}
+  --strict          with --format: strict definitions, if tools can have them. Prints on
+                    stderr what their schemas lose.
   -h, --help`,
-  options: { format: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  options: { format: { type: 'string' }, strict: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   takes: [1, 1],
 
   async perform(options, host) {
     const [path = ''] = options.positionals
     const named = options.text('format')
-    const format = named === undefined ? undefined : formatNamed(named, host)
+    const isStrict = options.flag('strict')
+    if (isStrict && named === undefined) throw new UsageError('--strict needs --format: a provider is strict or not.')
+    const format = named === undefined ? undefined : formatNamed(named, host, isStrict)
     const define = (tools: readonly ToolDefinition[]): unknown[] =>
       format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
     const tools = (await loadTools(path, host)).list().filter((tool) => {
@@ -33,6 +38,7 @@ Prints the definitions of the tools that the module exports: all of them, or wit
       }
     })
     await answer(host, define(tools))
+    if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(linesOf)) note(host, line)
     return 0
   },
 }

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { isToolError } from '../index.ts'
 import { given, UsageError, type Command } from './arguments.ts'
 import { call } from './call.ts'
+import { check } from './check.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
 import { list } from './list.ts'
@@ -9,7 +10,7 @@ import { mcp } from './mcp.ts'
 import { run } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [run, call, list, id, mcp].map((command) => [command.name, command]),
+  [run, call, list, id, mcp, check].map((command) => [command.name, command]),
 )
 
 const help = `\
@@ -18,6 +19,7 @@ Usage: toolwright <command> …
   run <module> [message.json | -]      runs the calls of a message, and prints the reply
   call <module> <tool> [args-json]     runs one call, and prints its result
   list <module>                        prints the definitions of the tools
+  check <module>                       prints what the schemas lose with each provider
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
   mcp --workspace DIR                  serves tools for the files and commands of a directory
@@ -27,7 +29,8 @@ Usage: toolwright <command> …
 
 A module is any JavaScript or TypeScript file that exports tools. The answer goes to
 stdout, everything else to stderr. Exit codes: 0 if every call has settled, 1 if a call
-did not end ok and --fail-on-error is set, or the answer could not be written, 2 if the
+did not end ok and --fail-on-error is set, a schema lost what --fail-on names, or the
+answer could not be written, 2 if the
 usage is wrong, or a module or message cannot be read.
 `
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { Format, ToolCall } from '../index.ts'
-import { definer, type SchemaOptions } from './_definitions.ts'
+import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { definer } from './_definitions.ts'
 import { providers, type DialectName } from './_dialects.ts'
 import { callersOf, defined, programOf } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
@@ -19,6 +19,7 @@ import {
   type FormatOptions,
   type Media,
 } from './_render.ts'
+import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { JsonValue, ObjectSchema } from './_types.ts'
 
@@ -98,9 +99,18 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
 export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
   const { version = 7 } = options
   const carry = (media: Media): AiSdkFile => filePart(media, version) as AiSdkFile
-  const { definitions, report, lift } = definer<AiSdkTool>(
+  const optionsOf = (tool: ToolDefinition): unknown => tool.libraryOptions['ai-sdk']
+  const schemas = schemasOf(
     {
-      optionsOf: (tool) => tool.libraryOptions['ai-sdk'],
+      provider: options.dialect === undefined ? undefined : providers[options.dialect],
+      optionsOf,
+      replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
+    },
+    options,
+  )
+  const definitions = definer<AiSdkTool>(
+    {
+      optionsOf,
       reach(tool) {
         const { deferLoading } = tool
         const allowedCallers = callersOf(tool, 'direct', 'code_execution_20260120')
@@ -115,8 +125,6 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
         }
         return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
       },
-      replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
-      provider: options.dialect === undefined ? undefined : providers[options.dialect],
       define({ name, description, inputSchema }, given, { strict, examples }) {
         const inputExamples = examples.map((input) => ({ input }))
         return {
@@ -131,11 +139,12 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       },
     },
     options,
+    schemas.plansOf,
   )
   return {
     name: 'ai-sdk',
     definitions,
-    report,
+    report: schemas.report,
 
     detect(message) {
       if (typeof read(message, 'finishReason') === 'string' && Array.isArray(read(message, 'toolCalls'))) return true
@@ -152,7 +161,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       if (calls.length === 0) {
         requireOwn(message, 'ai-sdk', isOwn(message), 'a result of `generateText`, its `toolCalls`, or messages')
       }
-      return lift(calls, tools)
+      return schemas.lift(calls, tools)
     },
 
     results(results, message, budget) {

@@ -3,12 +3,13 @@
  *
  * @module
  */
-import type { Format, ToolCall } from '../index.ts'
-import { definer, takeTyped, type SchemaOptions } from './_definitions.ts'
+import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { definer, takeTyped } from './_definitions.ts'
 import { providers, type Provider } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { callersOf, programOf } from './_program.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
+import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
@@ -92,16 +93,23 @@ export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicR
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
 export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
-  const { definitions, report, lift } = definer<AnthropicTool>(
+  const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['anthropic']
+  const schemas = schemasOf(
     {
-      optionsOf: (tool) => tool.providerOptions['anthropic'],
+      provider: limited(options),
+      optionsOf,
+      replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
+    },
+    options,
+  )
+  const definitions = definer<AnthropicTool>(
+    {
+      optionsOf,
       reach: (tool) => ({
         allowed_callers: callersOf(tool, 'direct', 'code_execution_20260120'),
         defer_loading: tool.deferLoading,
       }),
       take: takeTyped,
-      replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
-      provider: limited(options),
       define({ name, description, inputSchema }, given, { strict, examples }) {
         if (!isCustom(given)) return { name, ...given }
         return {
@@ -115,11 +123,12 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
       },
     },
     options,
+    schemas.plansOf,
   )
   return {
     name: 'anthropic',
     definitions,
-    report,
+    report: schemas.report,
 
     detect(message) {
       const assistant = assistantOf(message)
@@ -134,7 +143,7 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
       const uses = toolUses(message)
       if (uses.length === 0)
         requireOwn(message, 'anthropic', isOwn(message), 'a response, an assistant message or its `content`')
-      return lift(uses.map(callOf), tools)
+      return schemas.lift(uses.map(callOf), tools)
     },
 
     results(results, message, budget) {

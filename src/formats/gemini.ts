@@ -4,11 +4,12 @@
  *
  * @module
  */
-import type { Format, ToolCall } from '../index.ts'
+import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { providers } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
+import { schemasOf } from './_schemas.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
@@ -93,9 +94,19 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  */
 export function gemini(options: GeminiOptions = {}): GeminiFormat {
   const isOpenapi = options.parameters === 'openapi'
-  const { definitions, report, lift } = definer<GeminiFunction>(
+  const optionsOf = ({ providerOptions }: ToolDefinition): unknown =>
+    providerOptions['google'] ?? providerOptions['gemini']
+  const schemas = schemasOf(
     {
-      optionsOf: ({ providerOptions }) => providerOptions['google'] ?? providerOptions['gemini'],
+      provider: providers[isOpenapi ? 'gemini-openapi' : 'gemini'],
+      optionsOf,
+      replaces: (given) => Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema'),
+    },
+    options,
+  )
+  const definitions = definer<GeminiFunction>(
+    {
+      optionsOf,
       take(given, isHosted) {
         const names = Object.keys(given)
         const strange = isHosted
@@ -106,8 +117,6 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
           ? { fault: 'they name no tool, such as googleSearch' }
           : { options: given }
       },
-      replaces: (given) => Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema'),
-      provider: providers[isOpenapi ? 'gemini-openapi' : 'gemini'],
       define({ name, description, inputSchema }, given) {
         const hasOwn = Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema')
         // As `parameters`, an object without properties is refused.
@@ -117,6 +126,7 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
       },
     },
     options,
+    schemas.plansOf,
   )
   return {
     name: 'gemini',
@@ -141,10 +151,10 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
       if (calls.length === 0) {
         requireOwn(message, 'gemini', isEach(message, isOwn), 'a response, its chunks, a content or its `parts`')
       }
-      return lift(calls, tools)
+      return schemas.lift(calls, tools)
     },
 
-    report,
+    report: schemas.report,
 
     results(results, message, budget) {
       const parts = answers(results, options, callsOf(message), budget).map((answer) => {

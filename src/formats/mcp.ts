@@ -114,7 +114,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
         },
       },
       options,
-    ).definitions,
+    ),
 
     calls(message) {
       const isOwn = isEach(

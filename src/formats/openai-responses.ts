@@ -3,12 +3,13 @@
  *
  * @module
  */
-import type { Format, ToolCall } from '../index.ts'
-import { definer, takeTyped, type SchemaOptions } from './_definitions.ts'
+import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { definer, takeTyped } from './_definitions.ts'
 import { providers } from './_dialects.ts'
 import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
+import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
@@ -71,16 +72,23 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=responses
  */
 export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiResponsesFormat {
-  const { definitions, report, lift } = definer<OpenAiResponsesTool>(
+  const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
+  const schemas = schemasOf(
     {
-      optionsOf: (tool) => tool.providerOptions['openai'],
+      provider: providers.openai,
+      optionsOf,
+      replaces: ({ type = 'function', ...given }) => type !== 'function' || Object.hasOwn(given, 'parameters'),
+    },
+    options,
+  )
+  const definitions = definer<OpenAiResponsesTool>(
+    {
+      optionsOf,
       reach: (tool) => ({
         allowed_callers: callersOf(tool, 'direct', 'programmatic'),
         defer_loading: tool.deferLoading,
       }),
       take: takeTyped,
-      replaces: ({ type = 'function', ...given }) => type !== 'function' || Object.hasOwn(given, 'parameters'),
-      provider: providers.openai,
       define({ name, description, inputSchema }, given, { strict }) {
         const { type = 'function' } = given
         if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
@@ -90,11 +98,12 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
       },
     },
     options,
+    schemas.plansOf,
   )
   return {
     name: 'openai-responses',
     definitions,
-    report,
+    report: schemas.report,
 
     detect(message) {
       return read(message, 'object') === 'response' || itemsOf(message).some(isOwn)
@@ -109,7 +118,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
           isReadable(message),
           'a response, its `output` or the items of a conversation',
         )
-      return lift(calls.map(callOf), tools)
+      return schemas.lift(calls.map(callOf), tools)
     },
 
     results(results, message, budget) {

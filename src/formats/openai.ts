@@ -4,11 +4,12 @@
  *
  * @module
  */
-import type { Format, ToolCall } from '../index.ts'
-import { definer, type SchemaOptions } from './_definitions.ts'
+import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { definer } from './_definitions.ts'
 import { providers } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
+import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
@@ -76,9 +77,19 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  */
 export function openai(options: OpenAiOptions = {}): OpenAiFormat {
   const toolTypes: readonly unknown[] = ['function', 'custom', ...(options.toolTypes ?? [])]
-  const { definitions, report, lift } = definer<OpenAiTool>(
+  const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
+  const schemas = schemasOf(
     {
-      optionsOf: (tool) => tool.providerOptions['openai'],
+      provider: providers[options.dialect ?? 'openai'],
+      optionsOf,
+      replaces: ({ type = 'function', ...given }) =>
+        Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
+    },
+    options,
+  )
+  const definitions = definer<OpenAiTool>(
+    {
+      optionsOf,
       take(given, isHosted) {
         const { type = isHosted ? undefined : 'function' } = given
         if (!toolTypes.includes(type)) {
@@ -95,9 +106,6 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
           fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
         }
       },
-      replaces: ({ type = 'function', ...given }) =>
-        Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
-      provider: providers[options.dialect ?? 'openai'],
       define({ name, description, inputSchema }, given, { strict }) {
         const { type = 'function', ...rest } = given
         if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
@@ -107,11 +115,12 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
       },
     },
     options,
+    schemas.plansOf,
   )
   return {
     name: 'openai',
     definitions,
-    report,
+    report: schemas.report,
 
     detect(message) {
       if (isObject(read(message, 'choices', 0, 'message'))) return true
@@ -131,7 +140,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
       if (calls.length === 0) {
         requireOwn(message, 'openai', isOwn(message), 'a completion, an assistant message or its `tool_calls`')
       }
-      return lift(calls, tools)
+      return schemas.lift(calls, tools)
     },
 
     results(results, message, budget) {

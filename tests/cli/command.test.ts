@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { computeCallId } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { missing, program as serverProgram } from '../servers/installed.ts'
 import { ended, file, moduleOf, openaiMessage, place, program, start, storyTools, toolwright } from './_command.ts'
 
 const hostile = moduleOf('hostile.ts')
@@ -233,6 +234,71 @@ describe('--events', { timeout }, () => {
     ])
     expect(stderr).not.toContain('token')
     expect(stderr).not.toMatch(unsafe)
+  })
+})
+
+describe('toolwright check', { timeout }, () => {
+  test('prints the table that the page of the formats shows', async () => {
+    const { code, stdout, stderr } = await toolwright(['check', storyTools, '--strict'])
+    const page = readFileSync(join(import.meta.dirname, '../../src/formats/README.md'), 'utf8')
+    const [, table = ''] = /check tests\/stories\/tools\.ts --strict\n([^]*?)\n…/.exec(page) ?? []
+    expect(table).toMatch(/^tool  +anthropic  +openai  +gemini\n/)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.startsWith(`${table}\n`)).toBe(true)
+    expect(stdout).toContain('\n  search_book /properties/limit: nullable (null leaves it out)\n')
+  })
+
+  test('prints the reports as JSON, and fails on what it is told', async () => {
+    const [json, loss, refused] = await Promise.all([
+      toolwright(['check', storyTools, '--format', 'openai', '--format', 'gemini@openapi', '--json']),
+      toolwright(['check', storyTools, '--fail-on', 'loss']),
+      toolwright(['check', storyTools, '--fail-on', 'refused', '--strict']),
+    ])
+    const reports = JSON.parse(json.stdout) as Record<string, { toolName: string; losses: unknown[] }[]>
+    expect(Object.keys(reports)).toEqual(['openai', 'gemini@openapi'])
+    expect(reports['openai']?.map(({ toolName, losses }) => [toolName, losses.length])).toEqual(
+      ['get_forecast', 'convert_length', 'exchange', 'search_book', 'keep_notes'].map((name) => [name, 0]),
+    )
+    expect([json.code, loss.code, refused.code]).toEqual([0, 1, 0])
+  })
+
+  test('says which tools a limit of the request leaves without strictness', async () => {
+    const { code, stdout } = await toolwright([
+      'check',
+      moduleOf('wide.ts'),
+      '--strict',
+      '--format',
+      'anthropic',
+      '--fail-on',
+      'refused',
+    ])
+    expect(stdout).toMatch(/^three +not as asked: 36 optional fields in strict tools in one request, 24 are taken$/m)
+    expect(stdout).toMatch(/^anthropic: 36 optional fields .*: 2 tools stay non-strict$/m)
+    expect(code).toBe(1)
+  })
+
+  test.skipIf(missing !== undefined)('reads the tools of an MCP server', async () => {
+    const server = `${process.execPath} ${serverProgram('mcp-server-everything')} stdio`
+    const { code, stdout } = await toolwright(['check', '--mcp', server, '--format', 'openai', '--strict'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^echo +strict \(\d+\)$/m)
+  })
+
+  test.each([
+    [['check'], /Give a module or --mcp, and not both\./],
+    [['check', storyTools, '--mcp', 'x'], /Give a module or --mcp, and not both\./],
+    [['check', storyTools, '--fail-on', 'all'], /--fail-on takes loss or refused, got "all"\./],
+    [['list', storyTools, '--strict'], /--strict needs --format/],
+  ])('refuses %j', async (words, says) => {
+    const { code, stderr } = await toolwright(words)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(says) as string })
+  })
+
+  test('has the definitions on stdout and the losses on stderr, if they are listed as strict', async () => {
+    const { code, stdout, stderr } = await toolwright(['list', storyTools, '--format', 'anthropic', '--strict'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject(Array.from({ length: 5 }, () => ({ strict: true })))
+    expect(stderr).toContain('toolwright: get_forecast /properties/days/default: in words (Default: 1.)\n')
   })
 })
 

@@ -155,6 +155,28 @@ export function formatConformance(name: string, make: (options?: Options) => For
       ])
     })
 
+    test('a schema that the provider takes goes out byte for byte, and the report has no loss', () => {
+      const schema = {
+        type: 'object',
+        required: ['city'],
+        properties: {
+          city: { description: 'Its name', type: 'string' },
+          days: { type: 'array', items: { type: 'integer', maximum: 10, minimum: 1 }, maxItems: 3 },
+        },
+      } as const
+      const fine = tool({ name: 'now', description: 'The time', inputSchema: schema, handler: () => '12:00' })
+      expect(JSON.stringify(format.definitions([fine]))).toContain(JSON.stringify(schema))
+      expect(format.report?.([fine]) ?? []).toEqual(
+        format.report === undefined ? [] : [{ toolName: 'now', schema: 'as it is', losses: [] }],
+      )
+    })
+
+    test.each(asked)('the tools of other calls change none of $title', ({ message, calls }) => {
+      const other = tool({ name: 'another_one', description: 'Another', handler: () => null })
+      expect(format.calls(message, [other])).toEqual(calls)
+      expect(format.calls(message)).toEqual(calls)
+    })
+
     test('calls that share an id get each its own answer, in their order', () => {
       const calls = [callOf('x', 'pay'), callOf('x', 'refund'), callOf('y', 'pay'), callOf('x', 'look')]
       const message = fixtures.asking(calls)

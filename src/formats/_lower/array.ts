@@ -37,7 +37,9 @@ export function array(node: Node, stack: Stack, words: string[], compiler: Compi
   /** A tuple as an object: `item1`, `item2`, and a list of the rest. */
   function tuple(items: readonly Node[], others: Node | undefined, hasNoRest: boolean): Lowered {
     lose(node, 'prefixItems', 'as fields')
-    keep(node, 'array', words, compiler, true)
+    const { minItems = 0, maxItems = Infinity, ...rest_ } = node
+    const isSaid = Number(minItems) <= items.length && (maxItems === items.length || maxItems === Infinity)
+    keep(isSaid ? compiler.made(rest_, node) : node, 'array', words, compiler, true)
     const names = items.map((_, index) => `item${index + 1}`)
     const isOpen = !hasNoRest && most(node) > items.length
     const list = compiler.made({ type: 'array', ...(others === undefined ? undefined : { items: others }) }, node)

@@ -73,6 +73,8 @@ export function read(original: Node): Reading {
     },
     lose(node, keyword, done, note) {
       let pointer = pointerOf(node) + pointerPart(keyword)
+      // The compiler made this `allOf` itself: a loss of the keyword that it stands for is known.
+      if (done === 'inlined' && valueAt(original, pointer) === undefined) return
       // What the schema does not have is lost of the schema itself.
       while (pointer !== '' && valueAt(original, pointer) === undefined) {
         pointer = pointer.slice(0, pointer.lastIndexOf('/'))

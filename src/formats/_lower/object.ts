@@ -1,5 +1,5 @@
 import { isObject } from '../_read.ts'
-import type { Compiler, Stack } from './compiler.ts'
+import { never, type Compiler, type Stack } from './compiler.ts'
 import {
   fieldsOf,
   freshName,
@@ -75,7 +75,7 @@ export function object(node: Node, stack: Stack, words: string[], compiler: Comp
 
   function closing(): object | undefined {
     if (!dialect.keywords.has('additionalProperties')) {
-      if (isClosed) lose(node, 'additionalProperties', 'dropped')
+      if (isClosed && rest !== never) lose(node, 'additionalProperties', 'dropped')
       return undefined
     }
     if (dialect.objects === 'open') return isClosed ? { additionalProperties: false } : undefined
@@ -91,11 +91,13 @@ export function object(node: Node, stack: Stack, words: string[], compiler: Comp
       if (field !== undefined) made.push(field)
     }
     const needed = made.filter(({ isRequired }) => isRequired || dialect.objects === 'all').map(({ to }) => to)
-    if (!Object.hasOwn(node, 'properties') && dialect.objects !== 'open') lose(node, 'properties', 'closed')
+    const hasOwn = Object.hasOwn(node, 'properties')
+    const hasProperties = hasOwn || all.length > 0 || dialect.objects !== 'open' || compiler.isRoot(node)
+    if (!hasOwn && dialect.objects !== 'open') lose(node, 'properties', 'closed')
     const schema: Node = {
       type: 'object',
       ...keep(node, 'object', words, compiler),
-      properties: objectOf(made.map(({ to, lowered }) => [to, lowered.schema])),
+      ...(hasProperties ? { properties: objectOf(made.map(({ to, lowered }) => [to, lowered.schema])) } : undefined),
       ...(needed.length > 0 || dialect.objects === 'all' ? { required: needed } : undefined),
     }
     return { schema, ...waysOf(made, dialect.objects === 'all') }

@@ -7,9 +7,6 @@ export type Node = Readonly<Record<string, unknown>>
 /** Translates a value between the tool's own shape and the lowered one. */
 export type Way = (value: unknown, scope: Scope) => unknown
 
-/** The most steps of one translation. */
-export const valueSteps = 1_000_000
-
 /** What one translation may use. */
 export interface Scope {
   /** The steps left. They bound the work that a hostile value can cause. */

@@ -34,7 +34,8 @@ export function union(
 ): Lowered {
   const { lose, booleanOf } = compiler
   const { [keyword]: choices, ...beside } = node
-  const shared = Object.entries(beside).filter(([name]) => !annotations.has(name))
+  const isTyped = (listOf(choices) as Node[]).every(({ type }) => type !== undefined && type === beside['type'])
+  const shared = Object.entries(beside).filter(([name]) => !annotations.has(name) && !(isTyped && name === 'type'))
   for (const [name] of shared) lose(node, name, 'inlined')
   if (keyword === 'oneOf') lose(node, 'oneOf', 'widened', 'anyOf')
   const branches = (listOf(choices) as Node[]).filter((branch) => booleanOf(branch) !== false)

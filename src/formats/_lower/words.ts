@@ -18,7 +18,7 @@ const sentences = new Map<string, (content: never) => string>(
     contains: (item: unknown) => `Contains an item that fits ${short(item)}.`,
     minProperties: (least: number) => `At least ${count(least, 'field')}.`,
     maxProperties: (most: number) => `At most ${count(most, 'field')}.`,
-    propertyNames: (names: unknown) => `Field names fit ${short(names)}.`,
+    propertyNames: (names: unknown) => (short(names) === '{"type":"string"}' ? '' : `Field names fit ${short(names)}.`),
     dependentRequired: (needs: Readonly<Record<string, readonly string[]>>) =>
       shorten(
         Object.entries(needs)

@@ -266,3 +266,39 @@ export const roots: fc.Arbitrary<readonly [schema: Record<string, unknown>, valu
 function kinded({ instance }: Pair, kind: string): fc.Arbitrary<unknown> {
   return instance.map((value) => ({ ...(value as object), kind }))
 }
+
+const keyword = fc.constantFrom(
+  ...'type properties items anyOf oneOf allOf $ref enum const required additionalProperties prefixItems'.split(' '),
+  ...'patternProperties format minItems maximum exclusiveMinimum not if default description __proto__'.split(' '),
+  ...'constructor nullable $defs title unevaluatedProperties'.split(' '),
+)
+const scrap = fc.constantFrom(
+  'object',
+  'array',
+  'string',
+  'null',
+  'integer',
+  '#',
+  '#/$defs/a',
+  '#/properties/type',
+  'x',
+  '',
+)
+
+/** What may call itself a schema. Half of it has values of the right kind in places. */
+export const garbage: fc.Arbitrary<Record<string, unknown>> = fc.dictionary(
+  keyword,
+  fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'medium' },
+      scrap,
+      fc.constantFrom<unknown>(true, false, null, 0, -1, 1.5, 1e308, {}, []),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(keyword, tie('value'), { maxKeys: 4 }),
+      tie('value').map((value) => ({ type: 'object', properties: { a: value, type: value } })),
+      tie('value').map((value) => ({ anyOf: [value, { $ref: '#' }] })),
+      tie('value').map((value) => ({ type: 'array', items: value })),
+    ),
+  })).value,
+  { maxKeys: 5 },
+)

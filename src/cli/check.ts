@@ -1,0 +1,155 @@
+import type { SchemaReport, ToolDefinition } from '../index.ts'
+import { UsageError, type Command, type Given } from './arguments.ts'
+import { formatHelp, formatNamed } from './formats.ts'
+import { answer, note, oneLine, print, wordsOf, type Host } from './host.ts'
+import { loadTools } from './module.ts'
+
+/** The reports of a format, by the names of the tools. */
+type Column = readonly [format: string, reports: ReadonlyMap<string, SchemaReport>]
+
+/** `toolwright check`: prints what the schemas of tools lose with each provider. */
+export const check: Command = {
+  name: 'check',
+  help: `\
+Usage: toolwright check <module> [options]
+       toolwright check --mcp "<command> …" | --mcp <url> [options]
+
+Prints how the schemas of tools go out to each provider, and what they lose there: a row
+for each tool, then a line for each loss.
+
+  ${formatHelp}
+                    (default: anthropic, openai and gemini; may come several times)
+  --mcp SERVER      the tools of an MCP server: a command, which no shell reads, or a URL
+  --strict          as strict tools, if they can be
+  --json            the reports as JSON, by format
+  --fail-on WHAT    exit with 1 if a schema loses anything (loss), or cannot go out as it
+                    was asked for (refused)
+  -h, --help`,
+  options: {
+    format: { type: 'string', multiple: true },
+    mcp: { type: 'string' },
+    strict: { type: 'boolean' },
+    json: { type: 'boolean' },
+    'fail-on': { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
+  takes: [0, 1],
+
+  async perform(options, host) {
+    const failOn = options.text('fail-on')
+    if (failOn !== undefined && failOn !== 'loss' && failOn !== 'refused') {
+      throw new UsageError(`--fail-on takes loss or refused, got "${failOn}".`)
+    }
+    const named = options.texts('format')
+    const names = named.length === 0 ? ['anthropic', 'openai', 'gemini'] : [...new Set(named)]
+    const formats = names.map((name) => formatNamed(name, host, options.flag('strict')))
+    const loaded = await toolsOf(options, host)
+    const { tools } = loaded
+    try {
+      const columns = formats.map((format, index): Column => {
+        const reports = format.report?.(tools) ?? []
+        return [names[index] ?? '', new Map(reports.map((each) => [each.toolName, each]))]
+      })
+      if (options.flag('json')) {
+        await answer(host, Object.fromEntries(columns.map(([name, reports]) => [name, [...reports.values()]])))
+      } else await print(host.stdout, page(tools, columns))
+      const reports = columns.flatMap(([, each]) => [...each.values()])
+      const isLoss = reports.some(({ losses }) => losses.length > 0)
+      const isRefused = reports.some(({ refused }) => refused !== undefined)
+      return (failOn === 'loss' && (isLoss || isRefused)) || (failOn === 'refused' && isRefused) ? 1 : 0
+    } finally {
+      await loaded.close()
+    }
+  },
+}
+
+/** Returns the losses of a tool, a line each. */
+export function linesOf({ toolName, losses, refused }: SchemaReport): string[] {
+  const lines = losses.map(({ pointer, done, note: said }) => {
+    return `${toolName} ${pointer === '' ? '/' : pointer}: ${done}${said === undefined ? '' : ` (${said})`}`
+  })
+  return refused === undefined ? lines : [`${toolName}: not as asked: ${refused}`, ...lines]
+}
+
+/** Returns a table, the losses, and the limits of requests that tools are beyond. */
+function page(tools: readonly ToolDefinition[], columns: readonly Column[]): string {
+  const names = tools.map(({ name }) => name)
+  const rows = [
+    ['tool', ...columns.map(([format]) => format)],
+    ...names.map((name) => [name, ...columns.map(([, reports]) => cellOf(reports.get(name)))]),
+  ].map((row) => row.map((cell) => oneLine(cell, 80)))
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  const losses = columns.flatMap(([format, reports]) => {
+    const lines = [...reports.values()].flatMap(linesOf)
+    return lines.length === 0 ? [] : ['', `${format}:`, ...lines.map((line) => `  ${oneLine(line)}`)]
+  })
+  return `${[...table, ...losses, ...limitsOf(columns)].join('\n')}\n`
+}
+
+function cellOf(report: SchemaReport | undefined): string {
+  if (report === undefined) return '–'
+  const { schema, losses, refused } = report
+  if (refused !== undefined) return `not as asked: ${refused}`
+  return losses.length === 0 ? schema : `${schema} (${losses.length})`
+}
+
+/** Returns how many tools each limit of a whole request leaves without strictness. */
+function limitsOf(columns: readonly Column[]): string[] {
+  const lines = columns.flatMap(([format, reports]) => {
+    const counts = new Map<string, number>()
+    for (const { refused } of reports.values()) {
+      if (refused?.includes(' in one request, ') === true) counts.set(refused, (counts.get(refused) ?? 0) + 1)
+    }
+    return [...counts].map(
+      ([why, count]) => `${format}: ${why}: ${count} ${count === 1 ? 'tool stays' : 'tools stay'} non-strict`,
+    )
+  })
+  return lines.length === 0 ? [] : ['', ...lines]
+}
+
+interface Loaded {
+  readonly tools: readonly ToolDefinition[]
+  close(): Promise<void>
+}
+
+async function toolsOf(options: Given, host: Host): Promise<Loaded> {
+  const [path] = options.positionals
+  const server = options.text('mcp')
+  if ((path === undefined) === (server === undefined)) {
+    throw new UsageError('Give a module or --mcp, and not both. See toolwright check --help.')
+  }
+  if (path !== undefined)
+    return { tools: describable((await loadTools(path, host)).list(), host), close: async () => {} }
+  const [command = '', ...args] = wordsIn(server ?? '')
+  const { mcpTools } = await import('../mcp/client.ts').catch((error: unknown) => {
+    if ((error as { readonly code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new UsageError('--mcp needs a package that is not installed: npm install @modelcontextprotocol/client')
+  })
+  const report = (error: unknown): void => note(host, wordsOf(error))
+  const isUrl = /^https?:/.test(command)
+  const served = await mcpTools({ name: 'server', report, ...(isUrl ? { url: command } : { command, args }) })
+  return { tools: describable(served.tools(), host), close: () => served.close() }
+}
+
+/** Returns the tools whose schemas can be shown. The others are set aside, and told on stderr. */
+function describable(tools: readonly ToolDefinition[], host: Host): ToolDefinition[] {
+  return tools.filter((tool) => {
+    try {
+      return tool.describe() !== undefined
+    } catch (error) {
+      note(host, `a tool is set aside: ${wordsOf(error)}`)
+      return false
+    }
+  })
+}
+
+/** Returns the words of a command. Quotes keep words together; nothing else has a meaning. */
+function wordsIn(command: string): string[] {
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole)
+}

@@ -1,0 +1,172 @@
+import { parseJson, type SchemaReport, type ToolCall, type ToolDefinition } from '../index.ts'
+import { copy, isOffered, type Plan } from './_definitions.ts'
+import type { Dialect, Leniency, Provider, RequestLimits } from './_dialects.ts'
+import { mend } from './_lower/lenient.ts'
+import { lift, sink } from './_lower/lift.ts'
+import { lower } from './_lower/lower.ts'
+import type { LoweredSchema, Node } from './_lower/schema.ts'
+import { isObject, type Fields } from './_read.ts'
+
+/** Options of formats whose providers take a part of JSON Schema. */
+export interface SchemaOptions {
+  /**
+   * `false`: schemas change only as far as the provider refuses them otherwise. `true`: tools are strict, if their schemas can
+   * be; the others go out as with `false`. `'as it is'`: no schema changes. `strict` in the options of a tool takes
+   * precedence, except over `'as it is'`. Default: `false`.
+   */
+  readonly strict?: boolean | 'as it is'
+}
+
+/** What decides how the schema of a tool goes out. */
+interface Deciding {
+  /** Missing: schemas go out as they are. */
+  readonly provider: Provider | undefined
+  /** Returns the tool's options for this provider. */
+  readonly optionsOf: (tool: ToolDefinition) => unknown
+  /** Returns whether the options bring a schema of their own, so that the tool's does not go out. */
+  readonly replaces: (options: Fields) => boolean
+}
+
+/** The parts of a format that know schemas. */
+export interface Schemas {
+  readonly plansOf: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, Plan>
+  readonly report: (tools: readonly ToolDefinition[]) => SchemaReport[]
+  /** Returns calls with the args that the tools take, if the model wrote them for lowered schemas. */
+  readonly lift: (calls: ToolCall[], tools: readonly ToolDefinition[] | undefined) => ToolCall[]
+}
+
+interface SchemaPlan extends Plan {
+  readonly lowered?: LoweredSchema
+  /** The reason why the schema is not as it was asked for. */
+  readonly refused?: string
+}
+
+/** Returns the parts of a format that know schemas. */
+export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: SchemaOptions): Schemas {
+  return {
+    plansOf,
+
+    report: (tools) =>
+      [...plansOf(tools)].map(([tool, { lowered, strict, refused }]) => {
+        const losses = lowered?.losses ?? []
+        const isStrict = strict === true && typeof provider?.strict === 'object'
+        return {
+          toolName: tool.name,
+          schema: isStrict ? 'strict' : losses.length === 0 ? 'as it is' : 'lowered',
+          losses,
+          ...(refused === undefined ? undefined : { refused }),
+        }
+      }),
+
+    lift(calls, tools) {
+      if (tools === undefined || calls.length === 0 || provider === undefined) return calls
+      const byName = new Map<string, ToolDefinition>()
+      for (const tool of tools) for (const alias of tool.aliases) byName.set(alias, tool)
+      for (const tool of tools) byName.set(tool.name, tool)
+      const called = new Set(calls.map(({ name }) => byName.get(name)))
+      // Limits of the whole request decide which tools are strict. Without them, the tools that are called are enough.
+      const plans = plansOf(provider.request === undefined ? tools.filter((tool) => called.has(tool)) : tools)
+      return calls.map((call) => {
+        const tool = byName.get(call.name)
+        const lowered = tool && plans.get(tool)?.lowered
+        return lowered?.up === undefined ? call : { ...call, args: lifted(call.args, lowered) }
+      })
+    },
+  }
+
+  /** Returns how the schemas of tools go out. A tool whose own schema does not go out has no plan. */
+  function plansOf(tools: readonly ToolDefinition[]): Map<ToolDefinition, SchemaPlan> {
+    const plans = new Map<ToolDefinition, SchemaPlan>()
+    if (options.strict === 'as it is') return plans
+    const limits = provider?.request
+    const sums = { tools: 0, optional: 0, unions: 0 }
+    const wanted = { ...sums }
+    const beyond = new Map<ToolDefinition, keyof RequestLimits>()
+    for (const tool of tools) {
+      const given = optionsOf(tool)
+      const own = isObject(given) ? given : {}
+      if (!isOffered(tool) || tool.type === 'provider' || replaces(own)) continue
+      const { strict = options.strict === true ? true : undefined } = own
+      const plan = planOf(tool, strict === undefined ? undefined : strict === true)
+      plans.set(tool, plan)
+      if (limits === undefined || plan.strict !== true || plan.lowered === undefined) continue
+      const { optional, unions } = plan.lowered
+      const cost = { tools: 1, optional, unions }
+      const over = counted.find((name) => sums[name] + cost[name] > limits[name])
+      if (over !== undefined) beyond.set(tool, over)
+      for (const name of counted) {
+        wanted[name] += cost[name]
+        if (over === undefined) sums[name] += cost[name]
+      }
+    }
+    for (const [tool, over] of beyond) {
+      plans.set(tool, unstrict(tool, `${wanted[over]} ${units[over]} in one request, ${limits?.[over]} are taken`))
+    }
+    return plans
+  }
+
+  function planOf(tool: ToolDefinition, strict: boolean | undefined): SchemaPlan {
+    if (provider === undefined) return strict === undefined ? {} : { strict }
+    if (strict !== true || typeof provider.strict !== 'object') {
+      return { ...usual(tool, provider), ...(strict === undefined || provider.strict === undefined ? {} : { strict }) }
+    }
+    const lowered = loweredOf(tool, provider.strict)
+    return lowered?.refused === undefined ? { ...planned(lowered), strict } : unstrict(tool, lowered.refused)
+  }
+
+  function unstrict(tool: ToolDefinition, refused: string): SchemaPlan {
+    return { ...(provider && usual(tool, provider)), strict: false, refused }
+  }
+}
+
+const counted = ['tools', 'optional', 'unions'] as const
+const units = {
+  tools: 'strict tools',
+  optional: 'optional fields in strict tools',
+  unions: 'unions in strict tools',
+}
+
+function usual(tool: ToolDefinition, provider: Provider): SchemaPlan {
+  const lowered = loweredOf(tool, provider.usual)
+  return lowered?.refused === undefined ? planned(lowered) : { refused: lowered.refused }
+}
+
+function planned(lowered: LoweredSchema | undefined): SchemaPlan {
+  if (lowered === undefined) return {}
+  const { schema, down } = lowered
+  return { lowered, schema, sink: down && ((example) => sunk(example, lowered)) }
+}
+
+const cache = new WeakMap<ToolDefinition, Map<Dialect | Leniency, LoweredSchema>>()
+
+/** Returns the schema of a tool in a dialect, or `undefined` if the tool has none. Each is made once. */
+function loweredOf(tool: ToolDefinition, dialect: Dialect | Leniency): LoweredSchema | undefined {
+  let known = cache.get(tool)
+  if (known === undefined) cache.set(tool, (known = new Map()))
+  let lowered = known.get(dialect)
+  if (lowered !== undefined) return lowered
+  let schema: Node
+  try {
+    schema = copy(tool.describe().inputSchema) as Node
+  } catch {
+    return undefined // `definitions` throws what `describe` throws
+  }
+  lowered = 'keywords' in dialect ? lower(schema, dialect) : mend(schema, dialect)
+  known.set(dialect, lowered)
+  return lowered
+}
+
+/** Returns args as the tool takes them. What does not look lowered, or is no JSON text, is returned as it is. */
+function lifted(args: unknown, lowered: LoweredSchema): unknown {
+  if (typeof args !== 'string') return lift(lowered, args)
+  try {
+    return lift(lowered, parseJson(args))
+  } catch {
+    return args // the kernel refuses it in its own words
+  }
+}
+
+function sunk(example: Fields, lowered: LoweredSchema): Fields {
+  const value = sink(lowered, example)
+  return isObject(value) ? value : example
+}

@@ -16,13 +16,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { bubblewrap } from 'toolwright/builtins/bubblewrap'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { sandboxConformance } from '../conformance/sandboxes.ts'
+import { describeSandbox } from 'toolwright/conformance/sandboxes'
 import { missing, user } from '../servers/bubblewrap.ts'
 import { withMark } from './_marks.ts'
 import { canary, put, walled, workspace } from './_workspace.ts'
 
 describe.skipIf(missing !== undefined)(`bubblewrap (${missing ?? 'is here'})`, () => {
-  sandboxConformance('bubblewrap', () => walled(workspace().root), true)
+  describeSandbox('bubblewrap', () => walled(workspace().root), true)
 
   async function said(root: string, command: string, options = {}): Promise<string> {
     const { stdout, stderr } = await (await walled(root, options)).exec(command)

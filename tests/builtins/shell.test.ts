@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { openSync, closeSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
-import { sandboxConformance } from '../conformance/sandboxes.ts'
+import { describeSandbox } from 'toolwright/conformance/sandboxes'
 import { end, withMark } from './_marks.ts'
 import { canary, local, temporary, workspace } from './_workspace.ts'
 import { localSandbox } from 'toolwright/builtins/local'
 
-sandboxConformance('localSandbox', () => local(workspace().root))
+describeSandbox('localSandbox', () => local(workspace().root))
 
 test('localSandbox says once that commands are not isolated', async () => {
   const told: string[] = []

@@ -1,13 +1,23 @@
+/**
+ * Tests what every sandbox promises. They run in vitest.
+ *
+ * @module
+ */
 import { createHash, randomUUID } from 'node:crypto'
-import { ToolFailure } from 'toolwright'
-import { OutsideError, type Sandbox } from 'toolwright/builtins/sandbox'
 import { describe, expect, test } from 'vitest'
+import { OutsideError, type Sandbox } from '../builtins/sandbox.ts'
+import { ToolFailure } from '../index.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** What every `Sandbox` promises. `create` gives a new one over an empty root, `searches` tells whether it has `search`. */
-export function sandboxConformance(title: string, create: () => Promise<Sandbox>, searches = false): void {
+/**
+ * Describes the promises of a sandbox as tests.
+ *
+ * @param create Makes a new sandbox over an empty root.
+ * @param searches Whether it has `search`. Default: `false`.
+ */
+export function describeSandbox(title: string, create: () => Promise<Sandbox>, searches = false): void {
   async function read(sandbox: Sandbox, path: string): Promise<string> {
     return decoder.decode((await sandbox.readFile(path)).bytes)
   }

@@ -7,6 +7,8 @@ import type { FileAccess, Match, SearchQuery } from './sandbox.ts'
 const largestFile = 1_048_576
 /** Characters of a line that are searched. */
 const longestLine = 65_536
+/** Characters that are tried at once, to tell that no line of them matches. */
+const longestQuick = 131_072
 /** How long the event loop may be kept, in milliseconds. */
 const longestTurn = 15
 
@@ -57,7 +59,12 @@ async function testOf({ pattern, ignoreCase }: SearchQuery): Promise<LineTest> {
     return Object.assign((line: string) => line.includes(pattern), { quick: has })
   }
   const machine = await compiled(pattern, { ignoreCase })
-  return (line) => machine.test(line)
+  const test = (line: string): boolean => machine.test(line)
+  // What means the ends of the text, and not those of a line, is tried line by line alone.
+  if (/\\[AzZ]|\(\?[a-zA-Z]*-/.test(pattern)) return test
+  const whole = await compiled(`(?m)${pattern}`, { ignoreCase })
+  const quick = (text: string): boolean => text.length > longestQuick || text.includes('\r') || whole.test(text)
+  return Object.assign(test, { quick })
 }
 
 async function* matchesIn(

@@ -73,7 +73,7 @@ test('without isolation, a command that leaves its group lives on', async () => 
   const mark = `mark-${randomUUID()}`
   const { exitCode } = await (
     await local(workspace().root)
-  ).exec(`setsid bash -c 'sleep 300; : ${mark}' > /dev/null 2>&1 & sleep 0.3`)
+  ).exec(`setsid bash -c 'exec -a ${mark} sleep 300' > /dev/null 2>&1 & sleep 0.3`)
   const survivors = withMark(mark)
   end(survivors)
   expect(exitCode).toBe(0)

@@ -285,6 +285,21 @@ describe('fs_grep', () => {
     )
   })
 
+  test.each([
+    ['^b$', 'f:2:b'],
+    ['b\\z', 'f:2:b'],
+    ['\\Ab', 'f:2:b\nf:3:bc'],
+    ['(?-m)b$', 'f:2:b'],
+    ['[^x]b', 'Nothing matches.'],
+    ['a\\sb', 'Nothing matches.'],
+    ['^$', 'f:4:'],
+  ])('tries %s on each line alone', async (pattern, found) => {
+    for (const newline of ['\n', '\r\n']) {
+      const { root } = workspace({ f: ['a', 'b', 'bc', '', 'c'].join(newline) })
+      expect(words(await call(await over(root), 'fs_grep', { pattern }))).toBe(found)
+    }
+  })
+
   test('is bounded in bytes, and skips what is binary or too large, and says so', async () => {
     const { root } = workspace({ many: `${'needle '.repeat(50)}\n`.repeat(400), large: 'needle\n'.repeat(200_000) })
     writeFileSync(join(root, 'binary'), Buffer.from('needle\0needle'))

@@ -35,7 +35,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   empty: z.strictObject({}),
 }
 const all = Object.entries(schemas).map(
-  ([name, schema]) => [name, { ...z.toJSONSchema(schema, { io: 'input' }), type: 'object' } as Schema] as const,
+  ([name, schema]) => [name, { ...z.toJSONSchema(schema, { io: 'input' }), type: 'object' }] as const,
 )
 
 async function transformOf(path: string, name: string): Promise<Transform> {
@@ -59,7 +59,7 @@ function shapeOf(value: unknown): unknown {
   const entries = Object.entries(value)
     .filter(([key, item]) => !(key === 'description' && typeof item === 'string') && key !== 'pattern')
     .filter(([key]) => key !== 'type' || !('enum' in value || 'const' in value))
-  return Object.fromEntries(entries.map(([key, item]) => [key, shapeOf(item)]).toSorted())
+  return Object.fromEntries(entries.map(([key, item]) => [key, shapeOf(item)]))
 }
 
 describe.skipIf(!isInstalled).each([

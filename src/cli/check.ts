@@ -1,4 +1,5 @@
-import type { SchemaReport, ToolDefinition } from '../index.ts'
+import { Buffer } from 'node:buffer'
+import type { Format, SchemaReport, ToolDefinition } from '../index.ts'
 import { UsageError, type Command, type Given } from './arguments.ts'
 import { formatHelp, formatNamed } from './formats.ts'
 import { answer, note, oneLine, print, wordsOf, type Host } from './host.ts'
@@ -15,7 +16,8 @@ Usage: toolwright check <module> [options]
        toolwright check --mcp "<command> …" | --mcp <url> [options]
 
 Prints how the schemas of tools go out to each provider, and what they lose there: a row
-for each tool, then a line for each loss.
+for each tool, then a line for each loss, then an estimate of the tokens that the
+definitions take in every request.
 
   ${formatHelp}
                     (default: anthropic, openai and gemini; may come several times)
@@ -52,7 +54,7 @@ for each tool, then a line for each loss.
       })
       if (options.flag('json')) {
         await answer(host, Object.fromEntries(columns.map(([name, reports]) => [name, [...reports.values()]])))
-      } else await print(host.stdout, page(tools, columns))
+      } else await print(host.stdout, `${page(tools, columns)}\n${weights(tools, formats)}`)
       const reports = columns.flatMap(([, each]) => [...each.values()])
       const isLoss = reports.some(({ losses }) => losses.length > 0)
       const isRefused = reports.some(({ refused }) => refused !== undefined)
@@ -77,19 +79,41 @@ function page(tools: readonly ToolDefinition[], columns: readonly Column[]): str
   const rows = [
     ['tool', ...columns.map(([format]) => format)],
     ...names.map((name) => [name, ...columns.map(([, reports]) => cellOf(reports.get(name)))]),
-  ].map((row) => row.map((cell) => oneLine(cell, 80)))
+  ]
+  const losses = columns.flatMap(([format, reports]) => {
+    const lines = [...reports.values()].flatMap(linesOf)
+    return lines.length === 0 ? [] : ['', `${format}:`, ...lines.map((line) => `  ${oneLine(line)}`)]
+  })
+  return `${[...aligned(rows), ...losses, ...limitsOf(columns)].join('\n')}\n`
+}
+
+/** Returns a table of the tokens that the definitions of each tool take in a request, and of all together. */
+function weights(tools: readonly ToolDefinition[], formats: readonly Format[]): string {
+  const weigh = (some: readonly ToolDefinition[]): string[] =>
+    formats.map((format) => tokensOf(format.definitions(some)).toLocaleString('en'))
+  const rows = [
+    ['tokens', ...formats.map(({ name }) => name)],
+    ...tools.map((tool) => [tool.name, ...weigh([tool])]),
+    ['all', ...weigh(tools)],
+  ]
+  return `${aligned(rows).join('\n')}\n`
+}
+
+/** Estimates the tokens of definitions: a quarter of their bytes. */
+function tokensOf(definitions: readonly unknown[]): number {
+  return definitions.length === 0 ? 0 : Math.ceil(Buffer.byteLength(JSON.stringify(definitions)) / 4)
+}
+
+/** Returns the lines of a table with its columns aligned. */
+function aligned(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((row) => row.map((cell) => oneLine(cell, 80)))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  const table = rows.map((row) =>
+  return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   )
-  const losses = columns.flatMap(([format, reports]) => {
-    const lines = [...reports.values()].flatMap(linesOf)
-    return lines.length === 0 ? [] : ['', `${format}:`, ...lines.map((line) => `  ${oneLine(line)}`)]
-  })
-  return `${[...table, ...losses, ...limitsOf(columns)].join('\n')}\n`
 }
 
 function cellOf(report: SchemaReport | undefined): string {

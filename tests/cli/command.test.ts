@@ -240,6 +240,10 @@ describe('--events', { timeout }, () => {
 describe('toolwright check', { timeout }, () => {
   test('prints the table that the page of the formats shows', async () => {
     const { code, stdout, stderr } = await toolwright(['check', storyTools, '--strict'])
+    const weights = /\ntokens +anthropic +openai +gemini\n(?:\w+(?: +\d+){3}\n){5,}all(?: +\d+){3}\n$/
+    expect(stdout).toMatch(weights)
+    const [, ...sums] = stdout.trimEnd().split('\n').at(-1)?.split(/ +/) ?? []
+    for (const sum of sums) expect(Number(sum)).toBeGreaterThan(200)
     const page = readFileSync(join(import.meta.dirname, '../../src/formats/README.md'), 'utf8')
     const [, table = ''] = /check tests\/stories\/tools\.ts --strict\n([^]*?)\n…/.exec(page) ?? []
     expect(table).toMatch(/^tool  +anthropic  +openai  +gemini\n/)

@@ -43,9 +43,9 @@ export function asking(given: AskingOptions = {}): Asking {
     executor,
     async keep(result, session = 'a') {
       next = result
-      const given = await executor.execute({ name: 'give' }, { session })
-      expect(given.status, words(given)).toBe('ok')
-      last = given.handle ?? expect.fail('nothing was stored')
+      const kept = await executor.execute({ name: 'give' }, { session })
+      expect(kept.status, words(kept)).toBe('ok')
+      last = kept.handle ?? expect.fail('nothing was stored')
       return last
     },
     call: (name, args = {}, session = 'a') =>

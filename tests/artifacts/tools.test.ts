@@ -103,7 +103,9 @@ describe('the tools', () => {
     expect(listed(executor).toSorted()).toEqual(six.toSorted())
     await keep([1, 2, 3])
     const preview = words(await executor.execute({ name: 'give' }))
-    expect(Array.from(preview.matchAll(/artifact_(?![0-9a-f]{40})\w+/g), ([name]) => name).toSorted()).toEqual(six.toSorted())
+    expect(Array.from(preview.matchAll(/artifact_(?![0-9a-f]{40})\w+/g), ([name]) => name).toSorted()).toEqual(
+      six.toSorted(),
+    )
     const weigh = (only: 'all' | 'usual'): number =>
       JSON.stringify(anthropic().definitions(asking({ only }).executor.list())).length
     expect(weigh('usual')).toBeLessThan(weigh('all') / 2)

@@ -46,7 +46,10 @@ async function kept(returned: unknown, artifact?: ArtifactClass, options: Artifa
     ...(artifact && { artifact }),
     handler: () => returned,
   })
-  const executor = createExecutor({ tools: [source], use: [artifactTools({ only: 'all', ...options }), memoryJournal()] })
+  const executor = createExecutor({
+    tools: [source],
+    use: [artifactTools({ only: 'all', ...options }), memoryJournal()],
+  })
   const result = await executor.execute({ id: 'toolu_01', name: 'source' }, { session })
   const call = (name: string, args: object = {}): Promise<ToolResult> =>
     executor.execute({ name: `artifact_${name}`, args: { artifact: result.handle, ...args } }, { session })

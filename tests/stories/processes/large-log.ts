@@ -40,7 +40,11 @@ const readLog = tool({
   handler: () => Readable.from(log()),
 })
 
-const executor = createExecutor({ tools: [readLog], use: [fileStore(directory), artifactTools({ only: 'all' })], timeout: 0 })
+const executor = createExecutor({
+  tools: [readLog],
+  use: [fileStore(directory), artifactTools({ only: 'all' })],
+  timeout: 0,
+})
 const format = openai()
 const answers: { asked: string; answer: string }[] = []
 

@@ -1,6 +1,7 @@
 import type { Command } from './arguments.ts'
 import { readText } from './document.ts'
 import { answer } from './host.ts'
+import { journalOptions, openJournal } from './journal.ts'
 import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
@@ -13,13 +14,16 @@ Usage: toolwright call <module> <tool> [args-json | -] [options]
 Runs one tool of the module for you, also if it is for models only, and prints the
 result as JSON. Reads the args from stdin if they are -.
 
+  --journal FILE    keep the call in an SQLite file; toolwright decide answers it if it
+                    waits
 ${passageHelp}`,
-  options: passageOptions,
+  options: { ...journalOptions, ...passageOptions },
   takes: [2, 3],
 
   async perform(options, host) {
     const [path = '', name = '', given] = options.positionals
-    const executor = openPassage(await loadTools(path, host), options, host, given !== '-')
+    const tools = await loadTools(path, host)
+    const executor = openPassage(tools, options, host, given !== '-', await openJournal(options))
     try {
       const args = given === '-' ? await readText('-', host) : given
       const result = await executor.execute({ name, args }, { caller: 'user', signal: host.signal })

@@ -2,15 +2,18 @@ import { createRequire } from 'node:module'
 import { isToolError } from '../index.ts'
 import { given, UsageError, type Command } from './arguments.ts'
 import { call } from './call.ts'
+import { calls } from './calls.ts'
 import { check } from './check.ts'
+import { decide } from './decide.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
 import { list } from './list.ts'
 import { mcp } from './mcp.ts'
+import { prune } from './prune.ts'
 import { run } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [run, call, list, id, mcp, check].map((command) => [command.name, command]),
+  [run, call, list, id, mcp, check, calls, decide, prune].map((command) => [command.name, command]),
 )
 
 const help = `\
@@ -23,6 +26,9 @@ Usage: toolwright <command> …
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
   mcp --workspace DIR                  serves tools for the files and commands of a directory
+  calls --journal FILE                 lists the calls of a journal, or those that wait
+  decide <module> <id> allow|deny      answers a call of a journal that waits for approval
+  prune --journal FILE --before WHEN   deletes old calls from a journal
 
   -h, --help       also after a command
   -v, --version
@@ -30,8 +36,8 @@ Usage: toolwright <command> …
 A module is any JavaScript or TypeScript file that exports tools. The answer goes to
 stdout, everything else to stderr. Exit codes: 0 if every call has settled, 1 if a call
 did not end ok and --fail-on-error is set, a schema lost what --fail-on names, or the
-answer could not be written, 2 if the
-usage is wrong, or a module or message cannot be read.
+answer could not be written, 2 if the usage is wrong, or a module, message or journal
+cannot be read, or no such call waits.
 `
 
 /**

@@ -31,7 +31,7 @@ export const passageHelp: string = `\
  * Makes the executor of a command.
  *
  * @param isAttended Whether stdin is free to ask a person.
- * @param extensions Those that bring more tools.
+ * @param extensions Those that bring more tools, or a journal.
  */
 export function openPassage(
   tools: ToolRegistry,

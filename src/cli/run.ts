@@ -2,6 +2,7 @@ import type { Command } from './arguments.ts'
 import { readDocument } from './document.ts'
 import { formatHelp, formatNamed, formatOf } from './formats.ts'
 import { answer, note } from './host.ts'
+import { journalOptions, openJournal } from './journal.ts'
 import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
@@ -19,8 +20,10 @@ terminal, or if stdin is read, they are answered as pending.
   ${formatHelp}
                     (default: the format that the message is in)
   --concurrency N   how many calls run at a time (default 3)
+  --journal FILE    keep the calls in an SQLite file; toolwright decide answers those
+                    that wait
 ${passageHelp}`,
-  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...passageOptions },
+  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...journalOptions, ...passageOptions },
   takes: [1, 2],
 
   async perform(options, host) {
@@ -28,7 +31,7 @@ ${passageHelp}`,
     const named = options.text('format')
     const forced = named === undefined ? undefined : formatNamed(named, host)
     const tools = await loadTools(path, host)
-    const executor = openPassage(tools, options, host, source !== '-')
+    const executor = openPassage(tools, options, host, source !== '-', await openJournal(options))
     try {
       const message = await readDocument(source, host)
       const format = forced ?? formatOf(message, host)

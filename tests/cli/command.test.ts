@@ -19,7 +19,7 @@ describe('toolwright', { timeout }, () => {
     const [all, short, ...each] = await Promise.all([
       toolwright(['--help']),
       toolwright(['-h']),
-      ...['run', 'call', 'list', 'id'].map((name) => toolwright([name, '--help'])),
+      ...['run', 'call', 'list', 'id', 'calls', 'decide', 'prune'].map((name) => toolwright([name, '--help'])),
     ])
     expect(all).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: toolwright <command>/), stderr: '' })
     expect(short).toEqual(all)
@@ -28,6 +28,9 @@ describe('toolwright', { timeout }, () => {
       [0, 'Usage: toolwright call'],
       [0, 'Usage: toolwright list'],
       [0, 'Usage: toolwright id'],
+      [0, 'Usage: toolwright calls'],
+      [0, 'Usage: toolwright decide'],
+      [0, 'Usage: toolwright prune'],
     ])
   })
 

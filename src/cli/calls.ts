@@ -1,0 +1,76 @@
+import type { ToolCallSnapshot, WaitingCall } from '../index.ts'
+import type { Command } from './arguments.ts'
+import { answer, jsonText, oneLine, print } from './host.ts'
+import { journalOptions, withRecords } from './journal.ts'
+
+/** `toolwright calls`: lists the calls of a journal. */
+export const calls: Command = {
+  name: 'calls',
+  help: `\
+Usage: toolwright calls --journal FILE [options]
+
+Lists the calls of a journal, newest first, one on each line: its invocationId, its
+state, its time, its tool, and its args, secrets masked. A call that waits for an answer
+has its question too. Needs no module, and runs nothing.
+
+  --journal FILE    the SQLite file that has the calls
+  --waiting         only calls that wait for an answer and have not expired
+  --session NAME    only calls of this session
+  --limit N         how many at most (default 50; with --waiting: all)
+  --json            print all that is known of them as JSON
+  -h, --help`,
+  options: {
+    ...journalOptions,
+    waiting: { type: 'boolean' },
+    session: { type: 'string' },
+    limit: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  },
+  takes: [0, 0],
+
+  async perform(options, host) {
+    const session = options.text('session')
+    const limit = options.count('limit', 1)
+    const query = session === undefined ? {} : { session }
+    const listed = await withRecords(options, host, async (executor) =>
+      options.flag('waiting')
+        ? (await executor.waiting(query)).slice(0, limit)
+        : executor.calls(limit === undefined ? query : { ...query, limit }),
+    )
+    if (options.flag('json')) await answer(host, listed)
+    else await print(host.stdout, listed.map((call) => `${lineOf(call)}\n`).join(''))
+    return 0
+  },
+}
+
+function lineOf(call: WaitingCall | ToolCallSnapshot): string {
+  if ('toolName' in call) {
+    const { invocationId, reason, createdAt, toolName, prompt, why, args } = call
+    return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), asked(prompt, why))
+  }
+  const { id, state, status, createdAt, name, inputPreview, prompt, approval } = call
+  const ended = status === undefined || status === 'pending' ? state : `${state} ${status}`
+  return line(id, ended, createdAt, name, inputPreview, prompt === undefined ? [] : asked(prompt, approval.why))
+}
+
+function asked(prompt: string, why: string | undefined): readonly string[] {
+  return why === undefined ? [oneLine(prompt, 300)] : [oneLine(prompt, 300), `(${oneLine(why, 300)})`]
+}
+
+function line(
+  id: string,
+  state: string,
+  createdAt: number,
+  name: string,
+  args: string,
+  more: readonly string[],
+): string {
+  const time = new Date(createdAt).toISOString()
+  return [shownId(id), state, time, oneLine(name, 64), oneLine(args, 300), ...more].join('  ')
+}
+
+/** Returns an id as one word. An id that a shell would split is in quotes. */
+export function shownId(id: string): string {
+  return /^[\w.:@/-]+$/.test(id) ? id : jsonText(id)
+}

@@ -58,6 +58,26 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
         return { journal: { ...journal, claim: (record, owner) => journal.claim(record, owner) ?? { owner, number: 0 } } }
       } }))`,
     )
+    writeFileSync(
+      join(folder, 'others.test.js'),
+      `import { memoryStore } from 'toolwright'
+      import { describePolicy } from 'toolwright/conformance/policies'
+      import { describeStore } from 'toolwright/conformance/stores'
+      import { permissions } from 'toolwright/policies/permissions'
+      describeStore('my store', (limits) => ({ store: memoryStore(limits) }))
+      describeStore('broken store', (limits) => {
+        const store = memoryStore(limits)
+        const sessions = new Map()
+        const write = async (source, options) => {
+          const written = await store.write(source, options)
+          sessions.set(written.handle, options.session)
+          return written
+        }
+        return { store: { ...store, write, open: (handle) => store.open(handle, { session: sessions.get(handle) }) } }
+      })
+      describePolicy('my policy', { allowing: () => permissions({ mode: 'auto' }), asking: () => permissions({ mode: 'ask' }) })
+      describePolicy('broken policy', { refusing: () => permissions({ mode: 'auto' }) })`,
+    )
     const answer = join(folder, 'answer.json')
     const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json']
     await run(process.execPath, [...command, '--outputFile', answer], { cwd: folder }).catch(() => {
@@ -71,7 +91,13 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
       outcomes.filter(({ fullName }) => fullName.startsWith(name)).map(({ status }) => status)
     expect(statusesOf('mine').length).toBeGreaterThan(50)
     expect(statusesOf('mine')).not.toContain('failed')
-    expect(statusesOf('broken')).toContain('failed')
+    expect(statusesOf('broken claims')).toContain('failed')
+    expect(statusesOf('my store').length).toBeGreaterThan(50)
+    expect(statusesOf('my policy').length).toBeGreaterThan(5)
+    expect([...statusesOf('my store'), ...statusesOf('my policy')]).not.toContain('failed')
+    const failures = outcomes.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+    expect(failures).toContain('broken store guards an artifact of another session is as unknown as one that never was')
+    expect(failures).toContain('broken policy is a policy that refuses in one line, and nothing runs')
   }, 120_000)
 
   it('has a command that begins with the line that a shell needs', () => {

@@ -18,9 +18,9 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ArtifactError, createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { describeStore } from 'toolwright/conformance/stores'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
 
 const spooling = { session: 'one', mediaType: 'text/plain' }
 const decoder = new TextDecoder()
@@ -41,11 +41,9 @@ async function filesIn(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-artifactStoreConformance('fileStore', async (limits) => fileStore(await newDirectory(), limits).store)
-
-outsideStoreConformance('fileStore', async (limits) => {
+describeStore('fileStore', async (limits) => {
   const directory = await newDirectory()
-  return { extension: fileStore(directory, limits), count: async () => (await filesIn(directory)).length }
+  return { store: fileStore(directory, limits).store, count: async () => (await filesIn(directory)).length }
 })
 
 describe('fileStore on the disk', () => {

@@ -1,8 +1,8 @@
 import { memoryStore, type ArtifactStore } from 'toolwright'
+import { describeStore } from 'toolwright/conformance/stores'
 import { describe, expect, test } from 'vitest'
-import { artifactStoreConformance } from '../conformance/stores.ts'
 
-artifactStoreConformance('memoryStore', memoryStore)
+describeStore('memoryStore', (limits) => ({ store: memoryStore(limits) }))
 
 describe('memoryStore has room for so many bytes', () => {
   const spooling = { session: 'one', mediaType: 'text/plain' }

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { describeStore } from 'toolwright/conformance/stores'
 import { postgresStore, type PostgresStoreOptions } from 'toolwright/stores/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
 import { startListener } from '../servers/listener.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
@@ -111,14 +111,9 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     return counts.reduce((sum, number) => sum + number)
   }
 
-  artifactStoreConformance(
-    'postgresStore',
-    async (limits) => open(pool, { ...limits, schema: await newSchema() }).store,
-  )
-
-  outsideStoreConformance('postgresStore', async (limits) => {
+  describeStore('postgresStore', async (limits) => {
     const schema = await newSchema()
-    return { extension: open(pool, { ...limits, schema }), count: () => everythingIn(schema) }
+    return { store: open(pool, { ...limits, schema }).store, count: () => everythingIn(schema) }
   })
 
   test('postgresStore keeps equal bytes once, also those of streams, and drops them with the last of their artifacts', async () => {

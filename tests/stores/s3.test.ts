@@ -10,10 +10,10 @@ import {
 import { createServer, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { createExecutor, InvalidConfigurationError, tool, type ArtifactStore } from 'toolwright'
+import { describeStore } from 'toolwright/conformance/stores'
 import { s3Store, type S3StoreOptions } from 'toolwright/stores/s3'
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { signedHeaders } from '../../src/stores/s3/_signing.ts'
-import { artifactStoreConformance, outsideStoreConformance } from '../conformance/stores.ts'
 import { missing } from '../servers/installed.ts'
 import { bucket, credentials, startS3, type Asked, type Intervention } from './_s3-server.ts'
 
@@ -206,12 +206,7 @@ describe.skipIf(missing !== undefined)('on a server,', async () => {
     return method === 'POST' && query.has('uploadId')
   }
 
-  artifactStoreConformance('s3Store', (limits) => create(limits).store)
-
-  outsideStoreConformance('s3Store', (limits) => {
-    const { store, count } = create(limits)
-    return { extension: { store }, count }
-  })
+  describeStore('s3Store', create)
 
   test('s3Store puts what is small with one request, and reads a range with another', async () => {
     const { store } = create({ prefix: '' })

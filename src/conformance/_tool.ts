@@ -1,0 +1,20 @@
+import { createExecutor, tool, type Extension, type Tool, type ToolContext, type ToolResult } from '../index.ts'
+
+/** What a test runs as a tool. */
+export type Handler = (input: never, context: ToolContext) => unknown
+
+/** Makes a tool that takes any object. `options` are those of `tool`. */
+export function toolOf(handler: Handler, options: object = {}): Tool {
+  return tool({
+    name: 'work',
+    description: 'Does what the test says',
+    inputSchema: { type: 'object' },
+    handler,
+    ...options,
+  } as never)
+}
+
+/** Calls a tool once, with extensions. */
+export async function run(use: readonly Extension[], handler: Handler, options: object = {}): Promise<ToolResult> {
+  return createExecutor({ tools: [toolOf(handler, options)], use }).execute({ name: 'work', args: { a: 1 } })
+}

@@ -1,0 +1,167 @@
+/**
+ * Tests what every middleware promises. They run in vitest.
+ *
+ * @module
+ */
+import { describe, expect, test } from 'vitest'
+import {
+  content,
+  createExecutor,
+  json,
+  ToolFailure,
+  type Extension,
+  type ToolContext,
+  type ToolResult,
+} from '../index.ts'
+import { hostileValues } from './_hostile.ts'
+import { run, toolOf } from './_tool.ts'
+
+async function everything({ status, effect, isError, content: blocks, artifact, error }: ToolResult): Promise<unknown> {
+  const text = await artifact?.asString()
+  const { code, message, cause, retryable } = error ?? {}
+  return { status, effect, isError, blocks, text, mediaType: artifact?.mediaType, code, message, cause, retryable }
+}
+
+/** Everything of an object that can be changed, made unchangeable. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
+  return value
+}
+
+class Row {
+  readonly name = 'an instance'
+  toJSON(): unknown {
+    return { row: this.name }
+  }
+}
+
+const failure = new ToolFailure('It is not there', { recommendations: ['Look elsewhere'] })
+const fault = new TypeError('not a function')
+
+const values: readonly (readonly [title: string, make: () => unknown])[] = [
+  ['text', () => 'some text'],
+  ['empty text', () => ''],
+  ['a number', () => 5],
+  ['null', () => null],
+  ['nothing', () => undefined],
+  ['an object', () => ({ a: [1, { b: 'text' }], __proto__: null })],
+  ['an object with a member `__proto__`', () => JSON.parse('{"__proto__":{"a":"b"},"constructor":1}') as unknown],
+  ['what cannot be changed', () => frozen({ a: [{ b: 'c' }] })],
+  ['an array', () => [1, 'two', null]],
+  ['content blocks', () => [{ type: 'text', text: 'a block' }]],
+  ['marked content', () => content([{ type: 'resource_link', uri: 'file:///a', name: 'a' }])],
+  ['marked JSON', () => json([{ type: 'text', text: 'no block' }])],
+  ['marked text', () => json('text')],
+  ['bytes', () => new Uint8Array([1, 2, 255])],
+  ['a Buffer', () => Buffer.from('bytes')],
+  ['a date', () => new Date(0)],
+  ['an instance', () => new Row()],
+  [
+    'a stream',
+    async function* () {
+      yield await Promise.resolve('one')
+    },
+  ],
+  ['a stream of the web', () => new Blob(['pieces']).stream()],
+  ['what is no result', () => new Map([['a', 1]])],
+]
+
+const failures: readonly (readonly [title: string, thrown: unknown])[] = [
+  ['a failure that is meant', failure],
+  ['a fault', fault],
+  ['text', 'thrown text'],
+  ['nothing', undefined],
+]
+
+/**
+ * Describes what every extension with middleware promises, in tests of vitest: what the handler gives reaches the caller, and
+ * what the caller does reaches the handler. Middleware that changes results on purpose is tested with options that change nothing
+ * of what the suite hands on.
+ *
+ * @param name The name of the middleware, for the titles of the tests.
+ * @param create Makes a new extension with middleware.
+ * @experimental
+ * @example
+ * ```ts
+ * import { describeMiddleware } from 'toolwright/conformance/middleware'
+ * import { retry } from 'toolwright/middleware/retry'
+ *
+ * describeMiddleware('retry', () => retry({ delay: 0 }))
+ * ```
+ */
+export function describeMiddleware(name: string, create: () => Extension): void {
+  const kinds = [{}, { traits: { readonly: true } }, { traits: { idempotent: true } }, { type: 'mcp' }]
+
+  describe.each(kinds)(`${name} around a tool with %j`, (options) => {
+    test.each(values)('hands %s on', async (_, make) => {
+      const plain = await run([], make, options)
+      expect(await everything(await run([create()], make, options))).toEqual(await everything(plain))
+    })
+
+    test.each(failures)('hands on what is thrown: %s', async (_, thrown) => {
+      const handler = (): never => {
+        throw thrown
+      }
+      const plain = await run([], handler, options)
+      expect(await everything(await run([create()], handler, options))).toEqual(await everything(plain))
+    })
+
+    test('hands any JSON on, and changes neither it nor the input', async () => {
+      const use = [create()]
+      for (const value of hostileValues()) {
+        const args = { arg: value }
+        const before = JSON.stringify(args)
+        const tools = [toolOf((input: object) => ({ value, input }), options)]
+        const result = await createExecutor({ tools, use }).execute({ name: 'work', args })
+        expect(await result.artifact?.asString()).toBe(JSON.stringify({ value, input: args }))
+        expect(JSON.stringify(args)).toBe(before)
+      }
+    })
+
+    test('runs the tool once if it succeeds, and the result is its own', async () => {
+      let runs = 0
+      const work = toolOf(async ({ index }: { index: number }) => {
+        runs++
+        await new Promise((resolve) => setTimeout(resolve, index % 3))
+        return { index }
+      }, options)
+      const executor = createExecutor({ tools: [work], use: [create()] })
+      const results = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => executor.execute({ name: 'work', args: { index } })),
+      )
+      results.forEach((result, index) => expect(result).toMatchObject({ status: 'ok', content: [{ data: { index } }] }))
+      expect(runs).toBe(30)
+    })
+
+    test('is over at once when the caller gives up, and the handler hears of it', async () => {
+      const controller = new AbortController()
+      let heard: AbortSignal | undefined
+      const handler = (_: unknown, { signal }: ToolContext): Promise<never> => {
+        heard = signal
+        controller.abort()
+        return new Promise(() => {})
+      }
+      const executor = createExecutor({ tools: [toolOf(handler, options)], use: [create()] })
+      const result = await executor.execute({ name: 'work' }, { signal: controller.signal })
+      expect(result).toMatchObject({ status: 'cancelled', error: { code: 'E_TOOL_CANCELLED' } })
+      expect(heard?.aborted).toBe(true)
+    })
+
+    test('is over at the deadline', async () => {
+      const result = await run([create()], () => new Promise(() => {}), { ...options, timeout: 5 })
+      expect(result).toMatchObject({ status: 'timed_out', error: { code: 'E_TOOL_TIMEOUT' } })
+    })
+
+    test('works as the own middleware of a tool', async () => {
+      const own = { ...options, middleware: create().middleware }
+      expect(await run([], () => 'text', own)).toMatchObject({ content: [{ text: 'text' }] })
+    })
+
+    test('can be mounted twice, and closed twice', async () => {
+      const extension = create()
+      expect(await run([extension, create(), extension], () => 'text', options)).toMatchObject({ status: 'ok' })
+      await extension.close?.()
+      await extension.close?.()
+    })
+  })
+}

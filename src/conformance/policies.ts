@@ -1,0 +1,148 @@
+/**
+ * Tests what every policy promises. They run in vitest.
+ *
+ * @module
+ */
+import { describe, expect, test } from 'vitest'
+import { createExecutor, tool, type Caller, type Extension } from '../index.ts'
+import { hostileTexts, hostileValues } from './_hostile.ts'
+import { toolOf } from './_tool.ts'
+
+/** What a policy is tested with. At least one of them is needed. Each makes a new extension with policies. */
+export interface PolicyTestOptions {
+  /** Makes an extension that lets the tool `work` run, 30 times at least. */
+  readonly allowing?: () => Extension
+  /** Makes an extension that refuses the tool `work`. */
+  readonly refusing?: () => Extension
+  /** Makes an extension that asks about the tool `work`. */
+  readonly asking?: () => Extension
+}
+
+const callers: readonly Caller[] = ['model', 'user', { app: 'other' }]
+// An executor takes at most 1,024 characters as a session.
+const sessions = [...hostileTexts.map((text) => text.slice(0, 1_024)), '\ud800']
+
+/**
+ * Describes what every policy promises, in tests of vitest.
+ *
+ * @param name The name of the policy, for the titles of the tests.
+ * @param options How the policy is made to allow, to refuse and to ask. What it never does is left out.
+ * @throws `TypeError` if `options` makes no policy.
+ * @experimental
+ * @example
+ * ```ts
+ * import { describePolicy } from 'toolwright/conformance/policies'
+ * import { budget } from 'toolwright/policies/budget'
+ *
+ * describePolicy('budget', { allowing: () => budget({ calls: 100 }), refusing: () => budget({ calls: 0 }) })
+ * ```
+ */
+export function describePolicy(name: string, options: PolicyTestOptions): void {
+  const { allowing, refusing, asking } = options
+  const all = [allowing, refusing, asking].filter((create) => create !== undefined)
+  if (all.length === 0) throw new TypeError(`${name}: give at least one of "allowing", "refusing" and "asking".`)
+  const work = toolOf((input: unknown) => input, { audience: 'all' })
+
+  describe(`${name} is a policy that`, () => {
+    test('has a name', () => {
+      for (const create of all) {
+        const { policies = [] } = create()
+        expect(policies.length).toBeGreaterThan(0)
+        for (const policy of policies) expect(policy.name).toMatch(/^\S.*\S$/)
+      }
+    })
+
+    test('can decide about any call, of every session and caller, and changes no args', async () => {
+      for (const create of all) {
+        const reports: unknown[] = []
+        const executor = createExecutor({ tools: [work], use: [create()], report: (error) => void reports.push(error) })
+        const given = hostileValues().flatMap((value) => [value, { value, list: [value] }])
+        for (const [index, args] of given.entries()) {
+          for (const caller of callers) {
+            const before = JSON.stringify(args)
+            const session = sessions[index % sessions.length] ?? ''
+            const { status, error, content } = await executor.execute({ name: 'work', args }, { session, caller })
+            expect(['ok', 'denied', 'pending', 'error']).toContain(status)
+            expect(error?.code).not.toBe('E_INTERNAL')
+            expect(JSON.stringify(content)).not.toContain('could not decide')
+            expect(JSON.stringify(args)).toBe(before)
+          }
+        }
+        expect(reports).toEqual([])
+      }
+    })
+
+    test('settles every one of many calls side by side', async () => {
+      for (const create of all) {
+        const executor = createExecutor({ tools: [work], use: [create()] })
+        const calls = Array.from({ length: 50 }, (_, index) => ({ name: 'work', args: { index } }))
+        const results = await Promise.all(calls.map((call) => executor.execute(call, { session: 'one' })))
+        for (const { status } of results) expect(['ok', 'denied', 'pending']).toContain(status)
+        results.forEach(({ status, content }, index) => {
+          if (status === 'ok') expect(content).toMatchObject([{ data: { index } }])
+        })
+      }
+    })
+
+    test('does not mind a call that was given up, nor being closed', async () => {
+      for (const create of all) {
+        const extension = create()
+        const executor = createExecutor({ tools: [work], use: [extension] })
+        const given = await executor.execute({ name: 'work' }, { signal: AbortSignal.abort() })
+        expect(['cancelled', 'denied', 'pending']).toContain(given.status)
+        await executor.close()
+        await extension.close?.()
+      }
+    })
+
+    test.runIf(allowing !== undefined)('lets the call run', async () => {
+      const executor = createExecutor({ tools: [work], use: made(allowing) })
+      const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
+      expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
+    })
+
+    test.runIf(allowing !== undefined)(
+      'lets a call run that another policy asked about, once it is approved',
+      async () => {
+        const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+        for (const use of [
+          [asks, ...made(allowing)],
+          [...made(allowing), asks],
+        ]) {
+          const executor = createExecutor({ tools: [work], use })
+          const { status, token = '' } = await executor.execute({ name: 'work' })
+          expect(status).toBe('pending')
+          expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
+        }
+      },
+    )
+
+    test.runIf(allowing !== undefined)('cannot overrule another that refuses', async () => {
+      const refuses: Extension = { policies: [{ name: 'refuses', decide: () => ({ decision: 'deny' }) }] }
+      const executor = createExecutor({ tools: [work], use: [...made(allowing), refuses] })
+      expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'denied' })
+    })
+
+    test.runIf(refusing !== undefined)('refuses in one line, and nothing runs', async () => {
+      let runs = 0
+      const counted = tool({ name: 'work', description: 'Counts', handler: () => ++runs })
+      const executor = createExecutor({ tools: [counted], use: made(refusing) })
+      const result = await executor.execute({ name: 'work' })
+      expect(result).toMatchObject({ status: 'denied', effect: 'none', error: { code: 'E_TOOL_DENIED' } })
+      expect(result.error?.message).toMatch(/^[A-Z][^\n]*$/)
+      expect(runs).toBe(0)
+    })
+
+    test.runIf(asking !== undefined)('asks, and the call runs if the answer is yes', async () => {
+      const executor = createExecutor({ tools: [work], use: made(asking) })
+      const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
+      expect(status).toBe('pending')
+      const result = await executor.decide(token, 'allow')
+      expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
+    })
+  })
+}
+
+function made(create: (() => Extension) | undefined): Extension[] {
+  return create === undefined ? [] : [create()]
+}

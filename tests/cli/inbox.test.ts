@@ -101,7 +101,7 @@ describe.concurrent('toolwright decide', { timeout }, () => {
     ) as [{ invocationId: string }]
 
     const answers = await Promise.all([1, 2, 3].map(() => decide(journal, invocationId, 'allow', '--by', 'ada')))
-    expect(answers.map(({ code }) => code).toSorted()).toEqual([0, 2, 2])
+    expect(answers.map(({ code }) => String(code)).toSorted()).toEqual(['0', '2', '2'])
     for (const { code, stdout, stderr } of answers) {
       if (code === 0)
         expect(stdout).toBe(`${invocationId}  ok  deployed shop\\u001b]0;title\\u0007 \\u009b2J \\u202e next line\n`)

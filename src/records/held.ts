@@ -11,7 +11,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { PauseKeeper, Settlement } from '../kernel/ports.ts'
 import { closing, expiry } from './close.ts'
 import { begun, fold } from './fold.ts'
-import { cancelInFlight, unlisted } from './in-flight.ts'
+import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
 import { snapshotOf } from './record.ts'
 import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
@@ -26,6 +26,10 @@ interface Held {
   /** What a journal would have. Its args are left out, unless the tool has secrets: then they are masked. */
   readonly record: ToolCallRecord
 }
+
+type Age = Pick<ToolCallRecord, 'createdAt' | 'id'>
+/** A call that is in flight, or held. */
+type Listed = Held | { readonly record: ToolCallRecord }
 
 /**
  * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it. If
@@ -100,10 +104,14 @@ export class HeldCalls implements PauseKeeper, Inbox {
   }
 
   async calls({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
-    const listed = this.#newestFirst().filter(({ record }) => session === undefined || record.session === session)
-    const { id } = before ?? {}
-    const start = id === undefined ? 0 : listed.findIndex(({ record }) => record.id === id) + 1
-    return listed.slice(start, start + limit).map((held) => snapshotOf(wholeRecord(held)))
+    const listed = new Map<string, Listed>()
+    for (const call of this.#kernel.inFlight) listed.set(call.invocationId, { record: recordInFlight(call) })
+    for (const held of this.#held.values()) listed.set(held.record.id, held)
+    const newestFirst = [...listed.values()]
+      .filter(({ record }) => session === undefined || record.session === session)
+      .filter(({ record }) => before === undefined || compareAge(record, before) > 0)
+      .toSorted((one, other) => compareAge(one.record, other.record))
+    return newestFirst.slice(0, limit).map((one) => snapshotOf('call' in one ? wholeRecord(one) : one.record))
   }
 
   async settled(
@@ -196,6 +204,11 @@ export class HeldCalls implements PauseKeeper, Inbox {
   #newestFirst(): Held[] {
     return [...this.#held.values()].toReversed()
   }
+}
+
+/** Compares the ages of two calls, as journals do: the newest comes first. */
+function compareAge(one: Age, other: Age): number {
+  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0)
 }
 
 function argsOf({ input }: ToolCallRecord, { text }: PauseRecord): unknown {

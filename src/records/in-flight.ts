@@ -1,3 +1,6 @@
+import { stageFields, type Received } from '../kernel/call/parcel.ts'
+import type { ToolCallAuditEntry, ToolCallRecord } from '../kernel/call/record.ts'
+import { toldArgs } from '../kernel/call/secrets.ts'
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
@@ -18,4 +21,20 @@ export async function cancelInFlight(
 /** Makes the error for a call that was not listed in this process. */
 export function unlisted(): ApprovalInvalidError {
   return new ApprovalInvalidError('This is no call that `waiting` listed in this process. List the calls again.')
+}
+
+/** Makes a record of a call in flight, which no journal has. Its args are left out until it is known which are secret. */
+export function recordInFlight(call: Received): ToolCallRecord {
+  const { invocationId, callId, name, session, id, receivedAt, startedAt, attempts, effect, seq } = call
+  const { tool, identity } = stageFields(call)
+  const line = (state: ToolCallRecord['state'], time: number): ToolCallAuditEntry => ({
+    state,
+    timestamp: Math.round(performance.timeOrigin + time), // the same at each look
+  })
+  const auditTrail = [line('PENDING', receivedAt)]
+  if (attempts > 0) auditTrail.push(line('EXECUTING', startedAt ?? receivedAt)) // an unwatched call keeps no time
+  const [{ timestamp: createdAt }, { state, timestamp: updatedAt }] = [auditTrail[0]!, auditTrail.at(-1)!]
+  const input = tool && identity && toldArgs({ tool, identity })
+  const record = { id: invocationId, callId, name, session, input, state, approval: { required: false }, effect }
+  return { ...record, ...(id !== undefined && { toolCallId: id }), createdAt, updatedAt, auditTrail, seq }
 }

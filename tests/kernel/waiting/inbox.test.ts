@@ -1,6 +1,6 @@
 import { createExecutor, type ToolEvent, type WaitingCall } from 'toolwright'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { data, outcome, pause, soon, text } from '../_calls.ts'
+import { data, deferred, outcome, pause, soon, text, work } from '../_calls.ts'
 import { ask, everyPlace, invalid, only, pairOn, toolsOf } from './_inbox.ts'
 
 afterEach(() => {
@@ -215,6 +215,39 @@ describe('without a journal', () => {
     await expect(executor.prune({ settledBefore: Date.now() })).rejects.toMatchObject({
       code: 'E_INVALID_CONFIGURATION',
     })
+  })
+
+  test('calls lists those in flight beside the paused ones, newest first, by session and by page', async () => {
+    const end = deferred()
+    const slow = work('slow', () => end.promise, { secrets: ['/key'] })
+    const executor = createExecutor({ tools: [...toolsOf([]), slow] })
+    const [running, waiting] = [ask(executor, 'slow', 's', { key: 'k', order: 1 }), ask(executor, 'deploy', 'other')]
+    const { invocationId } = await waiting
+    await pause(5)
+    const later = ask(executor, 'slow')
+    await pause(5)
+    const calls = await executor.calls()
+    expect(calls).toMatchObject([
+      { name: 'slow', state: 'EXECUTING', session: 's', toolCallId: 'x', inputPreview: '{}' },
+      { name: expect.any(String) },
+      { name: expect.any(String) },
+    ])
+    const first = calls.find(({ inputPreview }) => inputPreview.includes('order'))
+    expect(first).toMatchObject({ inputPreview: '{"key":"[secret]","order":1}', effect: 'unknown' })
+    expect(first?.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'EXECUTING'])
+    expect(Math.abs(Number(first?.createdAt) - Date.now())).toBeLessThan(60_000)
+    expect(await executor.calls({ session: 'other' })).toMatchObject([{ id: invocationId, prompt: 'Deploy?' }])
+
+    const pages: string[] = []
+    for (let page = await executor.calls({ limit: 1 }); page.length > 0;) {
+      pages.push(page[0]!.id)
+      if (page[0]?.id === invocationId) await executor.cancel(invocationId) // a page after a call that is gone
+      page = await executor.calls({ limit: 1, before: page[0]! })
+    }
+    expect(pages).toEqual(calls.map(({ id }) => id))
+    end.resolve()
+    await Promise.all([running, later])
+    expect(await executor.calls()).toEqual([])
   })
 
   test('what expired is closed once, with its event', async () => {

@@ -1,7 +1,7 @@
 import { createExecutor, memoryStore, type ToolExecutor } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { deferred, outcome, pause, sink, soon, text, work } from '../_calls.ts'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { data, deferred, outcome, pause, sink, soon, text, work } from '../_calls.ts'
 import { changed, type Place } from '../_journals.ts'
 import { ask, everyPlace, only, pairOn } from './_inbox.ts'
 
@@ -35,7 +35,7 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
     expect([outcome(result), text(result), result.id]).toEqual(['ok completed', 'deployed', 'x'])
   })
 
-  test('hears of a call that runs here or there, and of one that settles while it pauses twice', async () => {
+  test('hears of a call that runs here or there', async () => {
     const { promise, resolve } = deferred<string>()
     const its = place()
     const open = (): ToolExecutor =>
@@ -48,6 +48,31 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
     resolve('done')
     expect((await soon(heard)).map(text)).toEqual(['done', 'done', 'done'])
     await Promise.all([here.close(), there.close()])
+  })
+
+  test('hears of a call that pauses twice, for a person and for a client, only once it has settled', async () => {
+    const ran: unknown[] = []
+    const its = place()
+    const form = work('form', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })
+    const open = (): ToolExecutor => {
+      const executor = createExecutor({ tools: [form], use: [its.open()], report: () => {} })
+      onTestFinished(() => executor.close())
+      return executor
+    }
+    const [asking, answering] = [open(), open()]
+    const { invocationId } = await ask(asking, 'form')
+    const heard = Promise.all([asking, answering].map((executor) => executor.settled(invocationId)))
+    void heard.then(() => ran.push('settled'))
+    await pause(5)
+
+    expect((await answering.decide(await only(answering), 'allow')).status).toBe('pending')
+    ran.push('allowed')
+    await pause(600) // longer than the journals' first looks
+    const [call] = await asking.waiting({ reason: 'client' })
+    expect(ran).toEqual(['allowed'])
+    await asking.respond(call!, { email: 'a@b.c' })
+    expect((await soon(heard)).map(data)).toEqual([{ email: 'a@b.c' }, { email: 'a@b.c' }])
+    expect(ran).toEqual(['allowed', 'settled'])
   })
 
   test('answers at once for what has settled, by its result or by its id', async () => {

@@ -264,6 +264,16 @@ it('AIDK-16 a client has 30,000 ms to answer, or as long as its tool says', asyn
   const [leastOfQuick, mostOfQuick] = await patienceOf('quick_form')
   expect(leastOfQuick).toBeLessThanOrEqual(30_000)
   expect(mostOfQuick).toBeGreaterThanOrEqual(30_000)
+
+  const config = { description: 'Asks in vain', requiresResponse: true, timeout: 20 } as const
+  const silent = createExecutor({ tools: [clientTool({ ...config, name: 'silent_form' })] })
+  const timedOut = { status: 'timed_out', isError: true, effect: 'unknown', error: { code: 'E_CLIENT_TOOL' } }
+  const silence = await silent.settled(await silent.execute({ id: 'call_1', name: 'silent_form' }))
+  expect(silence).toMatchObject({ ...timedOut, id: 'call_1', toolName: 'silent_form' })
+  expect(wordsOf(silence)).toContain('did not answer in time')
+  const { token = '', expiresAt = 0 } = await silent.execute({ id: 'call_2', name: 'silent_form' })
+  while (Date.now() <= expiresAt) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(await silent.respond(token, { email: 'late@example.com' })).toMatchObject({ ...timedOut, id: 'call_2' })
 })
 
 it('AIDK-17 a client tool that names no default result says that it was rendered', async () => {
@@ -385,15 +395,20 @@ it('AIDK-22 a confirmation may depend on the role of the user and the amount', a
 
 it('AIDK-23 other tools run while some calls wait for a person', async () => {
   let answer = (): void => {}
+  let open = 0
   const asked = new Promise<void>((resolve) => (answer = resolve))
-  const approver: Approver = { ask: () => asked.then(() => ({ decision: 'allow' as const })) }
+  let hasRun = false
+  // The answer comes only once all four are asked and the free one has run.
+  const look = (): void => void (open === 4 && hasRun && answer())
+  const approver: Approver = { ask: () => (open++, look(), asked.then(() => ({ decision: 'allow' as const }))) }
   const guarded = tool({ name: 'guarded', description: 'Waits', requiresConfirmation: true, handler: () => 'allowed' })
   // Four calls wait, and only three may run at a time: the last one runs nevertheless, and lets the others go.
   const free = tool({
     name: 'free',
     description: 'Runs',
     handler: () => {
-      answer()
+      hasRun = true
+      look()
       return 'ran'
     },
   })
@@ -401,6 +416,16 @@ it('AIDK-23 other tools run while some calls wait for a person', async () => {
   const names = ['guarded', 'guarded', 'guarded', 'guarded', 'free']
   const results = await executor.executeToolCalls(names.map((name) => ({ name })))
   expect(results.map(wordsOf)).toEqual(['allowed', 'allowed', 'allowed', 'allowed', 'ran'])
+
+  // Without an approver they all wait in the inbox, and are answered in any order, at once.
+  const inbox = createExecutor({ tools: [guarded, free] })
+  const turn = await inbox.executeToolCalls(names.map((name, id) => ({ id, name })))
+  expect(turn.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending', 'ok'])
+  const waiting = await inbox.waiting()
+  const decided = await Promise.all(waiting.map((call, index) => inbox.decide(call, index === 1 ? 'deny' : 'allow')))
+  expect(decided.map(({ status }) => status)).toEqual(['ok', 'denied', 'ok', 'ok'])
+  expect(new Set(decided.map(({ id }) => id))).toEqual(new Set([0, 1, 2, 3]))
+  expect(await inbox.waiting()).toEqual([])
 })
 
 it('AIDK-24 a refusal is a failed result that the model can read', async () => {

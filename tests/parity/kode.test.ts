@@ -417,6 +417,21 @@ it('KODE-22 a hook’s ask waits for approval, with the meta of all who asked', 
   const meta = { cost: 3, risk: 'high' }
   expect(asked).toEqual([{ prompt: 'Allow hooked to execute?', meta }])
   expect(events.find(({ event }) => event === 'call:paused')).toMatchObject({ reason: 'approval', meta })
+
+  // With no approver at hand, the call waits as APPROVAL_REQUIRED until permission is given.
+  let runs = 0
+  const inbox = createExecutor({
+    tools: [hooked({ preToolUse: () => ({ decision: 'ask', meta: { risk: 'high' } }) }, () => ++runs)],
+    use: [{ policies: [policy] }, memoryJournal()],
+  })
+  const { status, invocationId } = await inbox.execute({ name: 'hooked' })
+  expect(status).toBe('pending')
+  const approval = { required: true, prompt: 'Allow hooked to execute?', meta }
+  expect(await inbox.snapshot(invocationId)).toMatchObject({ state: 'APPROVAL_REQUIRED', approval })
+  const [call] = await inbox.waiting({ invocationId })
+  expect([call, runs]).toMatchObject([{ reason: 'approval', meta }, 0])
+  expect((await inbox.decide(call!, 'allow')).status).toBe('ok')
+  expect(runs).toBe(1)
 })
 
 it('KODE-23 what a person denies is denied, with the person’s note', async () => {
@@ -608,6 +623,34 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
     decidedBy: 'ada',
     note: 'go ahead',
   })
+
+  // The record has the whole of it, whoever decided: a person in the inbox, an approver, or nobody yet.
+  const ask: ToolHooks = { preToolUse: () => ({ decision: 'ask', meta: { risk: 'high' } }) }
+  const inbox = createExecutor({ tools: [hooked(ask)], use: [memoryJournal()] })
+  const { invocationId } = await inbox.execute({ name: 'hooked' })
+  const request = { required: true, prompt: 'Allow hooked to execute?', meta: { risk: 'high' } }
+  expect((await inbox.snapshot(invocationId)).approval).toEqual(request)
+  const before = Date.now()
+  const [call] = await inbox.waiting()
+  await inbox.decide(call!, 'deny', { decidedBy: 'bob', note: 'too risky' })
+  const { state, approval } = await inbox.snapshot(invocationId)
+  expect(state).toBe('DENIED')
+  expect(approval).toEqual({
+    ...request,
+    decision: 'deny',
+    decidedBy: 'bob',
+    decidedAt: expect.any(Number),
+    note: 'too risky',
+  })
+  expect(approval.decidedAt).toBeGreaterThanOrEqual(before)
+  expect(approval.decidedAt).toBeLessThanOrEqual(Date.now())
+
+  const asked = createExecutor({ tools: [hooked(ask)], use: [{ approver: answering('allow') }, memoryJournal()] })
+  const allowed = await asked.snapshot((await asked.execute({ name: 'hooked' })).invocationId)
+  expect(allowed.approval).toMatchObject({ ...request, decision: 'allow', decidedBy: 'ada', note: 'said ada' })
+  const free = createExecutor({ tools: [hooked({})], use: [memoryJournal()] })
+  const unasked = await free.snapshot((await free.execute({ name: 'hooked' })).invocationId)
+  expect(unasked.approval).toEqual({ required: false })
 })
 
 it('KODE-45 hooks guard commands and files, cut long results, mask passwords, and keep what was read for five minutes', async () => {
@@ -977,6 +1020,26 @@ it('KODE-42 a snapshot is a copy of a record with 200 characters of its input', 
   expect(snapshot.result).toEqual([{ type: 'text', text: 'read' }])
   ;(snapshot.auditTrail as unknown[]).length = 0
   expect((await executor.snapshot(invocationId)).auditTrail).toHaveLength(3)
+
+  expect(snapshot).toMatchObject({
+    approval: { required: false },
+    durationMs: expect.any(Number),
+    startedAt: expect.any(Number),
+    completedAt: expect.any(Number),
+  })
+  expect([snapshot.error, 'input' in snapshot]).toEqual([undefined, false])
+  const { invocationId: short } = await executor.execute({ name: 'wordy', args: { text: 'x'.repeat(189) } })
+  expect((await executor.snapshot(short)).inputPreview).toBe(`{"text":"${'x'.repeat(189)}"}`) // 200 in all
+  const failing = createExecutor({
+    tools: [
+      tool('fails', () => {
+        throw new Error('out of disk')
+      }),
+    ],
+    use: [memoryJournal()],
+  })
+  const failed = await failing.snapshot((await failing.execute({ name: 'fails' })).invocationId)
+  expect(failed).toMatchObject({ state: 'FAILED', isError: true, error: expect.stringContaining('out of disk') })
 })
 
 it('KODE-43 a snapshot of an unknown id throws Tool record not found', async () => {
@@ -1082,6 +1145,46 @@ it('KODE-61 after a crash what was unfinished is sealed with advice for its stat
   })
   const replayed = await executor.execute({ id: 'toolu_1', name: 'hooked' }, { session: 's', invocationId: 'i' })
   expect([replayed.error?.code, runs]).toEqual(['E_SEALED', 1])
+})
+
+it('KODE-61 each unfinished state is sealed with two pieces of advice of its own, and no settled one', async () => {
+  const { journal } = memoryJournal()
+  const ask = hooked({ preToolUse: () => ({ decision: 'ask' }) })
+  const asking = createExecutor({ tools: [ask], use: [records(journal)] })
+  const { invocationId } = await asking.execute({ id: 'toolu_0', name: 'hooked' }, { session: 's' })
+  const { record } = (await journal.read(invocationId))!
+  const { awaits: _answered, ...journaled } = record.journal!
+  const states: readonly ToolCallState[] = ['PENDING', 'APPROVED', 'EXECUTING', 'COMPLETED', 'FAILED', 'DENIED']
+  for (const state of [...states, 'SEALED'] as const) {
+    const left = { ...record, id: state, toolCallId: `toolu_${state}`, state, journal: journaled }
+    await journal.claim(left, 'an executor that died')
+  }
+
+  const executor = createExecutor({ tools: [ask], use: [records(journal)] })
+  const events = recorded(executor)
+  const { sealed } = await executor.recover({ staleAfter: 0, approvals: 'seal' })
+  const advice = new Map(sealed.map(({ invocationId: id, error }) => [id, error?.recommendations ?? []]))
+  expect(new Set(advice.keys())).toEqual(new Set([invocationId, 'PENDING', 'APPROVED', 'EXECUTING']))
+  for (const two of advice.values()) expect(two).toHaveLength(2)
+  expect(new Set([...advice.values()].map(String)).size).toBe(4)
+  for (const id of advice.keys()) {
+    const { state, isError, completedAt, error } = await executor.snapshot(id)
+    expect({ state, isError, completedAt, error }).toEqual({
+      state: 'SEALED',
+      isError: true,
+      completedAt: expect.any(Number),
+      error: expect.stringContaining('SealedError'),
+    })
+  }
+  for (const state of ['COMPLETED', 'FAILED', 'DENIED']) expect((await executor.snapshot(state)).state).toBe(state)
+  const settled = events.filter((event) => event.event === 'call:settled' && event.error?.code === 'E_SEALED')
+  expect(settled).toHaveLength(4)
+  const { content } = anthropic().results(sealed) as { content: { tool_use_id: string; is_error: boolean }[] }
+  expect(new Set(content.map(({ tool_use_id }) => tool_use_id))).toEqual(
+    new Set(['toolu_0', 'toolu_PENDING', 'toolu_APPROVED', 'toolu_EXECUTING']),
+  )
+  expect(content.every(({ is_error }) => is_error)).toBe(true)
+  expect((await executor.recover({ staleAfter: 0, approvals: 'seal' })).sealed).toEqual([])
 })
 
 it('KODE-62 closing an executor aborts what is under way, and every call of it is settled and recorded', async () => {

@@ -224,7 +224,7 @@ describe('without a journal', () => {
     const [running, waiting] = [ask(executor, 'slow', 's', { key: 'k', order: 1 }), ask(executor, 'deploy', 'other')]
     const { invocationId } = await waiting
     await pause(5)
-    const later = ask(executor, 'slow')
+    const newest = ask(executor, 'slow')
     await pause(5)
     const calls = await executor.calls()
     expect(calls).toMatchObject([
@@ -246,7 +246,7 @@ describe('without a journal', () => {
     }
     expect(pages).toEqual(calls.map(({ id }) => id))
     end.resolve()
-    await Promise.all([running, later])
+    await Promise.all([running, newest])
     expect(await executor.calls()).toEqual([])
   })
 

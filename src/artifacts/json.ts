@@ -1,5 +1,5 @@
 /**
- * Queries over JSON: paths (RFC 9535) over any JSON artifact, and JSON Lines, read line by line. A path can run only
+ * Queries over JSON: paths (RFC 9535) over any JSON artifact; JSON Lines, read line by line; and JSON5. A path can run only
  * comparisons and patterns in linear time. Every step is counted and limited.
  *
  * @module
@@ -12,6 +12,7 @@ import { isIndex, pointerSteps, valueAt } from './json/_pointer.ts'
 
 export { filter, pluck } from './json/_filter.ts'
 export type { FilterOptions } from './json/_find.ts'
+export { Json5Artifact, type JsonNotation } from './json/_json5.ts'
 
 /**
  * A result in JSON Lines: each line that is not blank is a JSON value. It reads as the array of these values, line by line, so

@@ -16,7 +16,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
-import { filter, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
+import { filter, Json5Artifact, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
 import { MarkdownArtifact } from 'toolwright/artifacts/markdown'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
 import { memoryJournal } from 'toolwright/journals/memory'
@@ -91,7 +91,7 @@ describe('ADK', () => {
     }
   })
 
-  it('ADK-28 a JSON artifact tells type, keys, length, values, slices and what a path finds, also line by line', async () => {
+  it('ADK-28 a JSON artifact tells type, keys, length, values, slices and what a path finds, also line by line and in JSON5', async () => {
     const { ask } = await kept(rows)
     expect(await ask('json_type')).toBe('array')
     expect(await ask('json_length')).toBe('2000')
@@ -111,6 +111,17 @@ describe('ADK', () => {
     const artifact = lined.result.artifact as JsonLinesArtifact
     expect(await filter(artifact, '$[?@.name == "row 9"].id')).toEqual([9])
     expect(await pluck(artifact, '$[?@.id == 9]', ['price'])).toMatchObject([{ price: 9 }])
+
+    // The notation is inferred: JSON, then JSON Lines, then JSON5.
+    for (const [text, notation] of [
+      ['[{"id": 1}, {"id": 2}]', 'json'],
+      ['{"id": 1}\n{"id": 2}\n', 'jsonl'],
+      ['[{id: 1}, {id: 2,}] // two', 'json5'],
+    ] as const) {
+      const inferred = await kept(text, Json5Artifact)
+      expect(await json(inferred.ask('json_filter', { path: '$[*].id' }))).toEqual([1, 2])
+      expect(await (inferred.result.artifact as Json5Artifact).notation()).toBe(notation)
+    }
   })
 
   it('ADK-29 a Markdown artifact tells front matter, headings, sections, code blocks, links, images, text and tree', async () => {

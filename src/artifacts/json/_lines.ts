@@ -60,8 +60,8 @@ export function valueUnlessInvalid(line: ValueLine): unknown {
   }
 }
 
-/** V8's `JSON.parse` (13.6) can return a wrong key if a key has an escape: then the strict parser goes first. */
-function readJson(text: string): unknown {
+/** Returns the value of a JSON text. V8's `JSON.parse` (13.6) can return a wrong key if a key has an escape: then the strict parser goes first. */
+export function readJson(text: string): unknown {
   if (!text.includes('\\') || !/[{,]\s*"[^"]*\\/.test(text)) return JSON.parse(text) as unknown
   try {
     return parseJson(text, { limit: Infinity, depth: 1_000 })

@@ -19,6 +19,7 @@ import {
 import { filter, Json5Artifact, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
 import { MarkdownArtifact } from 'toolwright/artifacts/markdown'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
+import { XmlArtifact } from 'toolwright/artifacts/xml'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -163,7 +164,7 @@ describe('ADK', () => {
     )
   })
 
-  it('ADK-30 an artifact of any other format is one class over any parser, and its tools come by themselves', async () => {
+  it('ADK-30 an artifact of any other format is one class over any parser, as that of XML is, and its tools come by themselves', async () => {
     class YamlArtifact extends TextArtifact {
       static override readonly kind: string = 'yaml'
       static override readonly mediaType: string = 'application/yaml'
@@ -184,6 +185,10 @@ describe('ADK', () => {
     expect(wordsOf(result)).toContain('artifact_yaml_get about it.')
     expect(await ask('yaml_get', { key: 'ages' })).toBe('[36]')
     expect(await ask('head', { count: 1 })).toBe('name: Ada')
+
+    const xml = await kept('<feed>\n  <entry id="1">A</entry>\n  <entry id="2">B</entry>\n</feed>\n', XmlArtifact)
+    expect(await json(xml.ask('json_filter', { path: '$.feed.entry[*]["#text"]' }))).toEqual(['A', 'B'])
+    expect(await json(xml.ask('xml_elements', { name: 'entry', start: 1 }))).toMatchObject([{ line: 2, endLine: 3 }])
   })
 
   it('ADK-31 forged tools are ephemeral, replace their like, and can name the live artifacts; without any there are none', async () => {

@@ -17,6 +17,8 @@ export type LimitedBy = (typeof scopes)[number]
 export interface Tally {
   /** Calls that were allowed and have not begun yet. */
   waiting: number
+  /** What those calls reserve: 1 each, unless they are weighed. */
+  reserved: number
 }
 
 export interface Limit<Counted extends Tally> {
@@ -25,22 +27,27 @@ export interface Limit<Counted extends Tally> {
   /** Default: every tool. */
   readonly tools: readonly ToolName[] | undefined
   create(): Counted
-  readonly calls: number
+  /** How many calls or units are allowed. */
+  readonly most: number
+  /** What is counted. Default: `'call'`. */
+  readonly unit?: 'unit'
+  /** Returns how many units a call reserves, or the reason why that is not known. Default: 1. */
+  weigh?(call: Validated): number | string
   /** Whether each `callId` is counted apart. Default: `false`. */
   readonly isByCall?: boolean
-  /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how many calls are allowed, and of what. */
-  refusal(tally: Counted, allowance: string): string | undefined
+  /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how much is allowed, and of what. */
+  refusal(tally: Counted, allowance: string, weight: number): string | undefined
   /** Counts a call that has begun. */
-  begun(tally: Counted): void
+  begun(tally: Counted, weight: number): void
   /** Called with the tally of each call that is decided on, for a policy that adds to it. */
-  decided?(tally: Counted, context: ToolContext): void
+  decided?(tally: Counted, context: ToolContext, weight: number): void
 }
 
 /** A policy and the observer that counts for it. */
 export type Limiting = Extension & { readonly policies: readonly [Policy]; readonly observers: readonly [Observer] }
 
 /**
- * Limits how many calls begin. A call takes a place when the policy decides on it, so that parallel calls cannot exceed the
+ * Limits how many calls begin, or what they weigh. A call takes a place when the policy decides on it, so that parallel calls cannot exceed the
  * limit. The place becomes a start at `tool:start`, or when a client is asked. If the call settles without a start, the place
  * is free again. The client's answer is not decided on again, and is no second start.
  */
@@ -49,10 +56,10 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const tools = limit.tools === undefined ? undefined : new ToolList(limit.name, 'tools', limit.tools)
   // Least recently used first.
   const tallies = new Map<string, Counted>()
-  // Places per call: more than one if executors share the limit and a host gave two calls the same id.
-  const places = new Map<string, number>()
+  // What each place of a call reserves. A call has several if executors share the limit and a host gave two calls the same id.
+  const places = new Map<string, number[]>()
   // Calls that began when their client was asked and that wait for its answer. Oldest first.
-  const asked = new Map<string, number>()
+  const asked = new Map<string, number[]>()
   // An extension may be mounted twice, or also in `shadow`: it repeats its decision on the same call.
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
@@ -81,25 +88,34 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (tools !== undefined && !tools.includes(call.tool)) return undefined
     const known = decided.get(context)
     if (known !== undefined) return known.decision
-    // A call that a client has answered began when the client was asked.
-    const decision = call.resumption?.reason === 'client' ? undefined : decideNew(call)
-    limit.decided?.(tallyOf(keyOf(call, call.tool)), context)
+    const weight = limit.weigh?.(call) ?? 1
+    const decision: Decision =
+      typeof weight === 'string' ? { decision: 'deny', reason: weight } : decideNew(call, weight)
+    if (typeof weight === 'number') limit.decided?.(tallyOf(keyOf(call, call.tool)), context, weight)
     decided.set(context, { decision })
     return decision
   }
 
-  function decideNew(call: Validated): Decision {
-    const { tool, invocationId } = call
+  function decideNew(call: Validated, weight: number): Decision {
+    const { tool, invocationId, resumption } = call
     const key = keyOf(call, tool)
     const tally = tallyOf(key)
-    const of = per === 'session' || per === 'principal' ? '' : ` of ${JSON.stringify(tool.name)}`
-    const many = limit.calls === 1 ? '1 call' : `${limit.calls} calls`
-    const allowance = `${many}${of}${whose[per]} ${limit.calls === 1 ? 'is' : 'are'} allowed`
-    const reason = limit.refusal(tally, allowance)
+    const place = placeOf(invocationId, key)
+    // A call that a client has answered began when the client was asked, perhaps in another process.
+    const isAnswered = resumption?.reason === 'client'
+    if (isAnswered && asked.has(place)) return undefined
+    const reason = isAnswered ? undefined : limit.refusal(tally, allowanceOf(tool), weight)
     if (reason !== undefined) return { decision: 'deny', reason }
     tally.waiting++
-    add(places, placeOf(invocationId, key))
+    tally.reserved += weight
+    add(places, place, weight)
     return undefined
+  }
+
+  function allowanceOf(tool: ToolDefinition): string {
+    const of = per === 'session' || per === 'principal' ? '' : ` of ${JSON.stringify(tool.name)}`
+    const many = `${limit.most} ${limit.unit ?? 'call'}${limit.most === 1 ? '' : 's'}`
+    return `${many}${of}${whose[per]} ${limit.most === 1 ? 'is' : 'are'} allowed`
   }
 
   const observe: Observer = (event, tool) => {
@@ -109,17 +125,18 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
     const key = keyOf(event, tool)
     const place = placeOf(invocationId, key)
-    if (take(places, place)) tallyOf(key).waiting--
+    const weight = take(places, place)
+    if (weight !== undefined) giveBack(tallyOf(key), weight)
     if (event.event === 'call:settled') {
       if (event.status !== 'pending') take(asked, place)
     } else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && asked.has(place))) {
-      limit.begun(tallyOf(key))
+      limit.begun(tallyOf(key), weight ?? 1)
       if (isAsked) remember(place)
     }
   }
 
   function remember(place: string): void {
-    add(asked, place)
+    add(asked, place, 1)
     for (const oldest of asked.keys()) {
       if (asked.size <= mostAsked) break
       asked.delete(oldest)
@@ -150,14 +167,21 @@ function placeOf(invocationId: string, key: string): string {
   return JSON.stringify([invocationId, key])
 }
 
-function add(counts: Map<string, number>, place: string): void {
-  counts.set(place, (counts.get(place) ?? 0) + 1)
+function giveBack(tally: Tally, weight: number): void {
+  tally.waiting--
+  tally.reserved = tally.waiting === 0 ? 0 : tally.reserved - weight // no rest of a sum of fractions stays
 }
 
-/** Decrements a count. Returns whether it was above zero. */
-function take(counts: Map<string, number>, place: string): boolean {
-  const count = counts.get(place) ?? 0
-  if (count > 1) counts.set(place, count - 1)
-  else counts.delete(place)
-  return count > 0
+function add(weights: Map<string, number[]>, place: string, weight: number): void {
+  const same = weights.get(place)
+  if (same === undefined) weights.set(place, [weight])
+  else same.push(weight)
+}
+
+/** Removes a place. Returns what it reserved, or `undefined` if there is none. */
+function take(weights: Map<string, number[]>, place: string): number | undefined {
+  const same = weights.get(place)
+  const weight = same?.pop()
+  if (same?.length === 0) weights.delete(place)
+  return weight
 }

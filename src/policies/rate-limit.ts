@@ -54,10 +54,10 @@ export function rateLimit(options: RateLimitOptions): Limiting {
   }
   return limitStarts<Recent>({
     name: 'rateLimit',
-    calls,
+    most: calls,
     per: options.per,
     tools: options.tools,
-    create: () => ({ waiting: 0, starts: [] }),
+    create: () => ({ waiting: 0, reserved: 0, starts: [] }),
     refusal(recent, allowance) {
       const { starts, waiting } = recent
       const now = performance.now()

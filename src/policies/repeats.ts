@@ -50,11 +50,11 @@ export function repeats(options: RepeatsOptions): Limiting & { readonly middlewa
   const tallies = new WeakMap<ToolContext, Same>()
   const limiting = limitStarts<Same>({
     name: 'repeats',
-    calls: max,
+    most: max,
     per: wordOf<'session' | 'principal'>('repeats', 'per', options.per, ['session', 'principal'], 'session'),
     tools: options.tools,
     isByCall: true,
-    create: () => ({ waiting: 0, begun: 0, last: '' }),
+    create: () => ({ waiting: 0, reserved: 0, begun: 0, last: '' }),
     refusal({ begun, waiting, last }) {
       if (begun + waiting < max) return undefined
       const times = max === 1 ? 'once' : `${max} times`

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { Format, SchemaReport, ToolDefinition } from '../index.ts'
-import { UsageError, type Command, type Given } from './arguments.ts'
+import { UsageError, type Command } from './arguments.ts'
 import { formatHelp, formatNamed } from './formats.ts'
-import { answer, note, oneLine, print, wordsOf, type Host } from './host.ts'
-import { loadTools } from './module.ts'
+import { answer, oneLine, print } from './host.ts'
+import { toolsOf } from './source.ts'
 
 /** The reports of a format, by the names of the tools. */
 type Column = readonly [format: string, reports: ReadonlyMap<string, SchemaReport>]
@@ -45,7 +45,7 @@ definitions take in every request.
     const named = options.texts('format')
     const names = named.length === 0 ? ['anthropic', 'openai', 'gemini'] : [...new Set(named)]
     const formats = names.map((name) => formatNamed(name, host, options.flag('strict')))
-    const loaded = await toolsOf(options, host)
+    const loaded = await toolsOf('check', options, host)
     const { tools } = loaded
     try {
       const columns = formats.map((format, index): Column => {
@@ -135,45 +135,4 @@ function limitsOf(columns: readonly Column[]): string[] {
     )
   })
   return lines.length === 0 ? [] : ['', ...lines]
-}
-
-interface Loaded {
-  readonly tools: readonly ToolDefinition[]
-  close(): Promise<void>
-}
-
-async function toolsOf(options: Given, host: Host): Promise<Loaded> {
-  const [path] = options.positionals
-  const server = options.text('mcp')
-  if ((path === undefined) === (server === undefined)) {
-    throw new UsageError('Give a module or --mcp, and not both. See toolwright check --help.')
-  }
-  if (path !== undefined)
-    return { tools: describable((await loadTools(path, host)).list(), host), close: async () => {} }
-  const [command = '', ...args] = wordsIn(server ?? '')
-  const { mcpTools } = await import('../mcp/client.ts').catch((error: unknown) => {
-    if ((error as { readonly code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError('--mcp needs a package that is not installed: npm install @modelcontextprotocol/client')
-  })
-  const report = (error: unknown): void => note(host, wordsOf(error))
-  const isUrl = /^https?:/.test(command)
-  const served = await mcpTools({ name: 'server', report, ...(isUrl ? { url: command } : { command, args }) })
-  return { tools: describable(served.tools(), host), close: () => served.close() }
-}
-
-/** Returns the tools whose schemas can be shown. The others are set aside, and told on stderr. */
-function describable(tools: readonly ToolDefinition[], host: Host): ToolDefinition[] {
-  return tools.filter((tool) => {
-    try {
-      return tool.describe() !== undefined
-    } catch (error) {
-      note(host, `a tool is set aside: ${wordsOf(error)}`)
-      return false
-    }
-  })
-}
-
-/** Returns the words of a command. Quotes keep words together; nothing else has a meaning. */
-function wordsIn(command: string): string[] {
-  return [...command.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole)
 }

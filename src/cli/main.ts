@@ -8,12 +8,13 @@ import { decide } from './decide.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
 import { list } from './list.ts'
+import { lock } from './lock.ts'
 import { mcp } from './mcp.ts'
 import { prune } from './prune.ts'
 import { run } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [run, call, list, id, mcp, check, calls, decide, prune].map((command) => [command.name, command]),
+  [run, call, list, id, mcp, check, lock, calls, decide, prune].map((command) => [command.name, command]),
 )
 
 const help = `\
@@ -23,6 +24,7 @@ Usage: toolwright <command> …
   call <module> <tool> [args-json]     runs one call, and prints its result
   list <module>                        prints the definitions of the tools
   check <module>                       prints what the schemas lose with each provider
+  lock <module>                        writes the definitions to a file, or compares them
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
   mcp --workspace DIR                  serves tools for the files and commands of a directory
@@ -35,9 +37,9 @@ Usage: toolwright <command> …
 
 A module is any JavaScript or TypeScript file that exports tools. The answer goes to
 stdout, everything else to stderr. Exit codes: 0 if every call has settled, 1 if a call
-did not end ok and --fail-on-error is set, a schema lost what --fail-on names, or the
-answer could not be written, 2 if the usage is wrong, or a module, message or journal
-cannot be read, or no such call waits.
+did not end ok and --fail-on-error is set, a schema lost what --fail-on names, a locked
+tool changed, or the answer could not be written, 2 if the usage is wrong, or a module,
+message, journal or lock file cannot be read, or no such call waits.
 `
 
 /**

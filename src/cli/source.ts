@@ -1,0 +1,51 @@
+import type { ToolDefinition } from '../index.ts'
+import { UsageError, type Given } from './arguments.ts'
+import { note, wordsOf, type Host } from './host.ts'
+import { loadTools } from './module.ts'
+
+/** The tools of a source, which is open until it is closed. */
+export interface Loaded {
+  readonly tools: readonly ToolDefinition[]
+  close(): Promise<void>
+}
+
+/**
+ * Returns the tools of the module or of the MCP server that the command line names.
+ *
+ * @throws {UsageError} if it names none or both, or the module cannot be loaded.
+ */
+export async function toolsOf(command: string, options: Given, host: Host): Promise<Loaded> {
+  const [path] = options.positionals
+  const server = options.text('mcp')
+  if ((path === undefined) === (server === undefined)) {
+    throw new UsageError(`Give a module or --mcp, and not both. See toolwright ${command} --help.`)
+  }
+  if (path !== undefined)
+    return { tools: describable((await loadTools(path, host)).list(), host), close: async () => {} }
+  const [program = '', ...args] = wordsIn(server ?? '')
+  const { mcpTools } = await import('../mcp/client.ts').catch((error: unknown) => {
+    if ((error as { readonly code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new UsageError('--mcp needs a package that is not installed: npm install @modelcontextprotocol/client')
+  })
+  const report = (error: unknown): void => note(host, wordsOf(error))
+  const isUrl = /^https?:/.test(program)
+  const served = await mcpTools({ name: 'server', report, ...(isUrl ? { url: program } : { command: program, args }) })
+  return { tools: describable(served.tools(), host), close: () => served.close() }
+}
+
+/** Returns the tools whose schemas can be shown. The others are set aside, and told on stderr. */
+function describable(tools: readonly ToolDefinition[], host: Host): ToolDefinition[] {
+  return tools.filter((tool) => {
+    try {
+      return tool.describe() !== undefined
+    } catch (error) {
+      note(host, `a tool is set aside: ${wordsOf(error)}`)
+      return false
+    }
+  })
+}
+
+/** Returns the words of a command. Quotes keep words together; nothing else has a meaning. */
+function wordsIn(command: string): string[] {
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole)
+}

@@ -32,7 +32,8 @@ import { z } from 'zod'
 const root = join(import.meta.dirname, '..', '..')
 
 it('NEW-01 the execution types and the intents have names at run time besides their literals', () => {
-  expect(ToolExecutionType).toEqual({ SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp' })
+  const types = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp', OUTPUT: 'output' }
+  expect(ToolExecutionType).toEqual(types)
   expect(ToolIntent).toEqual({ COMPUTE: 'compute', ACTION: 'action', RENDER: 'render' })
   const chart = tool({
     name: 'chart',

@@ -130,7 +130,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
     issues,
-    recommendations: ['Correct the args to fit the schema of the tool, and call it again.'],
+    recommendations: ['Correct the args to fit the schema of the tool.', 'Call it again.'],
   })
 }
 

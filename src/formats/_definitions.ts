@@ -62,7 +62,7 @@ export function copy<Value>(value: Value): Value {
  */
 export function definer<Definition = Fields>(
   { optionsOf, reach, take, define }: Defining,
-  { report = defaultReport }: FormatOptions,
+  { report = defaultReport, examples: hasExamples = true }: FormatOptions,
   plansOf?: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, Plan>,
 ): (tools: readonly ToolDefinition[]) => Definition[] {
   const reported = new WeakSet<ToolDefinition>()
@@ -87,7 +87,7 @@ export function definer<Definition = Fields>(
     if (isHosted) return taken === undefined ? [] : [taken]
     const description = copy(tool.describe())
     const inputSchema = schema === undefined ? description.inputSchema : copy(schema)
-    const given = copy(tool.examples.filter(isObject))
+    const given = hasExamples ? copy(tool.examples.filter(isObject)) : []
     const examples = sink === undefined ? given : given.map(sink)
     return [
       define({ ...description, inputSchema }, merged(defined(reach?.(tool) ?? {}), taken), { tool, strict, examples }),

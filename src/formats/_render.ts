@@ -19,6 +19,11 @@ export interface FormatOptions {
    */
   readonly report?: (error: unknown) => void
   /**
+   * Whether the examples of tools go out, in the provider's field or, if it has none, at the end of the description: those that
+   * fit into 1,024 characters of it. They take tokens in every request. Default: `true`.
+   */
+  readonly examples?: boolean
+  /**
    * How large a result a program of the model gets whole, in bytes of JSON. A larger one is an error. At most 1 MiB, and above
    * the `inlineLimit` only for a tool whose `allowedCallers` have `'program'`. Default: 1,048,576.
    */

@@ -6,6 +6,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
+import { withExamples } from './_examples.ts'
 import { providers } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
@@ -117,12 +118,13 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
           ? { fault: 'they name no tool, such as googleSearch' }
           : { options: given }
       },
-      define({ name, description, inputSchema }, given) {
+      define({ name, description, inputSchema }, given, { examples }) {
         const hasOwn = Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema')
         // As `parameters`, an object without properties is refused.
         const isEmpty = isOpenapi && Object.keys(inputSchema.properties ?? {}).length === 0
         const schema = isOpenapi ? { parameters: inputSchema } : { parametersJsonSchema: inputSchema }
-        return { name, description, ...(hasOwn || isEmpty ? undefined : schema), ...given }
+        const told = hasOwn ? description : withExamples(description, examples)
+        return { name, description: told, ...(hasOwn || isEmpty ? undefined : schema), ...given }
       },
     },
     options,

@@ -5,6 +5,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
+import { withExamples } from './_examples.ts'
 import { providers } from './_dialects.ts'
 import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
@@ -89,11 +90,12 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
         defer_loading: tool.deferLoading,
       }),
       take: takeTyped,
-      define({ name, description, inputSchema }, given, { strict }) {
+      define({ name, description, inputSchema }, given, { strict, examples }) {
         const { type = 'function' } = given
         if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
         if (type !== 'function') return given
-        const definition = { type, name, description, parameters: inputSchema, strict: false, ...given }
+        const told = Object.hasOwn(given, 'parameters') ? description : withExamples(description, examples)
+        const definition = { type, name, description: told, parameters: inputSchema, strict: false, ...given }
         return strict === undefined ? definition : { ...definition, strict }
       },
     },

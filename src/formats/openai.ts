@@ -6,6 +6,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
+import { withExamples } from './_examples.ts'
 import { providers } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
@@ -106,12 +107,13 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
           fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
         }
       },
-      define({ name, description, inputSchema }, given, { strict }) {
+      define({ name, description, inputSchema }, given, { strict, examples }) {
         const { type = 'function', ...rest } = given
         if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
         if (type !== 'function') return given
         const strictness = strict === undefined ? undefined : { strict }
-        return { type, function: { name, description, parameters: inputSchema, ...rest, ...strictness } }
+        const told = Object.hasOwn(rest, 'parameters') ? description : withExamples(description, examples)
+        return { type, function: { name, description: told, parameters: inputSchema, ...rest, ...strictness } }
       },
     },
     options,

@@ -30,7 +30,7 @@ describe('the definitions of gemini', () => {
         functionDeclarations: [
           {
             name: 'get_forecast',
-            description: 'Weather forecast for a city',
+            description: 'Weather forecast for a city\n\nExamples of args:\n{"city":"Oslo","days":3}',
             parametersJsonSchema: forecast.describe().inputSchema,
             behavior: 'BLOCKING',
           },

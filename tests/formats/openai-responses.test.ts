@@ -40,7 +40,7 @@ describe('the definitions of openai-responses', () => {
       {
         type: 'function',
         name: 'get_forecast',
-        description: 'Weather forecast for a city',
+        description: 'Weather forecast for a city\n\nExamples of args:\n{"city":"Oslo","days":3}',
         parameters: strictForecast,
         strict: true,
       },

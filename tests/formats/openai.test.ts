@@ -32,7 +32,7 @@ describe('the definitions of openai', () => {
         type: 'function',
         function: {
           name: 'get_forecast',
-          description: 'Weather forecast for a city',
+          description: 'Weather forecast for a city\n\nExamples of args:\n{"city":"Oslo","days":3}',
           parameters: strictForecast,
           strict: true,
         },

@@ -1,0 +1,19 @@
+import type { Fields } from './_read.ts'
+
+/** The longest description with examples, in UTF-16 units: OpenAI refuses a longer one. */
+const longest = 1_024
+
+/**
+ * Returns a description with examples of args at its end, for providers that have no field for them. An example that does not
+ * fit is left out whole: half an example would teach what is wrong.
+ */
+export function withExamples(description: string, examples: readonly Fields[]): string {
+  let lines = ''
+  for (const example of examples) {
+    const line = `\n${JSON.stringify(example)}`
+    if (description.length + heading.length + lines.length + line.length <= longest) lines += line
+  }
+  return lines === '' ? description : `${description}${heading}${lines}`
+}
+
+const heading = '\n\nExamples of args:'

@@ -1147,7 +1147,7 @@ it('KODE-61 after a crash what was unfinished is sealed with advice for its stat
   expect([replayed.error?.code, runs]).toEqual(['E_SEALED', 1])
 })
 
-it('KODE-61 each unfinished state is sealed with two pieces of advice of its own, and no settled one', async () => {
+it('each unfinished state of a call is sealed with two pieces of advice of its own, and no settled one', async () => {
   const { journal } = memoryJournal()
   const ask = hooked({ preToolUse: () => ({ decision: 'ask' }) })
   const asking = createExecutor({ tools: [ask], use: [records(journal)] })

@@ -45,7 +45,7 @@ class Executor implements ToolExecutor {
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
-  /** Ends the waits of `settled`; made for the first of them. */
+  /** Ends the waits of `settled`; made on first use. */
   #ended: AbortController | undefined
   #closing: Promise<void> | undefined
 
@@ -183,7 +183,7 @@ class Executor implements ToolExecutor {
 
   async #close(drain: number): Promise<void> {
     await this.#inFlight.drain(drain, 'The executor was closed.')
-    this.#ended?.abort(new ToolCancelledError('The executor was closed.'))
+    ;(this.#ended ??= new AbortController()).abort(new ToolCancelledError('The executor was closed.'))
     this.#kernel.recorder?.close()
     const closed = await Promise.allSettled(
       this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
@@ -210,7 +210,8 @@ class Executor implements ToolExecutor {
     try {
       const resumed = await redeem()
       const { call, invocationId, session, principal, caller, values } = resumed
-      await this.#inFlight.left(invocationId) // an answer may come while the pause is still being emitted
+      // The pause may still be being emitted, and a repeated call may have just asked for what its id has.
+      while (this.#inFlight.get(invocationId) !== undefined) await this.#inFlight.left(invocationId)
       return this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()

@@ -4,8 +4,11 @@ import { ApprovalExpiredError, ClientToolError, statusOf, type ToolError } from 
 import type { Kernel } from '../kernel/kernel.ts'
 import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
-import type { Found } from './journal.ts'
+import type { Found, Listed } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
+
+/** For how long a silent executor counts as alive, in milliseconds. */
+export const aliveFor = 30_000
 
 /** The end of a call that no executor runs. */
 export interface Closing {
@@ -59,6 +62,15 @@ export async function close(
   if (before.journal?.awaits !== undefined) kernel.approvals.forget(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
+}
+
+/**
+ * Whether a living executor has taken over a waiting call and not written it yet. Most likely it closes it: to take it over
+ * again would leave a gap in the chain of that executor.
+ */
+export function isBeingClosed({ record, fence, idle }: Listed, owner: string): boolean {
+  const isTaken = record.journal !== undefined && record.journal.owner !== fence.owner
+  return isTaken && fence.owner !== owner && idle < aliveFor
 }
 
 /** Makes the error of a call that waited too long. */

@@ -6,16 +6,18 @@ import type { PauseRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/ca
 import { toldArgs } from '../kernel/call/secrets.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
 import type { CallQuery, Inbox, WaitingQuery } from '../kernel/executor-types.ts'
+import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { PauseKeeper, Settlement } from '../kernel/ports.ts'
 import { closing, expiry } from './close.ts'
+import { newestFirst } from './facts.ts'
 import { begun, fold } from './fold.ts'
 import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
 import { snapshotOf } from './record.ts'
 import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
-import { isWanted, keyOf, leased, livingLease, requireLease, waitingCall } from './waiting.ts'
+import { isWanted, keyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
 
 /** The most paused calls that an executor without a journal holds. */
 const mostHeld = 10_000
@@ -27,7 +29,6 @@ interface Held {
   readonly record: ToolCallRecord
 }
 
-type Age = Pick<ToolCallRecord, 'createdAt' | 'id'>
 /** A call that is in flight, or held. */
 type Listed = Held | { readonly record: ToolCallRecord }
 
@@ -78,8 +79,10 @@ export class HeldCalls implements PauseKeeper, Inbox {
     return { ...held.call, ...(lease && { lease }) }
   }
 
-  async take({ digest }: PausedCall): Promise<PausedCall | undefined> {
-    return this.#remove(digest)?.call
+  async take({ digest, lease }: PausedCall): Promise<PausedCall | undefined> {
+    const held = this.#held.get(digest)
+    const isFree = held !== undefined && livingLease(held.paused)?.holder === lease?.holder
+    return isFree ? this.#remove(digest)?.call : undefined // else a client has leased it since it was found
   }
 
   async waiting(query: WaitingQuery = {}): Promise<WaitingCall[]> {
@@ -104,14 +107,15 @@ export class HeldCalls implements PauseKeeper, Inbox {
   }
 
   async calls({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+    requireLimit(limit)
     const listed = new Map<string, Listed>()
     for (const call of this.#kernel.inFlight) listed.set(call.invocationId, { record: recordInFlight(call) })
     for (const held of this.#held.values()) listed.set(held.record.id, held)
-    const newestFirst = [...listed.values()]
+    const page = [...listed.values()]
       .filter(({ record }) => session === undefined || record.session === session)
-      .filter(({ record }) => before === undefined || compareAge(record, before) > 0)
-      .toSorted((one, other) => compareAge(one.record, other.record))
-    return newestFirst.slice(0, limit).map((one) => snapshotOf('call' in one ? wholeRecord(one) : one.record))
+      .filter(({ record }) => before === undefined || newestFirst(record, before) > 0)
+      .toSorted((one, other) => newestFirst(one.record, other.record))
+    return page.slice(0, limit).map((one) => snapshotOf('call' in one ? wholeRecord(one) : one.record))
   }
 
   async settled(
@@ -191,7 +195,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
       const words = `The call waited, and was dropped: an executor without a journal holds ${mostHeld.toLocaleString('en')} calls.`
       const error = new ToolCancelledError(words)
       this.#kernel.report(error)
-      void this.#close(held, error, 'none')
+      this.#close(held, error, 'none').catch(this.#kernel.report)
       return
     }
   }
@@ -206,13 +210,9 @@ export class HeldCalls implements PauseKeeper, Inbox {
   }
 }
 
-/** Compares the ages of two calls, as journals do: the newest comes first. */
-function compareAge(one: Age, other: Age): number {
-  return other.createdAt - one.createdAt || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0)
-}
-
+/** Returns the args as they are shown, as a new value each time: a host that changes them changes no other's. */
 function argsOf({ input }: ToolCallRecord, { text }: PauseRecord): unknown {
-  return input ?? readText(text)
+  return input === undefined ? readText(text) : copyOf(input)
 }
 
 /** Returns the record as a journal would have it. */

@@ -1,7 +1,7 @@
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import type { ToolCallAuditEntry, ToolCallRecord } from '../kernel/call/record.ts'
 import { toldArgs } from '../kernel/call/secrets.ts'
-import { ApprovalInvalidError } from '../kernel/errors.ts'
+import { ApprovalInvalidError, ToolCancelledError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** Cancels a call in flight. Returns `undefined` if it is not in flight, or has paused. */
@@ -12,7 +12,7 @@ export async function cancelInFlight(
 ): Promise<'cancelled' | 'not found' | undefined> {
   const call = inFlight.get(invocationId)
   if (call === undefined) return undefined
-  call.deadline.cancel(reason)
+  call.deadline.cancel(new ToolCancelledError(reason))
   const result = await inFlight.left(invocationId)
   if (result === undefined || result.status === 'pending') return undefined
   return result.status === 'cancelled' ? 'cancelled' : 'not found'

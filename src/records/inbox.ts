@@ -13,7 +13,7 @@ import {
 import type { CallQuery, Inbox, PruneQuery, WaitingQuery } from '../kernel/executor-types.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { close, expiry } from './close.ts'
+import { close, expiry, isBeingClosed } from './close.ts'
 import { cancelInFlight, unlisted } from './in-flight.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { Found, Journal, Listed, RecordQuery } from './journal.ts'
@@ -21,12 +21,14 @@ import { isSettled, snapshotOf } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { Hints, untilSettled } from './settled.ts'
-import { isWanted, keyOf, leased, pauseOf, requireLease, waitingCall } from './waiting.ts'
+import { isWanted, keyOf, leased, pauseOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
 
 /** How often to take a record that others change meanwhile. */
 const mostAttempts = 10
-/** How many records are closed or deleted at a time. */
+/** How many records are closed at a time. */
 const batch = 200
+/** How many are deleted at a time: no more than in one statement, since a later one that fails hides what the first deleted. */
+const deletedAtOnce = 100
 /** How long a store may take to delete, in milliseconds. */
 const storeTimeout = 30_000
 const defaultReason = 'The call was cancelled.'
@@ -146,7 +148,7 @@ export class JournalInbox implements Inbox {
     const now = Date.now()
     await this.inBatches({ state: 'waiting', expiresBefore: now }, async (found) => {
       const awaits = found.record.journal?.awaits
-      if (awaits === undefined || awaits.expiresAt >= now) return
+      if (awaits === undefined || awaits.expiresAt >= now || isBeingClosed(found, this.#kernel.owner())) return
       const closed = await this.#close(found, expiry(awaits))
       if (closed !== undefined) expired.push(snapshotOf(closed))
     })
@@ -180,7 +182,7 @@ export class JournalInbox implements Inbox {
     if (this.#journal.delete === undefined) throw undeletable()
     let count = 0
     while (count < limit) {
-      const most = Math.min(batch, limit - count)
+      const most = Math.min(deletedAtOnce, limit - count)
       let deleted: Awaited<ReturnType<NonNullable<Journal['delete']>>>
       try {
         deleted = await awaitJournal(this.#journal.delete({ settledBefore: time, limit: most }), (list) => list)
@@ -223,9 +225,4 @@ export class JournalInbox implements Inbox {
 
 function undeletable(): InvalidConfigurationError {
   return new InvalidConfigurationError('There is nothing to prune: the executor has no journal that deletes records.')
-}
-
-function requireLimit(limit: number): void {
-  if (typeof limit === 'number' && limit >= 1) return
-  throw new InvalidConfigurationError(`\`limit\` must be a number of at least 1, got ${String(limit)}.`)
 }

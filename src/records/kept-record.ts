@@ -115,7 +115,8 @@ export class KeptRecord implements RecordFacts {
   /** About how many bytes it takes. */
   get weight(): number {
     const { awaits, failure } = this.#journal
-    let weight = 600 + this.#trail.length * 8 + (awaits?.text.length ?? 0)
+    let weight = 600 + this.#trail.length * 8
+    if (awaits !== undefined) weight += JSON.stringify(awaits).length
     if (this.#approval !== undefined) weight += JSON.stringify(this.#approval).length
     if (failure !== undefined) weight += JSON.stringify(failure).length + (this.#error?.length ?? 0)
     if (this.#input instanceof Written) weight += this.#input.length

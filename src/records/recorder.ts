@@ -302,7 +302,10 @@ export class JournalRecorder implements Recorder {
     this.#kernel.report(error)
     const { event, record } = closing(before, error, 'none')
     publish(event, undefined, this.#kernel)
-    void replay(record, this.#kernel).then((result) => this.#kernel.inFlight.tell(record.id, result))
+    if (before.journal?.awaits !== undefined) this.#kernel.approvals.forget(before.journal.awaits.digest)
+    replay(record, this.#kernel)
+      .then((result) => this.#kernel.inFlight.tell(record.id, result))
+      .catch(this.#kernel.report)
   }
 
   async #beat(): Promise<void> {

@@ -2,7 +2,7 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { close } from './close.ts'
+import { aliveFor, close, isBeingClosed } from './close.ts'
 import type { Listed } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
@@ -35,7 +35,7 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
     const { record, fence, idle } = listed
     const isWaiting = record.journal?.awaits !== undefined // it has no active owner
     const isAlive = fence.owner === owner ? kernel.inFlight.has(record.id) : idle < staleAfter
-    if (!isWaiting && isAlive) return
+    if (isWaiting ? isBeingClosed(listed, owner) : isAlive) return
     if (strategy === 'manual') return void kept.push(record)
     const closed = await close(listed, sealing(record), effectOf(record), recorder, kernel)
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
@@ -50,7 +50,7 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
 }
 
 function checked(options: RecoverOptions): Required<RecoverOptions> {
-  const { strategy = 'crash', approvals = 'keep', staleAfter = 30_000 } = options
+  const { strategy = 'crash', approvals = 'keep', staleAfter = aliveFor } = options
   requireWord('strategy', strategy, ['crash', 'manual'])
   requireWord('approvals', approvals, ['keep', 'seal'])
   if (typeof staleAfter !== 'number' || !(staleAfter >= 0)) {

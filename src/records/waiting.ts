@@ -1,4 +1,5 @@
 import { sha256 } from '#sha256'
+import { copyOf } from '../kernel/json/copy.ts'
 import { invocationOf, type WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import { InvalidConfigurationError } from '../kernel/errors.ts'
@@ -38,7 +39,7 @@ export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: u
     reason,
     prompt,
     ...(why !== undefined && { why }),
-    ...(meta && { meta }),
+    ...(meta && { meta: copyOf(meta) as typeof meta }),
     args,
     createdAt,
     expiresAt,
@@ -85,4 +86,10 @@ export function requireLease(holder: string, milliseconds: number): void {
   }
   if (typeof milliseconds === 'number' && milliseconds > 0) return
   throw new InvalidConfigurationError(`A lease lasts a number of milliseconds above 0, got ${String(milliseconds)}.`)
+}
+
+/** @throws `E_INVALID_CONFIGURATION` if the most records of a list is wrong. */
+export function requireLimit(limit: number): void {
+  if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return
+  throw new InvalidConfigurationError(`\`limit\` must be a whole number of at least 1, got ${String(limit)}.`)
 }

@@ -48,6 +48,8 @@ export const places: readonly (readonly [string, () => Place])[] = [
 
 type Changes = { readonly [Method in keyof Journal]?: (journal: Journal) => Journal[Method] }
 
+const optional = ['settledOf', 'watch', 'requestCancel', 'delete', 'cuts', 'onDrop'] as const
+
 /** A journal of which some methods are others; the changed ones may go on to the real ones. */
 export function changed(extension: Mounted, changes: Changes): Mounted {
   const { journal } = extension
@@ -60,6 +62,7 @@ export function changed(extension: Mounted, changes: Changes): Mounted {
     takeOver: (invocationId, fence, owner) => journal.takeOver(invocationId, fence, owner),
     list: (query, report) => journal.list(query, report),
     beat: (owner) => journal.beat(owner),
+    ...Object.fromEntries(optional.map((name) => [name, journal[name]?.bind(journal)])),
     ...own,
   }
   return { journal: mounted, ...records(mounted), close: () => extension.close?.() }

@@ -82,6 +82,19 @@ export function describeOptional({ title, newJournal }: Suite): void {
       for (const end of endings) end()
     })
 
+    test('tells also once all records that it told of are deleted', async ({ skip }) => {
+      const journal = await newJournal()
+      const told = new Set<string>()
+      const end = optional(journal, 'watch', skip)((id) => void told.add(id))
+      const remove = optional(journal, 'delete', skip)
+      for (const id of ['a', 'b', 'c']) await journal.claim(settledOf(id), 'mine')
+      await vi.waitFor(() => expect(told.size).toBe(3), soon)
+      await remove({ settledBefore: Infinity, limit: 10 })
+      await journal.claim(settledOf('d'), 'mine')
+      await vi.waitFor(() => expect(told).toContain('d'), soon)
+      end()
+    })
+
     test('tells of sessions with odd names', async ({ skip }) => {
       const journal = await newJournal()
       const told = new Map<string, string>()

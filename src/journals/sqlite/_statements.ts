@@ -129,12 +129,16 @@ export class Statements {
       .map(({ digest }) => String(digest))
   }
 
-  /** Returns the records that were changed after a change. Its rows have the record only if it alone has the session. */
+  /**
+   * Returns the records that were changed after a change: all, if the records that it numbered are deleted, since the numbers
+   * begin anew then. Its rows have the record only if it alone has the
+   * session.
+   */
   changed(after: number): Row[] {
     return this.#prepare(
       `SELECT changed, id, session, CASE WHEN session LIKE 'sha256:%' THEN record END AS record FROM calls
-      WHERE changed > ? ORDER BY changed`,
-    ).all(after)
+      WHERE changed > iif($1 > (SELECT max(changed) FROM calls), 0, $1) ORDER BY changed`,
+    ).all({ $1: after })
   }
 
   lastChange(): number {

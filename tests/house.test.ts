@@ -106,7 +106,7 @@ describe('the walls', () => {
 
   it.each([
     ['kernel', 8_308],
-    ['records', 2_258],
+    ['records', 2_251],
     ['approvals', 284],
     ['spool', 569],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

@@ -1,5 +1,6 @@
 // What a piece of the built package weighs in a bundle, minified and compressed with gzip. The bundler is the one of Vite:
 // unlike esbuild it leaves out of the first chunk what only a dynamic import of the door's own modules needs.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
@@ -24,15 +25,16 @@ export interface Bundle {
  *
  * @param code Such as `export * from './dist/index.js'`.
  * @param platform Which condition of the `imports` map is taken.
- * @param withoutDoor Whether the front door stays outside, so that a leaf is weighed alone. Default: `false`.
+ * @param withoutDoor Whether the front door and its chunks stay outside, so that a leaf is weighed alone. Default: `false`.
  */
 export async function bundle(code: string, platform: 'node' | 'browser', withoutDoor = false): Promise<Bundle> {
+  const outside = withoutDoor ? chunksOf(door) : new Set<string>()
   const build = await rolldown({
     input: entry,
     platform,
     plugins: [source(code)],
     external: (id, importer) =>
-      /^(?:node:|[a-z@])/.test(id) || (withoutDoor && importer !== undefined && join(importer, '..', id) === door),
+      /^(?:node:|[a-z@])/.test(id) || (importer !== undefined && outside.has(join(importer, '..', id))),
     logLevel: 'silent',
   })
   const { output } = await build.generate({ format: 'esm', minify: true })
@@ -47,6 +49,16 @@ export async function bundle(code: string, platform: 'node' | 'browser', without
     eager: weigh(first.map((one) => one.code).join('\n')),
     lazy: new Map(lazy.map((one) => [one.name, weigh(one.code)])),
   }
+}
+
+/** Returns a built module and all that it imports at once. */
+function chunksOf(file: string, known = new Set<string>()): ReadonlySet<string> {
+  if (known.has(file)) return known
+  known.add(file)
+  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|^import) ?"(\.[^"]+)"/gm)) {
+    chunksOf(join(file, '..', name), known)
+  }
+  return known
 }
 
 function push(chunks: OutputChunk[], next: OutputChunk | undefined): void {

@@ -1145,9 +1145,11 @@ it('KODE-61 after a crash what was unfinished is sealed with advice for its stat
   })
   const replayed = await executor.execute({ id: 'toolu_1', name: 'hooked' }, { session: 's', invocationId: 'i' })
   expect([replayed.error?.code, runs]).toEqual(['E_SEALED', 1])
+  await expectAdviceForEachState()
 })
 
-it('each unfinished state of a call is sealed with two pieces of advice of its own, and no settled one', async () => {
+/** Expects that each unfinished state is sealed with two pieces of advice of its own, and no settled one. */
+async function expectAdviceForEachState(): Promise<void> {
   const { journal } = memoryJournal()
   const ask = hooked({ preToolUse: () => ({ decision: 'ask' }) })
   const asking = createExecutor({ tools: [ask], use: [records(journal)] })
@@ -1185,7 +1187,7 @@ it('each unfinished state of a call is sealed with two pieces of advice of its o
   )
   expect(content.every(({ is_error }) => is_error)).toBe(true)
   expect((await executor.recover({ staleAfter: 0, approvals: 'seal' })).sealed).toEqual([])
-})
+}
 
 it('KODE-62 closing an executor aborts what is under way, and every call of it is settled and recorded', async () => {
   const { journal } = memoryJournal()

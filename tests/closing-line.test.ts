@@ -6,11 +6,11 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What a run prints at its end whose tests came to these states. */
-function printed(states: readonly string[]): string {
+/** What a run prints at its end whose tests came to these states, each with the note. */
+function printed(states: readonly string[], note?: string): string {
   let output = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((output += String(text)), true))
-  const tests = states.map((state, index) => ({ fullName: `suite > test ${index}`, result: () => ({ state }) }))
+  const tests = states.map((state, index) => ({ fullName: `suite > test ${index}`, result: () => ({ state, note }) }))
   const module = { relativeModuleId: 'tests/a.test.ts', children: { allTests: () => tests }, errors: () => [] }
   new ClosingLine().onTestRunEnd([module as unknown as TestModule], [])
   vi.restoreAllMocks()
@@ -25,4 +25,8 @@ test('the closing line says how many tests were skipped, and the lines before it
   expect(printed(['passed', 'skipped', 'pending'])).toBe(
     '\nskipped: tests/a.test.ts > suite > test 1\nskipped: tests/a.test.ts > suite > test 2\n1 passed, 0 failed, 2 skipped\n',
   )
+})
+
+test('the closing line counts no test that a suite leaves out', () => {
+  expect(printed(['passed', 'skipped'], 'left out: the journal has no watch')).toBe('\n1 passed, 0 failed\n')
 })

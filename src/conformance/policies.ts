@@ -95,35 +95,32 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       }
     })
 
-    test.runIf(allowing !== undefined)('lets the call run', async () => {
+    testIf(allowing)('lets the call run', async () => {
       const executor = createExecutor({ tools: [work], use: made(allowing) })
       const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
     })
 
-    test.runIf(allowing !== undefined)(
-      'lets a call run that another policy asked about, once it is approved',
-      async () => {
-        const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
-        for (const use of [
-          [asks, ...made(allowing)],
-          [...made(allowing), asks],
-        ]) {
-          const executor = createExecutor({ tools: [work], use })
-          const { status, token = '' } = await executor.execute({ name: 'work' })
-          expect(status).toBe('pending')
-          expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
-        }
-      },
-    )
+    testIf(allowing)('lets a call run that another policy asked about, once it is approved', async () => {
+      const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
+      for (const use of [
+        [asks, ...made(allowing)],
+        [...made(allowing), asks],
+      ]) {
+        const executor = createExecutor({ tools: [work], use })
+        const { status, token = '' } = await executor.execute({ name: 'work' })
+        expect(status).toBe('pending')
+        expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
+      }
+    })
 
-    test.runIf(allowing !== undefined)('cannot overrule another that refuses', async () => {
+    testIf(allowing)('cannot overrule another that refuses', async () => {
       const refuses: Extension = { policies: [{ name: 'refuses', decide: () => ({ decision: 'deny' }) }] }
       const executor = createExecutor({ tools: [work], use: [...made(allowing), refuses] })
       expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'denied' })
     })
 
-    test.runIf(refusing !== undefined)('refuses in one line, and nothing runs', async () => {
+    testIf(refusing)('refuses in one line, and nothing runs', async () => {
       let runs = 0
       const counted = tool({ name: 'work', description: 'Counts', handler: () => ++runs })
       const executor = createExecutor({ tools: [counted], use: made(refusing) })
@@ -133,7 +130,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       expect(runs).toBe(0)
     })
 
-    test.runIf(asking !== undefined)('asks, and the call runs if the answer is yes', async () => {
+    testIf(asking)('asks, and the call runs if the answer is yes', async () => {
       const executor = createExecutor({ tools: [work], use: made(asking) })
       const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
       expect(status).toBe('pending')
@@ -145,4 +142,9 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
 
 function made(create: (() => Extension) | undefined): Extension[] {
   return create === undefined ? [] : [create()]
+}
+
+/** Returns what declares a test, if the policy can be made to do what it is about. */
+function testIf(create: unknown): (name: string, body: () => void | Promise<void>) => void {
+  return create === undefined ? () => {} : (name, body) => test(name, body)
 }

@@ -230,7 +230,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
     }) => {
       const journal = await newJournal()
       const deleteSettled = optional(journal, 'delete', skip)
-      if (!journal.isDurable) skip('what does not outlive the process has no chain')
+      if (!journal.isDurable) skip('left out: what does not outlive the process has no chain')
       const cuts = optional(journal, 'cuts', skip)
       for (const record of chainOf(10)) await journal.claim(record, 'mine')
       expect(await cuts()).toEqual([])

@@ -22,5 +22,5 @@ export function optional<Name extends keyof Journal>(
   name: Name,
   skip: (reason: string) => never,
 ): NonNullable<Journal[Name]> {
-  return journal[name] ?? skip(`the journal has no ${name}`)
+  return journal[name] ?? skip(`left out: the journal has no ${name}`)
 }

@@ -22,7 +22,7 @@ export function describeLeftovers(
     act: (store: ArtifactStore) => unknown,
     limits?: { readonly maximumBytes?: number },
   ): Promise<void> {
-    const { store, count = skip('the store does not count what it keeps') } = await open(limits)
+    const { store, count = skip('left out: the store does not count what it keeps') } = await open(limits)
     const { handle } = await store.write('warm', spooling)
     const before = await count()
     await act(store)

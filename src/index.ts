@@ -12,6 +12,7 @@ export type {
 } from './kernel/tool/tool.ts'
 export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
 export type {
+  ConfirmationPreview,
   ErasedConfig,
   ErasedHandler,
   LibraryToolOptions,
@@ -40,20 +41,32 @@ export type {
 export { createExecutor } from './kernel/executor.ts'
 export type {
   CallQuery,
+  CallQueue,
+  CarriedCall,
   DecideOptions,
   EventNamed,
   Inbox,
   PruneQuery,
   RespondOptions,
+  RunOptions,
   ToolExecutor,
   TurnOptions,
   WaitingQuery,
+  Weighing,
 } from './kernel/executor-types.ts'
 export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
 export { outputsOf } from './kernel/outcome/result.ts'
-export type { CallingProgram, CallStatus, SideEffect, ToolCall, ToolResult, TurnBudget } from './kernel/call/call.ts'
+export type {
+  CallingProgram,
+  CallStatus,
+  Format,
+  SideEffect,
+  ToolCall,
+  ToolResult,
+  TurnBudget,
+} from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,
@@ -65,6 +78,7 @@ export type {
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
+export type { Elsewhere } from './kernel/run/elsewhere.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
 export type { Slots } from './kernel/call/in-flight.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
@@ -74,7 +88,7 @@ export { canonicalize, computeCallId } from './kernel/json/canonical.ts'
 export { parseJson } from './kernel/json/parse.ts'
 
 // Results
-export { content, json } from './kernel/result/content.ts'
+export { content, json, shown } from './kernel/result/content.ts'
 export type {
   AudioBlock,
   ContentBlock,
@@ -104,7 +118,6 @@ export type {
   ArtifactStore,
   Decision,
   Extension,
-  Format,
   Middleware,
   Observer,
   Policy,
@@ -127,6 +140,7 @@ export type {
 export type { PausedCall, PauseReason, Resumption, WaitingCall } from './kernel/call/pause.ts'
 export type {
   PauseRecord,
+  QueuedWork,
   Recovery,
   RecoverOptions,
   Journaled,
@@ -165,6 +179,7 @@ export {
   ToolNoHandlerError,
   ToolNotFoundError,
   ToolTimeoutError,
+  UnavailableError,
   UncanonicalArgsError,
   ValidatorFailedError,
 } from './kernel/errors.ts'

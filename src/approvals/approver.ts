@@ -6,7 +6,7 @@ import { redactorOf, toldInput } from '../kernel/call/secrets.ts'
 import type { Approval, Authorized, Verdict } from '../kernel/call/parcel.ts'
 import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { isThenable, unawaited } from '../kernel/json/thenable.ts'
+import { isThenable, loadPart, unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import type { Question } from '../kernel/call/pause.ts'
 import { shortened } from '../kernel/json/text.ts'
@@ -28,14 +28,23 @@ export async function wantsConfirmation({ tool, input, context, deadline }: Auth
 }
 
 /** Returns the question for a person. If the tool has secrets, it is made from its masked args. */
-export function questionFor(authorized: Authorized, ask: Verdict['ask']): Question {
+export async function questionFor(
+  authorized: Authorized,
+  ask: Verdict['ask'],
+  report: (error: unknown) => void,
+): Promise<Question> {
   const { tool } = authorized
   const input = toldInput(authorized)
   const prompt = shortened(promptFor(tool, input), longestPrompt)
-  if (ask === null) return { prompt, input }
   const redactor = redactorOf(authorized)
-  const why = ask.reason === undefined ? undefined : shortened(redactor?.words(ask.reason) ?? ask.reason, longestWhy)
-  const meta = redactor === undefined ? ask.meta : (redactor.told(ask.meta) as typeof ask.meta)
+  const reason = ask?.reason
+  const why = reason === undefined ? undefined : shortened(redactor?.words(reason) ?? reason, longestWhy)
+  let shown = ask?.meta
+  if (tool.displaySummary !== undefined || tool.confirmationPreview !== undefined) {
+    const { shownBy } = await loadPart(import('./shown.ts'))
+    shown = await shownBy(authorized, input, shown, report)
+  }
+  const meta = redactor === undefined ? shown : (redactor.told(shown) as typeof shown)
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }
 
@@ -60,7 +69,7 @@ export async function askApprover(
 ): Promise<Approval> {
   const { invocationId, callId, name: toolName, session, deadline } = authorized
   const timeout = ask?.timeout ?? approver.timeout ?? approvalTimeout
-  const question = questionFor(authorized, ask)
+  const question = await questionFor(authorized, ask, kernel.report)
   const isHeard = isWatched(authorized, kernel)
   if (isHeard) {
     const expiresAt = Date.now() + timeout

@@ -16,9 +16,12 @@ import { ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'
 import { redactIssues } from '../kernel/call/secrets.ts'
-import { invalidOutput, type Validation } from '../kernel/schema/validator.ts'
+import { canonicalize } from '../kernel/json/canonical.ts'
+import { parseArgs } from '../kernel/json/parse.ts'
+import { returnedFailure } from '../kernel/outcome/failure.ts'
+import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
-import type { ToolDefinition } from '../kernel/tool/definition.ts'
+import { internals, type ToolDefinition } from '../kernel/tool/definition.ts'
 import type { ToolRegistry } from '../kernel/tool/registry.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
@@ -72,8 +75,10 @@ export class PausedCalls {
       text: identity.text,
       ...(this.#isRecorded && call.result !== undefined && ownJson({ result: call.result })),
       ...(typeof id === 'string' && toldId(id) !== id && { id }),
-      ...(approval && { isApproved: true as const }),
+      ...((approval ?? received.resumption?.isApproved === true) && { isApproved: true as const }),
+      ...(pause.work && { work: pause.work }),
     }
+    if (pause.work !== undefined) return { token, paused } // its values stay with its caller
     this.#values.set(paused.digest, context.values)
     for (const oldest of this.#values.keys()) {
       if (this.#values.size <= mostValues) break
@@ -84,11 +89,14 @@ export class PausedCalls {
 
   /** Redeems the token of a call that waits for approval. */
   async decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
-    const paused = await this.#take(token, 'approval', options)
     const { note, always, decidedBy = 'user', editedArgs } = options
+    const isEdited = editedArgs !== undefined && decision === 'allow'
+    const paused = await this.#take(token, 'approval', options, (tool) =>
+      isEdited ? requireValid(tool, editedArgs) : undefined,
+    )
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
     const resumption = { ...paused, approval }
-    if (editedArgs === undefined || decision !== 'allow') return resumption
+    if (!isEdited) return resumption
     const call = { ...paused.call, args: editedArgs }
     return paused.callId === null ? { ...resumption, call } : { ...resumption, call, editedFrom: paused.callId }
   }
@@ -144,8 +152,17 @@ export class PausedCalls {
   }
 }
 
+/** Throws for edited args that do not fit, so that the call still waits for correct ones. */
+async function requireValid(tool: ToolDefinition, args: unknown): Promise<void> {
+  const value = typeof args === 'string' ? parseArgs(args, Infinity) : args
+  canonicalize(value, Infinity)
+  const { issues } = await internals(tool).input.validate(value)
+  if (issues !== undefined) throw invalidArgs(tool.name, redactIssues(issues, tool.secrets))
+}
+
 /** Throws `E_INVALID_TOOL_RESULT` for a client's answer that does not fit, so that the call still waits for a correct one. */
 async function requireFitting(tool: ToolDefinition, value: unknown): Promise<void> {
+  if (returnedFailure(value) !== undefined) return // the client tells that it has failed
   let outcome: Validation | undefined
   try {
     outcome = await validateOutput(tool, value)

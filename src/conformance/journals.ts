@@ -8,6 +8,7 @@ import { describeFences } from './journals/_fences.ts'
 import { describeLists } from './journals/_lists.ts'
 import { describeOptional } from './journals/_optional.ts'
 import { opened } from './journals/_records.ts'
+import { describeQueues } from './journals/_queues.ts'
 import { describeShared } from './journals/_shared.ts'
 import type { OpenedStorage, Suite } from './journals/_suite.ts'
 import { describeTexts } from './journals/_texts.ts'
@@ -61,6 +62,7 @@ export function describeJournal(
   describeFences(suite)
   describeLists(suite)
   describeOptional(suite)
+  describeQueues(suite)
   describeTexts(suite)
   if (isShared) describeShared(suite)
 }

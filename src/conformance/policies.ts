@@ -95,6 +95,25 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       }
     })
 
+    test('says what it would decide, and decides the same however often it is asked that', async () => {
+      const args = { a: 1 }
+      const decided = async (create: () => Extension, weighings: number): Promise<string[]> => {
+        const executor = createExecutor({ tools: [work], use: [create()] })
+        const said: string[] = []
+        for (let turn = 0; turn < 40; turn++) {
+          let would = ''
+          for (let time = 0; time < weighings; time++) {
+            would = (await executor.weigh({ name: 'work', args }, { session: 'one' })).decision
+          }
+          const { status } = await executor.execute({ name: 'work', args }, { session: 'one' })
+          if (would !== '') expect(would).toBe(status === 'ok' ? 'allow' : status === 'pending' ? 'ask' : 'refuse')
+          said.push(status)
+        }
+        return said
+      }
+      for (const create of all) expect(await decided(create, 25)).toEqual(await decided(create, 0))
+    })
+
     testIf(allowing)('lets the call run', async () => {
       const executor = createExecutor({ tools: [work], use: made(allowing) })
       const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })

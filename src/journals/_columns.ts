@@ -13,6 +13,7 @@ export interface Columns {
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly settledAt: number | null
+  readonly queue: string | null
 }
 
 /**
@@ -21,9 +22,11 @@ export interface Columns {
  * @throws `E_JOURNAL` if the record is not JSON, or a database could confuse its id with another.
  */
 export function columnsOf(record: ToolCallRecord): Columns {
-  const { id, session, standing, reason = null, createdAt, expiresAt = null, settledAt = null } = factsOf(record)
+  const facts = factsOf(record)
+  const { id, session, standing, reason = null, createdAt, expiresAt = null, settledAt = null, queue = null } = facts
   const text = textOf(record)
-  return { id, text, session: sessionKey(session), state: standing, waits: reason, createdAt, expiresAt, settledAt }
+  const own = { id, text, session: sessionKey(session), state: standing, waits: reason }
+  return { ...own, createdAt, expiresAt, settledAt, queue: queue === null ? null : sessionKey(queue) }
 }
 
 const digestMark = 'sha256:'

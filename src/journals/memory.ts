@@ -18,7 +18,9 @@ import {
 import { KeptRecord, keptRecords } from '../records/kept-record.ts'
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
-import { copyOf, TextRecord, type Kept } from './memory/_kept.ts'
+import { asRunning, copyOf, TextRecord, type Kept } from './memory/_kept.ts'
+import { ArrivalOrder } from './memory/_order.ts'
+import { QueuedCalls } from './memory/_queued.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
@@ -26,12 +28,16 @@ const beatsKept = 10_000
 
 interface Entry {
   kept: Kept
+  /** That of the record, which is computed on each reading. */
+  weight: number
   owner: string
   /** The version at which the owner got the record. Only fences from then on may write. */
   heldSince: number
   /** The number of writes since the claim. */
   version: number
   standing: Standing
+  /** Whether a worker has taken it since it was written: it counts as running. */
+  isTaken: boolean
   /** When it was last claimed or written without being settled, in whole milliseconds. */
   seenAt: number
 }
@@ -69,8 +75,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const mostWaiting = bound('waiting', options.waiting ?? 50_000)
   const maximumBytes = bound('maximumBytes', options.maximumBytes ?? 67_108_864)
   const entries = new Map<string, Entry>()
-  const order = new Queue() // settled records, oldest first
+  const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
+  const queued = new QueuedCalls()
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
   const watches = new Listeners()
@@ -79,7 +86,16 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
   function claim(kept: Kept, owner: string): Fence | null {
     if (entries.has(kept.id)) return null
-    const entry: Entry = { kept, owner, heldSince: 0, version: 0, standing: 'running', seenAt: 0 }
+    const entry: Entry = {
+      kept,
+      weight: 0,
+      owner,
+      heldSince: 0,
+      version: 0,
+      standing: 'running',
+      isTaken: false,
+      seenAt: 0,
+    }
     entries.set(kept.id, entry)
     put(entry, kept)
     return { owner, number: 0 }
@@ -89,19 +105,22 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     const entry = entries.get(kept.id)
     if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
     entry.version++
-    bytes -= entry.kept.weight
     put(entry, kept)
     return true
   }
 
   function put(entry: Entry, kept: Kept): void {
-    const { id, standing } = kept
+    const { id, standing, weight } = kept
     const before = entry.standing
+    bytes += weight - entry.weight
     entry.kept = kept
+    entry.weight = weight
     entry.standing = standing
-    bytes += kept.weight
+    entry.isTaken = false
+    if (kept.queue !== undefined) queued.add(kept.queue, id)
+    else if (before === 'waiting') queued.delete(id)
     if (standing !== 'settled') entry.seenAt = now()
-    if (standing === 'waiting') waiting.set(id, kept.session, kept.weight, kept.expiresAt ?? Infinity)
+    if (standing === 'waiting') waiting.set(id, kept.session, weight, kept.expiresAt ?? Infinity)
     else if (before === 'waiting') waiting.delete(id)
     if (standing !== before) {
       if (standing === 'settled') {
@@ -113,6 +132,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       queueMicrotask(() => watches.tell(id, kept.session))
     }
     if (bytes > maximumBytes || order.length > mostSettled || waiting.size > mostWaiting) makeRoom()
+  }
+
+  function takeOver(entry: Entry, owner: string): void {
+    entry.owner = owner
+    entry.version++
+    entry.heldSince = entry.version
+    entry.seenAt = now()
   }
 
   function makeRoom(): void {
@@ -130,9 +156,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     const entry = entries.get(id)
     if (entry === undefined) return undefined
     entries.delete(id)
-    waiting.delete(id)
-    cancelled.delete(id)
-    bytes -= entry.kept.weight
+    if (entry.standing === 'waiting') waiting.delete(id)
+    if (entry.kept.queue !== undefined) queued.delete(id)
+    if (cancelled.size > 0) cancelled.delete(id)
+    bytes -= entry.weight
     return entry
   }
 
@@ -156,10 +183,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       const entry = entries.get(invocationId)
       if (entry === undefined || entry.standing === 'settled') return null
       if (entry.owner !== fence.owner || entry.version !== fence.number) return null
-      entry.owner = owner
-      entry.version++
-      entry.heldSince = entry.version
-      entry.seenAt = now()
+      takeOver(entry, owner)
       return fenceOf(entry)
     },
 
@@ -168,7 +192,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       const found: Kept[] = []
       for (const entry of entries.values()) {
         const idle = query.silentFor === undefined ? 0 : idleOf(entry)
-        if (isListed(entry.kept, entry.owner, idle, query)) found.push(entry.kept)
+        if (isListed(entry.isTaken ? asRunning(entry.kept) : entry.kept, entry.owner, idle, query))
+          found.push(entry.kept)
       }
       for (const { id } of found.toSorted(newestFirst).slice(0, query.limit)) {
         const entry = entries.get(id)
@@ -185,6 +210,43 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       }
       return [...cancelled].filter((id) => entries.get(id)?.owner === owner)
     },
+
+    async take(wanted, owner) {
+      const ids = 'invocationId' in wanted ? [wanted.invocationId] : queued.list(wanted.queue)
+      const except = new Set('except' in wanted ? wanted.except : [])
+      const taken: Found[] = []
+      for (const id of ids) {
+        if (taken.length >= wanted.limit) break
+        const entry = entries.get(id)
+        const isFree = entry?.standing === 'waiting' && entry.kept.queue !== undefined && !except.has(id)
+        if (!isFree || (entry.kept.expiresAt ?? 0) < Date.now()) continue
+        takeOver(entry, owner)
+        entry.standing = 'running'
+        entry.isTaken = true
+        waiting.delete(id)
+        queued.delete(id)
+        taken.push({ record: copyOf(entry.kept), fence: fenceOf(entry) })
+      }
+      return taken
+    },
+
+    async unsent({ queues, silentFor, limit }) {
+      const found: { invocationId: string; queue: string }[] = []
+      for (const queue of queues) {
+        for (const invocationId of queued.list(queue)) {
+          const entry = entries.get(invocationId)
+          if (found.length >= limit || entry === undefined || now() - entry.seenAt < silentFor) break
+          found.push({ invocationId, queue })
+        }
+      }
+      for (const { invocationId, queue } of found) {
+        entries.get(invocationId)!.seenAt = now()
+        queued.add(queue, invocationId) // in the order of their silence
+      }
+      return found
+    },
+
+    depth: async (queue, atMost) => Math.min(atMost, queued.count(queue)),
 
     async settledOf(ids) {
       return ids.flatMap((id) => {
@@ -250,37 +312,4 @@ function fenceOf({ owner, version }: Entry): Fence {
 /** Returns whole milliseconds of a monotonic clock. */
 function now(): number {
   return Math.floor(performance.now())
-}
-
-/** Ids in the order of arrival. A map has that order too, but finds its first key more slowly after many deletions. */
-class Queue {
-  #ids: string[] = []
-  #first = 0
-
-  get length(): number {
-    return this.#ids.length - this.#first
-  }
-
-  add(id: string): void {
-    this.#ids.push(id)
-  }
-
-  next(): string {
-    const id = this.#ids[this.#first++] ?? ''
-    if (this.#first > 1_000 && this.#first * 2 > this.#ids.length) {
-      this.#ids = this.#ids.slice(this.#first)
-      this.#first = 0
-    }
-    return id
-  }
-
-  removeAll(ids: ReadonlySet<string>): void {
-    this.#ids = this.#ids.slice(this.#first).filter((id) => !ids.has(id))
-    this.#first = 0
-  }
-
-  remove(id: string): void {
-    const index = this.#ids.indexOf(id, this.#first)
-    if (index >= 0) this.#ids.splice(index, 1)
-  }
 }

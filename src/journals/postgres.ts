@@ -6,7 +6,7 @@
  */
 import { InvalidConfigurationError, type Extension } from '../index.ts'
 import { records, type Deleted, type Journal } from '../records/index.ts'
-import { columnsOf } from './_columns.ts'
+import { columnsOf, sessionKey } from './_columns.ts'
 import { closed, fenceOf, foundRows, isId, listPages, pageLength, recordOf, requireId, type Row } from './_rows.ts'
 import { connect, isUndone, refusal, within, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
 import { Statements } from './postgres/_statements.ts'
@@ -132,6 +132,16 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     },
 
     list: (listed, report) => listPages((page, limit) => statements.list(page, limit), listed, report),
+
+    take: async (wanted, owner) => foundRows(await statements.take(wanted, owner)),
+
+    async unsent(wanted) {
+      const names = new Map(wanted.queues.map((queue) => [sessionKey(queue), queue]))
+      const rows = await statements.unsent(wanted)
+      return rows.map(({ id, queue }) => ({ invocationId: String(id), queue: names.get(String(queue)) ?? '' }))
+    },
+
+    depth: (queue, atMost) => statements.depth(queue, atMost),
 
     settledOf: async (ids) => foundRows(await statements.settledOf(ids.filter(isId))),
 

@@ -8,7 +8,7 @@ import { resolve as absolute } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { InvalidConfigurationError, type Extension } from '../index.ts'
 import { records, type Deleted, type Journal } from '../records/index.ts'
-import { columnsOf } from './_columns.ts'
+import { columnsOf, sessionKey } from './_columns.ts'
 import { closed, fenceOf, foundRows, isId, listPages, recordOf, requireId } from './_rows.ts'
 import { opened, refusal, retryWhileBusy, undo } from './sqlite/_database.ts'
 import { Statements } from './sqlite/_statements.ts'
@@ -135,6 +135,16 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
 
     // In pages: a read that stays open would keep SQLite from emptying its write-ahead log.
     list: (query, report) => listPages((page, limit) => reading(() => statements.list(page, limit)), query, report),
+
+    take: async (wanted, owner) => foundRows(await change(() => statements.take(wanted, owner))),
+
+    async unsent(wanted) {
+      const names = new Map(wanted.queues.map((queue) => [sessionKey(queue), queue]))
+      const rows = await change(() => statements.unsent(wanted))
+      return rows.map(({ id, queue }) => ({ invocationId: String(id), queue: names.get(String(queue)) ?? '' }))
+    },
+
+    depth: (queue, atMost) => reading(() => statements.depth(queue, atMost)),
 
     settledOf: async (ids) => foundRows(await reading(() => statements.settledOf(ids.filter(isId)))),
 

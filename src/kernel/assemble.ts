@@ -1,6 +1,12 @@
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { ToolLike } from './tool/definition.ts'
-import { InvalidConfigurationError, SchemaConversionError, ToolAlreadyRegisteredError } from './errors.ts'
+import {
+  InvalidConfigurationError,
+  SchemaConversionError,
+  ToolAlreadyRegisteredError,
+  ToolTimeoutError,
+} from './errors.ts'
+import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
 import { memoryStore } from '../spool/memory.ts'
@@ -37,8 +43,11 @@ export interface ExecutorOptions {
   readonly report?: (error: unknown) => void
 }
 
+/** How long an extension may take to close, in milliseconds. */
+const closingTime = 30_000
 const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
-const doors = 'policies approver middleware runners store records observers tools onToolsChange guide close'.split(' ')
+const doors =
+  'policies approver middleware runners store records observers elsewhere tools onToolsChange guide close'.split(' ')
 
 /** A kernel, and the parts that only the executor needs. */
 export interface Assembled {
@@ -66,6 +75,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
   const records = onlyOne(extensions, 'records')
+  const elsewhere = onlyOne(extensions, 'elsewhere')
   const inFlight = new InFlight((id) => id.startsWith(owner()))
   const gates = new Gates(inFlight, report)
   const middleware = extensions.flatMap((extension) => extension.middleware ?? [])
@@ -104,6 +114,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
       openArtifacts: (input, call) => openArtifacts(input, call, keeping),
     },
+    elsewhere,
     guide,
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     owns: ({ tool, slots, session }) =>
@@ -127,6 +138,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     report,
   }
   kernel.recorder = records?.(kernel)
+  if (elsewhere !== undefined) requireShared(kernel, onlyOne(extensions, 'store') !== undefined)
   return { kernel, registry }
 }
 
@@ -177,7 +189,16 @@ export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, ot
   )
 }
 
-function onlyOne<Door extends 'approver' | 'store' | 'records'>(
+/** Throws if workers could not find the calls and their results. */
+function requireShared({ recorder, elsewhere }: Kernel, hasStore: boolean): void {
+  const isShared = recorder !== undefined && (recorder.isDurable || elsewhere?.isLocal === true)
+  if (isShared && hasStore) return
+  throw new InvalidConfigurationError(
+    'Calls on workers need a journal that is durable and a store, which the workers share. Bring both in `use`, such as `postgresJournal(pool)` and `postgresStore(pool)`.',
+  )
+}
+
+function onlyOne<Door extends 'approver' | 'store' | 'records' | 'elsewhere'>(
   extensions: readonly Extension[],
   door: Door,
 ): Extension[Door] | undefined {
@@ -188,6 +209,14 @@ function onlyOne<Door extends 'approver' | 'store' | 'records'>(
     )
   }
   return bringing[0]?.[door]
+}
+
+/** Closes the extensions. Throws the error of one that fails to close, or that takes too long. */
+export async function closeExtensions(extensions: readonly Extension[]): Promise<void> {
+  const late = (): ToolTimeoutError =>
+    new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
+  const closing = extensions.map(async (extension) => limited(extension.close?.(), closingTime, late, () => {}))
+  for (const outcome of await Promise.allSettled(closing)) if (outcome.status === 'rejected') throw outcome.reason
 }
 
 function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner> {

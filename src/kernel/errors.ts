@@ -1,3 +1,4 @@
+import type { CallStatus } from './call/call.ts'
 import type { Issue } from './schema/standard.ts'
 import { shortened } from './json/text.ts'
 
@@ -5,36 +6,39 @@ import { shortened } from './json/text.ts'
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
+type Row = readonly [category: ErrorCategory, status?: Exclude<CallStatus, 'ok' | 'pending'>, retryable?: boolean]
+
 /**
- * Every code: the name of its class, its category, the status of a call that it ends, and `retryable`: whether the same call
- * may succeed later. An error may override its category and `retryable`.
+ * Every code: its category, the status of a call that it ends (default `error`), and `retryable`: whether the same call may
+ * succeed later (default `false`). An error may override its category and `retryable`.
  */
 const table = {
-  E_INVALID_INITIAL_TOOL_VALUE: ['InvalidInitialToolValueError', 'validation', 'error', false],
-  E_TOOL_NOT_FOUND: ['ToolNotFoundError', 'validation', 'error', false],
-  E_TOOL_NO_HANDLER: ['ToolNoHandlerError', 'application', 'error', false],
-  E_TOOL_ALREADY_REGISTERED: ['ToolAlreadyRegisteredError', 'validation', 'error', false],
-  E_INVALID_TOOL_ARGS: ['InvalidToolArgsError', 'validation', 'error', false],
-  E_UNCANONICAL_ARGS: ['UncanonicalArgsError', 'validation', 'error', false],
-  E_VALIDATOR_FAILED: ['ValidatorFailedError', 'application', 'error', true],
-  E_SCHEMA_CONVERSION: ['SchemaConversionError', 'validation', 'error', false],
-  E_TOOL_DENIED: ['ToolDeniedError', 'auth', 'denied', false],
-  E_APPROVAL_INVALID: ['ApprovalInvalidError', 'auth', 'error', false],
-  E_APPROVAL_EXPIRED: ['ApprovalExpiredError', 'timeout', 'denied', false],
-  E_LEASED: ['LeasedError', 'application', 'error', true],
-  E_TOOL_DOWNSTREAM_ERROR: ['ToolDownstreamError', 'application', 'error', false],
-  E_TOOL_TIMEOUT: ['ToolTimeoutError', 'timeout', 'timed_out', false],
-  E_TOOL_CANCELLED: ['ToolCancelledError', 'cancelled', 'cancelled', false],
-  E_INVALID_TOOL_RESULT: ['InvalidToolResultError', 'validation', 'error', false],
-  E_CLIENT_TOOL: ['ClientToolError', 'timeout', 'timed_out', false],
-  E_INVALID_EXECUTION_TYPE: ['InvalidExecutionTypeError', 'validation', 'error', false],
-  E_DUPLICATE_INVOCATION: ['DuplicateInvocationError', 'application', 'error', false],
-  E_ILLEGAL_TRANSITION: ['IllegalTransitionError', 'application', 'error', false],
-  E_ARTIFACT: ['ArtifactError', 'application', 'error', false],
-  E_JOURNAL: ['JournalError', 'application', 'error', false],
-  E_SEALED: ['SealedError', 'application', 'error', false],
-  E_INVALID_CONFIGURATION: ['InvalidConfigurationError', 'validation', 'error', false],
-  E_INTERNAL: ['InternalError', 'unknown', 'error', false],
+  E_INVALID_INITIAL_TOOL_VALUE: ['validation'],
+  E_TOOL_NOT_FOUND: ['validation'],
+  E_TOOL_NO_HANDLER: ['application'],
+  E_TOOL_ALREADY_REGISTERED: ['validation'],
+  E_INVALID_TOOL_ARGS: ['validation'],
+  E_UNCANONICAL_ARGS: ['validation'],
+  E_VALIDATOR_FAILED: ['application', 'error', true],
+  E_SCHEMA_CONVERSION: ['validation'],
+  E_TOOL_DENIED: ['auth', 'denied'],
+  E_APPROVAL_INVALID: ['auth'],
+  E_APPROVAL_EXPIRED: ['timeout', 'denied'],
+  E_LEASED: ['application', 'error', true],
+  E_UNAVAILABLE: ['application', 'error', true],
+  E_TOOL_DOWNSTREAM_ERROR: ['application'],
+  E_TOOL_TIMEOUT: ['timeout', 'timed_out'],
+  E_TOOL_CANCELLED: ['cancelled', 'cancelled'],
+  E_INVALID_TOOL_RESULT: ['validation'],
+  E_CLIENT_TOOL: ['timeout', 'timed_out'],
+  E_INVALID_EXECUTION_TYPE: ['validation'],
+  E_DUPLICATE_INVOCATION: ['application'],
+  E_ILLEGAL_TRANSITION: ['application'],
+  E_ARTIFACT: ['application'],
+  E_JOURNAL: ['application'],
+  E_SEALED: ['application'],
+  E_INVALID_CONFIGURATION: ['validation'],
+  E_INTERNAL: ['unknown'],
 } as const
 
 export type ErrorCode = keyof typeof table
@@ -84,14 +88,14 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     const { cause = message.length > longestMessage ? message : undefined } = details
     super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
-    const [name, category, , retryable] = table[this.code]
-    Object.defineProperty(this, 'name', { value: name, configurable: true, writable: true })
+    const [category, , retryable = false]: Row = table[this.code]
+    Object.defineProperty(this, 'name', { value: nameOf(this.code), configurable: true, writable: true })
     Object.defineProperty(this, errorBrand, { value: true })
     this.category = details.category ?? category
     this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
-    if (details.issues) this.issues = firstOf(details.issues)
-    const { recommendations: advice } = details
+    const { issues, recommendations: advice } = details
+    if (issues) this.issues = firstOf(issues)
     if (advice) this.recommendations = [...advice].slice(0, 16).map((line) => shortened(String(line), longestLine))
   }
 
@@ -101,7 +105,7 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     const error = new ToolError(String(message), { category, retryable, recommendations, issues })
     const known = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
     const { toolName, callId, invocationId } = written
-    return Object.assign(error, { code: known, name: table[known][0], toolName, callId, invocationId })
+    return Object.assign(error, { code: known, name: nameOf(known), toolName, callId, invocationId })
   }
 
   /** Returns what may leave the process: never the stack, never the cause. */
@@ -119,8 +123,14 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /** Returns the status of a call that an error ends. */
-export function statusOf(error: ToolError): (typeof table)[ErrorCode][2] {
-  return table[error.code][2]
+export function statusOf(error: ToolError): NonNullable<Row[1]> {
+  return (table[error.code] as Row)[1] ?? 'error'
+}
+
+/** Returns the name of a code's class: `ToolNotFoundError` of `E_TOOL_NOT_FOUND`. */
+function nameOf(code: ErrorCode): string {
+  const words = code.replace(/_ERROR$/, '').toLowerCase()
+  return `${words.replace(/^e|_(.)/g, (_, letter = '') => String(letter).toUpperCase())}Error`
 }
 
 /** Returns the issues if they are few and short, else the first ones and an issue with the number of the others. */
@@ -128,17 +138,13 @@ function firstOf(issues: readonly Issue[]): readonly Issue[] {
   const first: Issue[] = []
   let length = 0
   let isWhole = issues.length <= mostIssues
-  for (const { message, path } of issues.slice(0, mostIssues)) {
-    const short = {
-      message: shortened(message, longestLine),
-      path: path.map((key) => (typeof key === 'string' ? shortened(key, longestKey) : key)),
-    }
-    const isSame = short.message === message && short.path.every((key, index) => key === path[index])
-    for (const key of short.path) length += String(key).length + 4
-    length += short.message.length
+  for (const issue of issues.slice(0, mostIssues)) {
+    const message = shortened(issue.message, longestLine)
+    const path = issue.path.map((key) => (typeof key === 'string' ? shortened(key, longestKey) : key))
+    length += path.reduce<number>((sum, key) => sum + String(key).length + 4, message.length)
     if (length > mostInIssues) break
-    isWhole &&= isSame
-    first.push(short)
+    isWhole &&= message === issue.message && path.every((key, index) => key === issue.path[index])
+    first.push({ message, path })
   }
   if (isWhole && first.length === issues.length) return issues
   const more = issues.length - first.length
@@ -171,7 +177,7 @@ function classOf<Instance extends ToolError>(code: Instance['code']): ErrorClass
   const Class = class extends ToolError {
     static override readonly code = code
   }
-  return Object.defineProperty(Class, 'name', { value: table[code][0] }) as unknown as ErrorClass<Instance>
+  return Object.defineProperty(Class, 'name', { value: nameOf(code) }) as unknown as ErrorClass<Instance>
 }
 
 /** The config of a tool is wrong; the message and `issues` name every wrong field. */
@@ -208,6 +214,9 @@ export const ApprovalExpiredError: ErrorClass<ApprovalExpiredError> = classOf('E
 /** A client that lives holds the waiting call. The call still waits: answer again when the lease has run out. */
 export interface LeasedError extends ToolError<'E_LEASED'> {}
 export const LeasedError: ErrorClass<LeasedError> = classOf('E_LEASED')
+/** The call cannot run here or now: the worker lacks its tool, or too many calls wait. */
+export interface UnavailableError extends ToolError<'E_UNAVAILABLE'> {}
+export const UnavailableError: ErrorClass<UnavailableError> = classOf('E_UNAVAILABLE')
 /** The handler threw or reported a failure; `cause` is what it threw. */
 export interface ToolDownstreamError extends ToolError<'E_TOOL_DOWNSTREAM_ERROR'> {}
 export const ToolDownstreamError: ErrorClass<ToolDownstreamError> = classOf('E_TOOL_DOWNSTREAM_ERROR')

@@ -1,7 +1,8 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
-import type { PauseReason, WaitingCall } from './call/pause.ts'
+import type { PausedCall, WaitingCall } from './call/pause.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { ToolError } from './errors.ts'
 import type { Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 
@@ -25,6 +26,22 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
 
 /** The events of a name; of `'*'` all. */
 export type EventNamed<Name extends ToolEventName | '*'> = Name extends ToolEventName ? ToolEventOf<Name> : ToolEvent
+
+/** What would become of a call before it runs. */
+export interface Weighing {
+  /** `allow`: it would run. `ask`: a person would be asked. `refuse`: it would settle with `error`. */
+  readonly decision: 'allow' | 'ask' | 'refuse'
+  /** `null` if the args have no canonical form or the tool is not known. */
+  readonly callId: string | null
+  /** What the person would be asked. */
+  readonly prompt?: string
+  /** Why a policy wants it asked. */
+  readonly why?: string
+  readonly meta?: Readonly<Record<string, unknown>>
+  /** The executor's `approver` would be asked. Otherwise the call would wait for `decide`. */
+  readonly hasApprover?: true
+  readonly error?: ToolError
+}
 
 /** Options of an answer to a paused call. */
 export interface DecideOptions {
@@ -52,7 +69,7 @@ export type RespondOptions = Pick<DecideOptions, 'session' | 'holder' | 'values'
 export interface WaitingQuery {
   readonly session?: string
   readonly invocationId?: string
-  readonly reason?: PauseReason
+  readonly reason?: WaitingCall['reason']
 }
 
 /** Which calls, newest first. */
@@ -115,6 +132,42 @@ export interface Inbox {
    * @throws `E_INVALID_CONFIGURATION` without a journal that deletes; `E_JOURNAL`.
    */
   prune(query: PruneQuery): Promise<number>
+  /**
+   * Calls the listener after a record in the journal has changed, here or in another process. It is a hint: a change may be told
+   * late, twice or not at all. Without a journal that watches, no change is told. Returns an unsubscribe function.
+   *
+   * @throws `E_JOURNAL` if the journal is closed.
+   */
+  watch(listener: (invocationId: string, session: string) => void): () => void
+}
+
+/** The calls that wait for workers. A worker asks it. */
+export interface CallQueue {
+  /**
+   * Takes over calls of a queue, oldest first. `run` runs them. A call that is taken and not run waits again after a while.
+   *
+   * @param except Invocations to leave out.
+   * @returns Their invocations. None, if the journal cannot take calls by their queue.
+   */
+  take(queue: string, limit: number, except?: readonly string[]): Promise<readonly string[]>
+  /** Returns calls that have waited for so many milliseconds. Each is returned to one worker, and again after that time. */
+  unsent(
+    queues: readonly string[],
+    milliseconds: number,
+  ): Promise<readonly { readonly invocationId: string; readonly queue: string }[]>
+  /** Counts the calls that wait in a queue, up to a number. */
+  depth(queue: string, atMost: number): Promise<number>
+}
+
+/** The call for which a worker makes the host's values. */
+export type CarriedCall = Pick<PausedCall, 'invocationId' | 'session' | 'principal' | 'caller'>
+
+/** Options of a worker's run. */
+export interface RunOptions {
+  /** Cancels the run. */
+  readonly signal?: AbortSignal | undefined
+  /** Makes the host's values of what its fleet carried. Default: no values. */
+  readonly receive?: ((carried: unknown, call: CarriedCall) => ToolValues | Promise<ToolValues>) | undefined
 }
 
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
@@ -136,6 +189,22 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
    */
   execute(call: ToolCall, options?: CallOptions): Promise<ToolResult>
   /**
+   * Returns what would become of a call before it runs, by its schema, the policies and the tool. Emits, writes, asks and runs
+   * nothing. No limit counts it. A policy may decide otherwise when the call is made. Never rejects, like `execute`.
+   *
+   * @param call The call of a provider's message.
+   * @param options The options that `execute` would get.
+   * @example
+   * ```ts
+   * import { createExecutor, tool } from 'toolwright'
+   *
+   * const pay = tool({ name: 'pay', description: 'Pays', requiresConfirmation: true, handler: () => 'paid' })
+   * const { decision, prompt } = await createExecutor({ tools: [pay] }).weigh({ name: 'pay' })
+   * // decision is 'ask', prompt is 'Allow pay to execute?'
+   * ```
+   */
+  weigh(call: ToolCall, options?: CallOptions): Promise<Weighing>
+  /**
    * Runs the calls of one model turn, `concurrency` at a time. Returns their results in the order of the calls. A call that
    * fails never affects the others. Rejects before any call runs if the host's `invocationId` or `beforeTurn` throws.
    *
@@ -152,18 +221,27 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
    *
    * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
    * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`; `E_LEASED` if
-   * another client holds the call.
+   * another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits.
    */
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
   /**
    * Passes a client's answer to the call that waits for it.
    *
    * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
-   * @param value The client's answer. It has to fit the tool's `outputSchema`.
+   * @param value The client's answer. It has to fit the tool's `outputSchema`, unless it is a failure: `{ ok: false, error }`.
    * @throws `E_APPROVAL_INVALID` and `E_LEASED` as `decide` does; `E_INVALID_TOOL_RESULT` if the answer does not fit. Then the
    * call still waits, and the token is good. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.
    */
   respond(token: string | WaitingCall, value: unknown, options?: RespondOptions): Promise<ToolResult>
+  /**
+   * Runs a call that waits for a worker, to its end. Returns nothing if it waits no more, as when another worker took it.
+   *
+   * @throws `E_UNAVAILABLE` if this executor lacks the tool, or has another version of it; `E_JOURNAL`; `E_TOOL_CANCELLED` if it
+   * is closed. Then the call waits for another worker.
+   */
+  run(invocationId: string, options?: RunOptions): Promise<ToolResult | undefined>
+  /** The calls in the journal that wait for workers. */
+  readonly queue: CallQueue
   /**
    * Returns the state of a call, in flight or settled, from its record.
    *

@@ -1,23 +1,25 @@
 import { Alarms } from '#clock'
-import { amount, assemble, type ExecutorOptions } from './assemble.ts'
-import type { Caller, CallOptions, Extension, Observer, Policy, Recorder, Shelf } from './ports.ts'
+import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
+import type { Caller, CallOptions, Extension, Observer, Policy, Shelf, WorkQueue } from './ports.ts'
 import { callOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
 import { CallContext } from './call/context.ts'
-import { Deadline, limited } from './call/deadline.ts'
+import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
-import { InvalidConfigurationError, JournalError, ToolCancelledError, ToolTimeoutError } from './errors.ts'
+import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
 import type { ToolEvent, ToolEventName } from './call/events.ts'
 import { type InFlight, Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
-import { failed, failure } from './outcome/result.ts'
+import { failure } from './outcome/result.ts'
 import { receive, type Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
-import { execute } from './passage.ts'
+import { execute, executeOnce } from './passage.ts'
+import { awaitElsewhere, takeWork } from './run/elsewhere.ts'
 import { streamEvents } from './run/generator.ts'
-import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
 import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
-import type { EventNamed, Inbox, ToolExecutor, TurnOptions } from './executor-types.ts'
+import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
+import type { EventNamed, Inbox, RunOptions, ToolExecutor, TurnOptions, Weighing } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
+import { quiet, weigh } from './weigh.ts'
 
 /** What the executor itself adds to a call. */
 interface Walk {
@@ -27,12 +29,6 @@ interface Walk {
 }
 
 const noWalk: Walk = {}
-/** How long an extension may take to close, in milliseconds. */
-const closingTime = 30_000
-
-function notClosed(): ToolTimeoutError {
-  return new ToolTimeoutError(`An extension did not close within ${closingTime.toLocaleString('en')} ms.`)
-}
 
 class Executor implements ToolExecutor {
   readonly #kernel: Kernel
@@ -41,11 +37,12 @@ class Executor implements ToolExecutor {
   readonly #concurrency: number
   readonly #inFlight: InFlight
   readonly #alarms = new Alarms()
+  /** The kernel of weighed calls; made on first use. */
+  #quiet: Kernel | undefined
   /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
   #count = 0
-  /** Ends the waits of `settled`; made on first use. */
   #ended: AbortController | undefined
   #closing: Promise<void> | undefined
 
@@ -64,6 +61,11 @@ class Executor implements ToolExecutor {
     } catch (error) {
       return Promise.reject(error) // the options cannot be read
     }
+  }
+
+  async weigh(call: ToolCall, options: CallOptions = {}): Promise<Weighing> {
+    const kernel = (this.#quiet ??= quiet(this.#kernel))
+    return weigh(this.#receive(callOf(call), options, noWalk, kernel), kernel, this.#kernel.approver !== undefined)
   }
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
@@ -113,11 +115,11 @@ class Executor implements ToolExecutor {
   }
 
   async decide(...[token, decision, options = {}]: Parameters<ToolExecutor['decide']>): Promise<ToolResult> {
-    return this.#resume(token, () => this.#kernel.approvals.decide(token, decision, options), options.signal)
+    return this.#resume<never>(token, () => this.#kernel.approvals.decide(token, decision, options), options.signal)
   }
 
   async respond(...[token, value, options = {}]: Parameters<ToolExecutor['respond']>): Promise<ToolResult> {
-    return this.#resume(token, () => this.#kernel.approvals.respond(token, value, options), options.signal)
+    return this.#resume<never>(token, () => this.#kernel.approvals.respond(token, value, options), options.signal)
   }
 
   readonly waiting: Inbox['waiting'] = async (query) => (await this.#inbox).waiting(query)
@@ -126,10 +128,20 @@ class Executor implements ToolExecutor {
   readonly cancel: Inbox['cancel'] = async (id, reason) => (await this.#inbox).cancel(id, reason)
   readonly expire: Inbox['expire'] = async () => (await this.#inbox).expire()
   readonly prune: Inbox['prune'] = async (query) => (await this.#inbox).prune(query)
+  readonly watch: Inbox['watch'] = (listener) => this.#kernel.recorder?.inbox.watch(listener) ?? (() => {})
   readonly settled: Inbox['settled'] = async (call, { signal } = {}) => {
     if (typeof call !== 'string' && call.status !== 'pending') return call
-    const ended = (this.#ended ??= new AbortController()).signal
+    const ended = this.#closed.signal
     return (await this.#inbox).settled(call, { signal: signal ? AbortSignal.any([signal, ended]) : ended })
+  }
+
+  async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {
+    return this.#resume<undefined>(`${id}.`, () => takeWork(id, this.#kernel, options), options.signal)
+  }
+
+  get queue(): WorkQueue {
+    if (this.#kernel.recorder !== undefined) return this.#kernel.recorder.queue
+    throw new InvalidConfigurationError('No call waits for a worker without a journal: give the executor one in `use`.')
   }
 
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
@@ -153,9 +165,7 @@ class Executor implements ToolExecutor {
   onToolsChange(listener: () => void): () => void {
     const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
     const undos = [this.#kernel.registryFor(this.#session ?? '').onChange(listener), ...ofExtensions]
-    return () => {
-      for (const undo of undos) undo?.()
-    }
+    return () => undos.forEach((undo) => undo?.())
   }
 
   get policies(): readonly Policy[] {
@@ -171,28 +181,26 @@ class Executor implements ToolExecutor {
   }
 
   close(options: { readonly drain?: number } = {}): Promise<void> {
-    this.#closing ??= this.#close(options.drain ?? 0)
-    return this.#closing
-  }
-
-  /** Throws if the executor is closed. The token stays valid for other executors. */
-  #requireOpen(): void {
-    if (this.#closing !== undefined)
-      throw new ToolCancelledError('The executor is closed. Give the answer to another one.')
+    return (this.#closing ??= this.#close(options.drain ?? 0))
   }
 
   async #close(drain: number): Promise<void> {
-    await this.#inFlight.drain(drain, 'The executor was closed.')
-    ;(this.#ended ??= new AbortController()).abort(new ToolCancelledError('The executor was closed.'))
+    const words = 'The executor was closed.'
+    const end = (): void => this.#closed.abort(new ToolCancelledError(words))
+    const timer = setTimeout(end, timerLength(drain))
+    await this.#inFlight.drain(drain, words).finally(() => clearTimeout(timer))
+    end()
     this.#kernel.recorder?.close()
-    const closed = await Promise.allSettled(
-      this.#extensions.map(async (extension) => limited(extension.close?.(), closingTime, notClosed, () => {})),
-    )
-    for (const outcome of closed) if (outcome.status === 'rejected') throw outcome.reason
+    await closeExtensions(this.#extensions)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  /** Ends the waits for other executors. */
+  get #closed(): AbortController {
+    return (this.#ended ??= new AbortController())
   }
 
   get #inbox(): Promise<Inbox> {
@@ -200,15 +208,16 @@ class Executor implements ToolExecutor {
   }
 
   /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
-  async #resume(
+  async #resume<None extends undefined>(
     token: string | WaitingCall,
-    redeem: () => Promise<Resumption>,
+    redeem: () => Promise<Resumption | None>,
     signal: AbortSignal | undefined,
-  ): Promise<ToolResult> {
-    this.#requireOpen()
+  ): Promise<ToolResult | None> {
+    if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#inFlight.expect(invocationOf(token))
     try {
       const resumed = await redeem()
+      if (resumed === undefined) return resumed
       const { call, invocationId, session, principal, caller, values } = resumed
       // The pause may still be being emitted, and a repeated call may have just asked for what its id has.
       while (this.#inFlight.get(invocationId) !== undefined) await this.#inFlight.left(invocationId)
@@ -218,11 +227,9 @@ class Executor implements ToolExecutor {
     }
   }
 
-  #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+  #receive(call: ToolCall, options: CallOptions, walk: Walk, kernel: Kernel): Received {
     requireShort(options)
-    const kernel = this.#kernel
-    const { signal, values = {}, session = this.session, invocationId: named } = options
-    const invocationId = named ?? this.#nextId()
+    const { signal, values = {}, session = this.session, invocationId = this.#nextId() } = options
     const { resumed } = walk
     const reception = {
       call,
@@ -234,38 +241,32 @@ class Executor implements ToolExecutor {
       slots: walk.slots,
       watcher: walk.watcher,
       resumption: resumed,
+      isHeld: options.hold,
       receivedAt: performance.now(),
       seq: resumed?.seq ?? 0,
       recording: kernel.recorder && resumed?.recording,
     }
     const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
     if (resumed?.reason === 'client') received.effect = 'unknown' // the client may have done its work
+    if (resumed?.taken !== undefined) received.effect = resumed.recording?.record.effect ?? 'unknown'
     const isClosed = this.#closing !== undefined && resumed === undefined // a redeemed call still runs to its end
     if (isClosed) received.deadline.cancel('The executor is closed.')
+    return received
+  }
+
+  #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+    const kernel = this.#kernel
+    const { invocationId: named } = options
+    const received = this.#receive(call, options, walk, kernel)
     const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
     if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(received)))
     this.#inFlight.enter(received, named !== undefined)
     const { recorder } = kernel
-    const mayBeKnown = named !== undefined && resumed === undefined && !isClosed && recorder !== undefined
-    return mayBeKnown ? this.#once(received, recorder) : execute(received, kernel)
-  }
-
-  /** Runs a call with an id of the host, unless the id has a record. */
-  async #once(received: Received, recorder: Recorder): Promise<ToolResult> {
-    let isOver = true
-    try {
-      const known = await received.deadline.within(recorder.recall(received))
-      if (known !== undefined) return known
-      isOver = false
-    } catch (error) {
-      return failed(received, this.#kernel, error)
-    } finally {
-      if (isOver) {
-        received.deadline.end()
-        this.#inFlight.leave(received)
-      }
-    }
-    return execute(received, this.#kernel)
+    const mayBeKnown = named !== undefined && walk.resumed === undefined && this.#closing === undefined
+    const result =
+      mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)
+    if (kernel.elsewhere === undefined) return result
+    return awaitElsewhere(result, received, kernel, this.#closed.signal, options.signal)
   }
 
   /** Ids of one executor differ by a number. Those of different executors differ by 122 random bits. */

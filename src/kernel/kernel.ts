@@ -16,6 +16,7 @@ import type {
   SpoolSource,
   StoredArtifact,
 } from './ports.ts'
+import type { Elsewhere } from './run/elsewhere.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './result/stream.ts'
@@ -27,7 +28,7 @@ export interface Approvals {
   /** Whether the tool itself asks for approval. A predicate that throws asks. */
   wantsConfirmation(call: Authorized): Promise<boolean>
   /** Returns the question for a person. */
-  questionFor(call: Authorized, ask: Verdict['ask']): Question
+  questionFor(call: Authorized, ask: Verdict['ask'], report: (error: unknown) => void): Promise<Question>
   /** Asks the approver. */
   ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval>
   /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
@@ -64,6 +65,8 @@ export interface Kernel {
   readonly store: ArtifactStore
   readonly approvals: Approvals
   readonly spool: Spool
+  /** What runs calls on the workers of a fleet. */
+  readonly elsewhere: Elsewhere | undefined
   /** Returns the extensions' advice on how to read on in an artifact. */
   readonly guide: (artifact: SpooledArtifact) => string
   readonly watchers: Set<Observer>

@@ -1,6 +1,8 @@
 import type { ToolResult } from './call/call.ts'
 import type { Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
+import { failed } from './outcome/result.ts'
+import type { Recorder } from './ports.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -34,4 +36,22 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
     return settleEarly(received, kernel, thrown)
   }
   return settle(spooled, kernel)
+}
+
+/** Runs a call with an id of the host, unless the id has a record. */
+export async function executeOnce(received: Received, kernel: Kernel, recorder: Recorder): Promise<ToolResult> {
+  let isOver = true
+  try {
+    const known = await received.deadline.within(recorder.recall(received))
+    if (known !== undefined) return known
+    isOver = false
+  } catch (error) {
+    return failed(received, kernel, error)
+  } finally {
+    if (isOver) {
+      received.deadline.end()
+      kernel.inFlight.leave(received)
+    }
+  }
+  return execute(received, kernel)
 }

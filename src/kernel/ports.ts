@@ -1,12 +1,12 @@
-import type { ToolCall, ToolResult, TurnBudget } from './call/call.ts'
+import type { ToolResult } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
 import type { PausedCall } from './call/pause.ts'
-import type { PauseRecord, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
-import type { Inbox } from './executor-types.ts'
+import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
+import type { CallQueue, Inbox } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
+import type { Elsewhere } from './run/elsewhere.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
-import type { SchemaReport } from './schema/standard.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
 /** Who makes the call. It decides which tools are visible. An app names the server that it came from. */
@@ -29,11 +29,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** The identity of this occurrence, for at-most-once execution. Default: a new one. */
   readonly invocationId?: string | undefined
-}
-
-/** The part of an executor that a bound tool needs. */
-export interface CallStreamer {
-  stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
+  /** Makes a call that is not refused wait for `decide`, even if no policy asks or there is an `approver`. Default: `false`. */
+  readonly hold?: boolean | undefined
 }
 
 /** The context of a call for handlers, policies and middleware. */
@@ -48,8 +45,10 @@ export interface ToolContext {
   readonly caller: Caller
   /** Aborts at the deadline and when the caller cancels. */
   readonly signal: AbortSignal
-  /** 1 for the first run, plus 1 for each retry. */
+  /** 1 for the first run, plus 1 for each retry and for each worker that took the call before. */
   readonly attempt: number
+  /** Grows with each executor that takes the call over: a condition for writes elsewhere. `0` if none did. */
+  readonly fence: number
   readonly values: ToolValues
   /** The same object as `values`, under the name that Strands handlers read. */
   readonly invocationState: ToolValues
@@ -91,6 +90,8 @@ export interface Policy {
   /** Set if the policy counts by session. A host whose clients choose their sessions can warn of it. */
   readonly scope?: 'session'
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
+  /** Returns what `decide` would, for `executor.weigh`. It must not count: a weighed call never settles. Default: `decide`. */
+  weigh?(call: Validated, context: ToolContext): Decision | Promise<Decision>
 }
 
 /** The decision of `postToolUse`: nothing keeps the result, `update` merges into it, `replace` replaces it. */
@@ -206,30 +207,6 @@ export interface Shelf {
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 
-/**
- * Translates between this package and one provider's messages, in pure functions. The parameters are the provider's types:
- * of a tool, of a message and of a reply. Messages of an unknown type go into a `Format` without parameters.
- */
-export interface Format<Definition = unknown, Message = unknown, Reply = unknown> {
-  readonly name: string
-  /** Whether a message, or a provider's whole response, is of this format. */
-  detect(message: unknown): boolean
-  /** Returns the tools in the shape of the provider's request. */
-  definitions(tools: readonly ToolDefinition[]): Definition[]
-  /**
-   * Returns the calls of a message in order, without those that the provider ran itself.
-   *
-   * @param tools Those whose definitions the model saw. Args that it wrote for a lowered schema are returned as the tool takes
-   *   them, so that the `callId` is the same with every provider. Default: none, and args stay as the model wrote them.
-   * @throws `E_INVALID_CONFIGURATION` if it is no message of this format. The error names the format that reads it.
-   */
-  calls(message: Message, tools?: readonly ToolDefinition[]): ToolCall[]
-  /** Returns how the schemas of tools go out, and what they lose. */
-  report?(tools: readonly ToolDefinition[]): SchemaReport[]
-  /** Returns the reply to the message in the provider's shape. */
-  results(results: readonly ToolResult[], message?: Message, budget?: TurnBudget): Reply
-}
-
 /** The outcome of a call, for a recorder. */
 export interface Settlement {
   readonly result: ToolResult
@@ -241,6 +218,8 @@ export interface Settlement {
 
 /** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
 export interface Recorder {
+  /** Whether the records outlive the process. */
+  readonly isDurable: boolean
   /** Folds an event into the record of its call. Writes nothing. */
   note(call: Received, event: ToolEvent): void
   /**
@@ -266,10 +245,21 @@ export interface Recorder {
   /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
   snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
   readonly inbox: Inbox
+  readonly queue: WorkQueue
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */
   close(): void
+}
+
+/** The calls in the records that wait for a worker. */
+export interface WorkQueue extends CallQueue {
+  /** Takes over a call that waits for a worker. Returns `undefined` if it waits no more. */
+  claim(invocationId: string): Promise<PausedCall | undefined>
+  /** Lets a call that was taken and has not started wait for another worker. */
+  putBack(call: PausedCall): Promise<void>
+  /** Returns the record of a call. */
+  record(invocationId: string): Promise<ToolCallRecord | undefined>
 }
 
 /** The part of a recorder that keeps paused calls. */
@@ -285,6 +275,8 @@ export interface Extension {
   /** Makes the recorder of the executor. The journals bring it. */
   readonly records?: (kernel: Kernel) => Recorder
   readonly observers?: readonly Observer[]
+  /** Runs calls on the workers of a fleet. `fleet` of `toolwright/distributed/fleet` makes it. */
+  readonly elsewhere?: Elsewhere
   /**
    * Returns the tools of a session. The same array means the same tools. They take precedence over the executor's own of the
    * same name. `isTaken` tells whether a name belongs to another source. A tool with an `mcpConfig` is then left out, since a

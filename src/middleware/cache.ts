@@ -1,7 +1,7 @@
 /**
- * Caches results in memory, only for readonly tools of the host's own. This leaf learns of no changes, so a result may be as
- * old as `ttl`. It does not join parallel calls. It keeps no failures, streams, progress of generators, artifacts, instances
- * of classes, or other values that are not plain.
+ * Caches results in memory, only for tools of the host's own that are readonly or say that they can be cached. This leaf
+ * learns of no changes, so a result may be as old as `ttl`. It does not join parallel calls. It keeps no failures, streams,
+ * progress of generators, artifacts, instances of classes, or other values that are not plain.
  *
  * @module
  */
@@ -39,7 +39,7 @@ const deepest = 256
 
 /**
  * Returns the result of an earlier call with the same args instead of running the tool again, for tools of type `server`
- * whose `traits` have `readonly`.
+ * whose `traits` have `readonly`. A tool says otherwise with `metadata.cacheable`, and for how long with `metadata.cacheTTL`.
  *
  * Two calls are the same if their session, caller, tool definition and `callId` are; what a handler reads from `values` does
  * not count. A result is kept when its call settles `ok`. The extension's observer listens for that: mount the whole
@@ -105,7 +105,8 @@ export function cache(options: CacheOptions = {}): Caching {
   return {
     middleware: [
       async ({ tool, session, caller, callId, invocationId }, context, next) => {
-        if (!tool.traits.readonly || tool.type !== 'server') return next()
+        const { cacheable = tool.traits.readonly, cacheTTL = ttl } = tool.metadata
+        if (!cacheable || tool.type !== 'server') return next()
         const key = JSON.stringify([scope === 'shared' ? null : session, whose(caller), numberOfTool(tool), callId])
         const entry = entries.get(key)
         if (entry !== undefined && performance.now() < entry.expiresAt) {
@@ -119,7 +120,7 @@ export function cache(options: CacheOptions = {}): Caching {
         // Not in `fresh`: the call has settled already, or the observer is not mounted.
         const copy = fresh.has(invocationId) ? snapshot(value) : undefined
         if (copy !== undefined && copy.weight <= mostWeight) {
-          fresh.set(invocationId, { ...copy, key, expiresAt: performance.now() + ttl })
+          fresh.set(invocationId, { ...copy, key, expiresAt: performance.now() + cacheTTL })
         }
         return value
       },

@@ -1,5 +1,3 @@
-import { soon } from '../kernel/result/stream.ts'
-
 /** The clock of a call. */
 interface Clock {
   readonly isRunning: boolean
@@ -26,7 +24,7 @@ export class Alarms {
     }
     if (this.#isDue) return
     this.#isDue = true
-    soon(() => {
+    setImmediate(() => {
       this.#isDue = false
       for (const started of this.#started.splice(0)) started.arm()
     })

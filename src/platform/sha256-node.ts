@@ -1,4 +1,11 @@
-import { createHash, hash } from 'node:crypto'
+type Crypto = typeof import('node:crypto')
+
+let loaded: Crypto | undefined
+
+/** Loads `node:crypto` on first use: it takes longer than all of this package. */
+function crypto(): Crypto {
+  return (loaded ??= process.getBuiltinModule('node:crypto'))
+}
 
 /**
  * Returns the SHA-256 of data, on Node.
@@ -7,7 +14,7 @@ import { createHash, hash } from 'node:crypto'
  * @returns 64 lower-case hex digits.
  */
 export function sha256(data: string | Uint8Array): string {
-  return hash('sha256', data, 'hex')
+  return crypto().hash('sha256', data, 'hex')
 }
 
 /**
@@ -16,7 +23,7 @@ export function sha256(data: string | Uint8Array): string {
  * @returns `update` takes the next bytes. `digest` returns 64 lower-case hex digits. After it, both throw.
  */
 export function createSha256(): { update(chunk: Uint8Array): void; digest(): string } {
-  const hasher = createHash('sha256')
+  const hasher = crypto().createHash('sha256')
   return {
     update(chunk) {
       hasher.update(chunk)

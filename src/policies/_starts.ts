@@ -32,7 +32,7 @@ export interface Limit<Counted extends Tally> {
   /** What is counted. Default: `'call'`. */
   readonly unit?: 'unit'
   /** Returns how many units a call reserves, or the reason why that is not known. Default: 1. */
-  weigh?(call: Validated): number | string
+  weightOf?(call: Validated): number | string
   /** Whether each `callId` is counted apart. Default: `false`. */
   readonly isByCall?: boolean
   /** Returns why no further call may begin, or `undefined` if one may. `allowance` says how much is allowed, and of what. */
@@ -88,7 +88,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (tools !== undefined && !tools.includes(call.tool)) return undefined
     const known = decided.get(context)
     if (known !== undefined) return known.decision
-    const weight = limit.weigh?.(call) ?? 1
+    const weight = limit.weightOf?.(call) ?? 1
     const decision: Decision =
       typeof weight === 'string' ? { decision: 'deny', reason: weight } : decideNew(call, weight)
     if (typeof weight === 'number') limit.decided?.(tallyOf(keyOf(call, call.tool)), context, weight)
@@ -110,6 +110,16 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     tally.reserved += weight
     add(places, place, weight)
     return undefined
+  }
+
+  /** Says what `decide` would say, and takes no place. */
+  function weigh(call: Validated): Decision {
+    const { tool } = call
+    if (tools !== undefined && !tools.includes(tool)) return undefined
+    const weight = limit.weightOf?.(call) ?? 1
+    const tally = tallies.get(keyOf(call, tool)) ?? limit.create()
+    const reason = typeof weight === 'string' ? weight : limit.refusal(tally, allowanceOf(tool), weight)
+    return reason === undefined ? undefined : { decision: 'deny', reason }
   }
 
   function allowanceOf(tool: ToolDefinition): string {
@@ -144,7 +154,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   const isOfSession = per === 'session' || per === 'session-and-tool'
-  const policy: Policy = { name: limit.name, decide, ...(isOfSession && { scope: 'session' }) }
+  const policy: Policy = { name: limit.name, decide, weigh, ...(isOfSession && { scope: 'session' }) }
   return { policies: [policy], observers: [observe] }
 }
 

@@ -111,7 +111,7 @@ function budgetOfUnits({ units, cost, per, tools }: UnitBudget): Limiting {
     per,
     tools,
     create,
-    weigh: ({ input }) => costOf(() => cost(input)),
+    weightOf: ({ input }) => costOf(() => cost(input)),
     refusal({ spent, reserved, fault }, allowance, weight) {
       if (fault !== undefined) return `It is not known what is left of the budget. After an earlier call: ${fault}`
       if (spent + reserved + weight <= units) return undefined

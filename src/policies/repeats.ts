@@ -80,8 +80,8 @@ export function repeats(options: RepeatsOptions): Limiting & { readonly middlewa
   return { ...limiting, middleware: [remember] }
 }
 
-// Of any copy of the package. `json` and `content` mark what a handler returns.
-const marks = [Symbol.for('toolwright.json'), Symbol.for('toolwright.content')] as const
+// Of any copy of the package. `content`, `json` and `shown` mark what a handler returns; the model reads content.
+const marks = [Symbol.for('toolwright.content'), Symbol.for('toolwright.json')] as const
 
 /** Returns the beginning of a result, with secrets masked. Bytes, streams and artifacts are not read. */
 function wordsOf(value: unknown, call: Confirmed): string {

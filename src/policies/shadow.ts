@@ -77,6 +77,7 @@ export function shadow(
     policies: policies.map((policy) => ({
       name: `shadow of ${policy.name}`,
       decide: (call, context) => ask(policy, call, context),
+      weigh: () => undefined,
     })),
     ...(observers && { observers }),
     ...(extension.close && { close: () => extension.close?.() }),

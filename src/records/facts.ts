@@ -11,6 +11,8 @@ export interface RecordFacts {
   /** What the call waits for, and until when, if it waits. */
   readonly reason: PauseRecord['reason'] | undefined
   readonly expiresAt: number | undefined
+  /** The queue in which it waits for a worker. */
+  readonly queue: string | undefined
   /** When the call was completed, if it has settled. */
   readonly settledAt: number | undefined
 }
@@ -27,6 +29,7 @@ export function factsOf(record: ToolCallRecord): RecordFacts {
     standing: standingOf(isOver, awaits),
     reason: awaits?.reason,
     expiresAt: awaits?.expiresAt,
+    queue: awaits?.work?.queue,
     settledAt: isOver ? completedAt : undefined,
   }
 }

@@ -87,6 +87,7 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
 
 function pause(record: OpenRecord, { reason, prompt, why, meta, timestamp }: ToolEventOf<'call:paused'>): void {
   if (reason === 'client') return execute(record, timestamp)
+  if (reason === 'worker') return remark(record, timestamp, 'queued')
   advance(record, 'APPROVAL_REQUIRED', timestamp)
   record.approval = { required: true, prompt, ...(why !== undefined && { why }), ...(meta && { meta }) }
 }

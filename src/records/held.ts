@@ -155,6 +155,8 @@ export class HeldCalls implements PauseKeeper, Inbox {
     throw new InvalidConfigurationError('There is nothing to prune: the executor has no journal that deletes records.')
   }
 
+  readonly watch: Inbox['watch'] = () => () => {} // there is no other process
+
   /** Settles a call that is given up, and tells of it. */
   async #close(
     held: Held,
@@ -223,7 +225,7 @@ function wholeRecord({ record, paused, call: { caller, principal } }: Held): Too
 
 function pausedCall(received: Received, seq: number, paused: PauseRecord): PausedCall {
   const { call, name, callId, invocationId, session, principal, caller } = received
-  const { lease: _none, ...pause } = paused
+  const { lease: _lease, work: _work, ...pause } = paused
   return {
     ...pause,
     call: { ...call, name, args: paused.text }, // a provider's result stays as it is: it need not be JSON

@@ -14,6 +14,7 @@ import type { CallQuery, Inbox, PruneQuery, WaitingQuery } from '../kernel/execu
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { close, expiry, isBeingClosed } from './close.ts'
+import { newestFirst } from './facts.ts'
 import { cancelInFlight, unlisted } from './in-flight.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { Found, Journal, Listed, RecordQuery } from './journal.ts'
@@ -31,6 +32,7 @@ const batch = 200
 const deletedAtOnce = 100
 /** How long a store may take to delete, in milliseconds. */
 const storeTimeout = 30_000
+const reasons = ['approval', 'client'] as const
 const defaultReason = 'The call was cancelled.'
 
 /** The calls in a journal. */
@@ -55,7 +57,11 @@ export class JournalInbox implements Inbox {
       if (paused !== undefined && isWanted(record, paused, query)) waiting.push(waitingCall(record, paused))
     }
     if (invocationId === undefined) {
-      for await (const found of this.#recorder.list({ state: 'waiting', session, reason })) add(found)
+      // By reason, since thousands of calls may wait for workers.
+      for (const each of reason === undefined ? reasons : [reason]) {
+        for await (const found of this.#recorder.list({ state: 'waiting', session, reason: each })) add(found)
+      }
+      if (reason === undefined) waiting.sort((a, b) => newestFirst(placeOf(a), placeOf(b)))
     } else {
       const found = await this.#recorder.read(invocationId)
       if (found !== null) add(found)
@@ -208,6 +214,14 @@ export class JournalInbox implements Inbox {
     }
   }
 
+  readonly watch: Inbox['watch'] = (listener) => {
+    try {
+      return this.#journal.watch?.(listener) ?? (() => {})
+    } catch (cause) {
+      throw journalErrorOf(cause)
+    }
+  }
+
   #close(found: Found, error: ToolError): Promise<ToolCallRecord | undefined> {
     return close(found, error, found.record.effect, this.#recorder, this.#kernel)
   }
@@ -221,6 +235,10 @@ export class JournalInbox implements Inbox {
     }
     throw new JournalError('Others kept changing the record of the call. Try again.', { retryable: true })
   }
+}
+
+function placeOf({ createdAt, invocationId: id }: WaitingCall): Pick<ToolCallRecord, 'createdAt' | 'id'> {
+  return { createdAt, id }
 }
 
 function undeletable(): InvalidConfigurationError {

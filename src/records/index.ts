@@ -4,7 +4,18 @@ import type { Journal } from './journal.ts'
 import { JournalRecorder } from './recorder.ts'
 import type { RecordFormat } from './settlement.ts'
 
-export type { Deleted, DeleteQuery, Fence, Found, Journal, Listed, RecordQuery, Standing } from './journal.ts'
+export type {
+  Deleted,
+  DeleteQuery,
+  Fence,
+  Found,
+  Journal,
+  Listed,
+  RecordQuery,
+  Standing,
+  TakeQuery,
+  UnsentQuery,
+} from './journal.ts'
 export { factsOf, isListed, newestFirst, standingOf, type RecordFacts } from './facts.ts'
 export { foldEvent } from './fold.ts'
 export { digestOf, isSettled } from './record.ts'

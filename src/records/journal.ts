@@ -85,6 +85,18 @@ export interface Journal {
    * @returns A function that ends the watch. A watch does not keep the process alive.
    */
   watch?(listener: (invocationId: string, session: string) => void): () => void
+  /**
+   * Takes over calls that wait for a worker and have not expired, in one statement: one by its id, or the first of a queue.
+   * Their records say that they wait until they are written. They count as running at once, so that each is taken once.
+   */
+  take?(wanted: TakeQuery, owner: string): Promise<readonly Found[]>
+  /**
+   * Returns calls of some queues that wait for a worker, and that were not written or returned by this method for so many
+   * milliseconds.
+   */
+  unsent?(query: UnsentQuery): Promise<readonly { readonly invocationId: string; readonly queue: string }[]>
+  /** Counts the calls of a queue that wait for a worker, up to a number. */
+  depth?(queue: string, atMost: number): Promise<number>
   /** Flags a record, so that `beat` tells its owner to cancel the call. Returns `false` if no such call is unsettled. */
   requestCancel?(invocationId: string): Promise<boolean>
   /**
@@ -105,6 +117,24 @@ export interface Journal {
    * @returns A function that ends it.
    */
   onDrop?(listener: (dropped: Found) => void): () => void
+}
+
+/** Calls that wait for a worker: one by its invocation, or the first of a queue. */
+export type TakeQuery =
+  | { readonly invocationId: string; readonly limit: number }
+  | {
+      readonly queue: string
+      readonly limit: number
+      /** Invocations to leave out. */
+      readonly except: readonly string[]
+    }
+
+/** Calls that wait for a worker, and of which no worker may know. */
+export interface UnsentQuery {
+  readonly queues: readonly string[]
+  /** Milliseconds. */
+  readonly silentFor: number
+  readonly limit: number
 }
 
 /** The settled records to delete. */

@@ -108,15 +108,20 @@ export class KeptRecord implements RecordFacts {
     return this.#journal.awaits?.expiresAt
   }
 
+  get queue(): string | undefined {
+    return this.#journal.awaits?.work?.queue
+  }
+
   get settledAt(): number | undefined {
     return this.isSettled ? this.#createdAt + (this.#completed ?? this.#updated) : undefined
   }
 
   /** About how many bytes it takes. */
   get weight(): number {
-    const { awaits, failure } = this.#journal
+    const { awaits, work, failure } = this.#journal
     let weight = 600 + this.#trail.length * 8
     if (awaits !== undefined) weight += JSON.stringify(awaits).length
+    if (work !== undefined) weight += JSON.stringify(work).length
     if (this.#approval !== undefined) weight += JSON.stringify(this.#approval).length
     if (failure !== undefined) weight += JSON.stringify(failure).length + (this.#error?.length ?? 0)
     if (this.#input instanceof Written) weight += this.#input.length

@@ -1,5 +1,5 @@
 import type { PausedCall } from '../kernel/call/pause.ts'
-import type { Recording, ToolCallRecord } from '../kernel/call/record.ts'
+import type { PauseRecord, Recording, ToolCallRecord } from '../kernel/call/record.ts'
 import { isSettled } from './record.ts'
 import type { Fence } from './journal.ts'
 import { keyOf, livingLease } from './waiting.ts'
@@ -17,7 +17,12 @@ export async function findPaused(
   const found = await read(invocationId)
   const paused = found?.record.journal?.awaits
   if (found === undefined || paused?.digest !== key.digest || isSettled(found.record.state)) return undefined
-  const { name, session, toolCallId: id, callId, seq, journal } = found.record
+  return pausedCallOf(found.record, paused, found.recording)
+}
+
+/** Makes the paused call of a record. */
+export function pausedCallOf(record: ToolCallRecord, paused: PauseRecord, recording: Recording): PausedCall {
+  const { id: invocationId, name, session, toolCallId: id, callId, seq, journal } = record
   const { reason, digest, fingerprint, expiresAt, text, isApproved } = paused
   const lease = livingLease(paused)
   return {
@@ -40,7 +45,7 @@ export async function findPaused(
     isApproved: isApproved === true,
     ...(lease && { lease }),
     seq,
-    recording: found.recording,
+    recording,
   }
 }
 

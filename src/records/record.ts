@@ -40,11 +40,13 @@ const longestPreview = 200
 
 /** Makes the snapshot of a record. */
 export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
-  const { updatedAt: _updatedAt, seq: _seq, editedFrom: _editedFrom, input, journal, ...shown } = record
+  const { updatedAt: _updatedAt, editedFrom: _editedFrom, input, journal, ...shown } = record
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
-  const { result, awaits: { prompt, expiresAt } = {} } = journal ?? {}
-  return readText(JSON.stringify({ ...shown, prompt, expiresAt, result, inputPreview })) as ToolCallSnapshot
+  const { result, artifact, handle, awaits: { prompt, expiresAt } = {} } = journal ?? {}
+  return readText(
+    JSON.stringify({ ...shown, prompt, expiresAt, result, artifact, handle, inputPreview }),
+  ) as ToolCallSnapshot
 }
 
 /** Which states may follow each. */

@@ -4,41 +4,30 @@ import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import { bounded } from '../kernel/json/bounded.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import type { PausedCall } from '../kernel/call/pause.ts'
-import type { Recording, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
-import { publish, type ToolEvent } from '../kernel/call/events.ts'
+import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
+import type { ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
-import { JournalError, SealedError, ToolCancelledError } from '../kernel/errors.ts'
+import { SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import type { Recorder, Settlement } from '../kernel/ports.ts'
-import { closing } from './close.ts'
+import { SettlementChain } from './chain.ts'
+import { tellDropped } from './close.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
 import { JournalInbox } from './inbox.ts'
+import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
+import { accept, LiveRecording, lost, recordingOf } from './live-recording.ts'
 import { findPaused, usedUp } from './paused.ts'
-import { digestOf, isSettled, snapshotOf } from './record.ts'
+import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
-import { recall, replay } from './replay.ts'
+import { recall } from './replay.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
 
 const beatInterval = 5_000
 const largestKeptArgs = 262_144
-
-/** The record of a call in flight, and its fence. */
-class LiveRecording implements Recording {
-  readonly record: OpenRecord
-  fence: Fence | undefined
-  /** The last write. It may still succeed after its timeout, so the next write waits for it. */
-  writing: Promise<void> | undefined = undefined
-  isOver = false
-
-  constructor(record: OpenRecord, fence?: Fence) {
-    this.record = record
-    this.fence = fence
-  }
-}
 
 /** Writes the records of one executor into a journal, and gives signs of life. */
 export class JournalRecorder implements Recorder {
@@ -46,18 +35,20 @@ export class JournalRecorder implements Recorder {
   readonly #kernel: Kernel
   readonly #format: RecordFormat
   readonly inbox: JournalInbox
+  readonly queue: JournalQueue
   readonly #pulse = new Pulse(() => void this.#beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
+  readonly #chain: SettlementChain
   #hasEnded = false
-  /** The digest of the settlement before. */
-  #head = ''
 
   constructor(journal: Journal, kernel: Kernel, format: RecordFormat = plainRecords) {
     this.#journal = journal
     this.#kernel = kernel
     this.#format = format
+    this.#chain = new SettlementChain(kernel.report)
     this.inbox = new JournalInbox(this, journal, kernel)
-    this.#undrop = journal.onDrop?.((found) => this.#dropped(found))
+    this.queue = new JournalQueue(this, journal, kernel)
+    this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
   }
 
   note(call: Received, event: ToolEvent): void {
@@ -115,7 +106,7 @@ export class JournalRecorder implements Recorder {
     isChained: boolean,
   ): string | undefined | Promise<string | undefined> {
     const whole = this.#whole(call, record, settlement)
-    if (isChained) return this.#chained(whole, (chained) => this.#put(call, chained))
+    if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
     const written = this.#put(call, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
   }
@@ -154,10 +145,22 @@ export class JournalRecorder implements Recorder {
     if (fence === undefined || record.journal === undefined) return undefined
     const taken = await this.takeOver(record, fence)
     if (taken === null) return undefined
-    const recording = new LiveRecording(usedUp(record, taken), taken)
-    if (!(await this.write(recording.record, taken))) return undefined
+    const resumed = usedUp(record, taken)
+    if (!(await this.write(resumed, taken))) return undefined
+    return { ...paused, recording: this.resume(resumed, taken) }
+  }
+
+  /** Begins the recording of a call that was taken over. */
+  resume(record: ToolCallRecord, fence: Fence): LiveRecording {
+    const recording = new LiveRecording(record, fence)
     this.#pulse.start(recording)
-    return { ...paused, recording }
+    return recording
+  }
+
+  /** Ends the recording of a call that another executor is to run. */
+  release(recording: PausedCall['recording']): LiveRecording {
+    this.#pulse.release(recording as LiveRecording)
+    return recording as LiveRecording
   }
 
   recall(call: Received): Promise<ToolResult | undefined> {
@@ -165,12 +168,17 @@ export class JournalRecorder implements Recorder {
   }
 
   async snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined> {
-    const record = call?.recording?.record ?? (await this.read(invocationId))?.record
+    const live = call?.recording?.record // it has no result: from the settlement on, only the journal is right
+    const record = live && !isSettled(live.state) ? live : (await this.read(invocationId))?.record
     return record && snapshotOf(record)
   }
 
   recover(options: RecoverOptions): Promise<Recovery> {
     return recover(options, this, this.#kernel)
+  }
+
+  get isDurable(): boolean {
+    return this.#journal.isDurable
   }
 
   close(): void {
@@ -197,10 +205,12 @@ export class JournalRecorder implements Recorder {
   /** Writes the settlement of a record that was taken over. Returns `undefined` if another executor has taken it since. */
   async seal(record: ToolCallRecord, fence: Fence): Promise<ToolCallRecord | undefined> {
     let sealed: ToolCallRecord | undefined
-    await this.#chained(record, async (chained) => {
-      if (!(await this.write(chained, fence))) throw lost(record.id)
-      sealed = chained
-    }).catch((error: unknown) => {
+    const put = async (written: ToolCallRecord): Promise<void> => {
+      if (!(await this.write(written, fence))) throw lost(record.id)
+      sealed = written
+    }
+    const putting = this.#journal.isDurable ? this.#chain.append(record, put) : put(record)
+    await putting.catch((error: unknown) => {
       if (!(error instanceof SealedError)) throw error
     })
     return sealed
@@ -220,31 +230,8 @@ export class JournalRecorder implements Recorder {
     const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }
     if (principal !== undefined) journal.principal = principal
     if (program !== undefined) journal.program = program
+    if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
     return this.#format.whole(record, journal, settlement)
-  }
-
-  /** Chains a settlement to the one before. Returns its digest. */
-  async #chained(
-    record: ToolCallRecord,
-    put: (record: ToolCallRecord) => void | Promise<void>,
-  ): Promise<string | undefined> {
-    const { journal } = record
-    if (!this.#journal.isDurable || journal === undefined) {
-      await put(record)
-      return undefined
-    }
-    // The chain grows in the order of settlement, so the head moves before any await.
-    const previous = this.#head
-    const digest = digestOf(previous, record)
-    this.#head = digest
-    try {
-      await put({ ...record, journal: { ...journal, digest, previous } })
-      return digest
-    } catch (error) {
-      if (this.#head === digest) this.#head = previous
-      else this.#kernel.report(gap(record.id, digest, error)) // the next settlement is chained to it already
-      throw error
-    }
   }
 
   /** Writes a record: at once, or after the write in progress. */
@@ -295,19 +282,6 @@ export class JournalRecorder implements Recorder {
     }
   }
 
-  /** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */
-  #dropped({ record: before, fence }: Found): void {
-    if (fence.owner !== this.#kernel.owner()) return
-    const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
-    this.#kernel.report(error)
-    const { event, record } = closing(before, error, 'none')
-    publish(event, undefined, this.#kernel)
-    if (before.journal?.awaits !== undefined) this.#kernel.approvals.forget(before.journal.awaits.digest)
-    replay(record, this.#kernel)
-      .then((result) => this.#kernel.inFlight.tell(record.id, result))
-      .catch(this.#kernel.report)
-  }
-
   async #beat(): Promise<void> {
     try {
       const asked = await this.#journal.beat(this.#kernel.owner())
@@ -318,36 +292,7 @@ export class JournalRecorder implements Recorder {
   }
 }
 
-function recordingOf({ recording }: Received): LiveRecording {
-  if (recording !== undefined) return recording as LiveRecording
-  throw new JournalError('There is nothing to write: the call has emitted no event.')
-}
-
 /** Copies the journal's object, which could become a thenable before a promise resolves with it. */
 function ownCopy<Value extends object>(value: Value | null): Value | null {
   return value && { ...value }
-}
-
-/** Reads a journal's answer to a claim or a write. */
-function accept(answer: unknown, recording: LiveRecording, call: Received): void {
-  if (recording.fence !== undefined) {
-    if (answer) return
-    throw lost(call.invocationId)
-  }
-  if (answer === null) throw duplicate(call)
-  if (typeof answer !== 'object') throw new JournalError('The journal returned no fence for a record that it claimed.')
-  recording.fence = answer as Fence
-}
-
-function gap(invocationId: string, digest: string, cause: unknown): JournalError {
-  return new JournalError(
-    `The settlement of invocation ${invocationId} is lost, and another is chained to its digest, which no record has: ${digest}. Keep it with those that were told.`,
-    { cause },
-  )
-}
-
-function lost(invocationId: string): SealedError {
-  return new SealedError(
-    `Invocation ${invocationId} has been taken over by another executor; what it gives here is lost.`,
-  )
 }

@@ -19,44 +19,57 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
 }
 
 /**
- * Closes the calls that dead executors left unfinished. Runs no call, and leaves calls of living executors alone. A damaged
+ * Closes the calls that dead executors left unfinished, or lets them wait for another worker. Runs no call, and leaves calls of living executors alone. A damaged
  * record is reported, and the others are still closed.
  *
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_JOURNAL`.
  */
 export async function recover(options: RecoverOptions, recorder: JournalRecorder, kernel: Kernel): Promise<Recovery> {
-  const { strategy, approvals, staleAfter } = checked(options)
-  const { inbox } = recorder
+  const { strategy, approvals, staleAfter, attempts } = checked(options)
+  const { rerun = kernel.elsewhere !== undefined } = options
+  const { inbox, queue } = recorder
   const owner = kernel.owner()
   const sealed: ToolResult[] = []
+  const requeued: Recovery['requeued'][number][] = []
   const kept: ToolCallRecord[] = []
   const expired = strategy === 'manual' ? [] : await inbox.expire()
-  const treat = async (listed: Listed): Promise<void> => {
+  const treat = async (listed: Listed, isWaiting = false): Promise<void> => {
     const { record, fence, idle } = listed
-    const isWaiting = record.journal?.awaits !== undefined // it has no active owner
-    const isAlive = fence.owner === owner ? kernel.inFlight.has(record.id) : idle < staleAfter
+    const isHere = kernel.inFlight.has(record.id) || queue.has(record.id)
+    const isAlive = fence.owner === owner ? isHere : idle < staleAfter
     if (isWaiting ? isBeingClosed(listed, owner) : isAlive) return
     if (strategy === 'manual') return void kept.push(record)
+    const again = rerun ? await queue.rerun(listed, attempts) : 'over'
+    if (again !== 'over' && again !== 'taken') requeued.push({ invocationId: record.id, ...again })
+    if (again !== 'over') return
     const closed = await close(listed, sealing(record), effectOf(record), recorder, kernel)
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
   }
-  if (approvals === 'seal') await inbox.inBatches({ state: 'waiting' }, treat)
-  await inbox.inBatches({ state: 'running', owner }, treat)
+  if (approvals === 'seal') {
+    await inbox.inBatches({ state: 'waiting' }, async (listed) => {
+      // A paused call has no active owner. One that waits for a worker waits for no answer.
+      if (listed.record.journal?.awaits?.reason !== 'worker') await treat(listed, true)
+    })
+  }
+  await inbox.inBatches({ state: 'running', owner }, (listed) => treat(listed))
   // Its own calls may be silent too, and were listed before.
   await inbox.inBatches({ state: 'running', silentFor: staleAfter }, async (listed) => {
     if (listed.fence.owner !== owner) await treat(listed)
   })
-  return { sealed, kept, expired }
+  return { sealed, requeued, kept, expired }
 }
 
-function checked(options: RecoverOptions): Required<RecoverOptions> {
-  const { strategy = 'crash', approvals = 'keep', staleAfter = aliveFor } = options
+function checked(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun'>> {
+  const { strategy = 'crash', approvals = 'keep', staleAfter = aliveFor, attempts = 3 } = options
   requireWord('strategy', strategy, ['crash', 'manual'])
   requireWord('approvals', approvals, ['keep', 'seal'])
   if (typeof staleAfter !== 'number' || !(staleAfter >= 0)) {
     throw new InvalidConfigurationError(`\`staleAfter\` must be a number of at least 0, got ${String(staleAfter)}.`)
   }
-  return { strategy, approvals, staleAfter }
+  if (!Number.isInteger(attempts) || attempts < 1) {
+    throw new InvalidConfigurationError(`\`attempts\` must be a whole number of at least 1, got ${String(attempts)}.`)
+  }
+  return { strategy, approvals, staleAfter, attempts }
 }
 
 function requireWord(option: string, word: unknown, known: readonly string[]): void {

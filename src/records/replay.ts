@@ -6,7 +6,7 @@ import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import { MemoryReader } from '../kernel/result/lines.ts'
-import { waitingWords } from '../kernel/outcome/result.ts'
+import { inQueue, waitingWords } from '../kernel/outcome/result.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -38,7 +38,9 @@ export async function recall(
   const isOurs = record.session === session && isSameCaller && isSameCall(record, call, kernel)
   if (isOurs && isSettled(record.state)) return answering(call, await replay(record, kernel))
   const awaits = record.journal?.awaits
-  if (isOurs && awaits !== undefined && awaits.expiresAt > Date.now()) return answering(call, waiting(record, awaits))
+  if (isOurs && awaits !== undefined && awaits.expiresAt > Date.now()) return waiting(record, awaits, call)
+  const work = record.journal?.work
+  if (isOurs && work !== undefined && kernel.elsewhere !== undefined) return inQueue(waiting(record, work, call), '')
   throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown')
 }
 
@@ -48,10 +50,10 @@ function answering({ id }: ToolCall, result: ToolResult): ToolResult {
 }
 
 /** Makes the result of a call that is still paused. It has no token, since only the first result has it. */
-function waiting(record: ToolCallRecord, { reason, expiresAt }: PauseRecord): ToolResult {
+function waiting(record: ToolCallRecord, { reason, expiresAt, work }: PauseRecord, call: ToolCall): ToolResult {
   const { id: invocationId, callId, name: toolName } = record
   const text = waitingWords(toolName, reason)
-  return {
+  const result = answering(call, {
     invocationId,
     callId,
     toolName,
@@ -61,7 +63,8 @@ function waiting(record: ToolCallRecord, { reason, expiresAt }: PauseRecord): To
     content: [{ type: 'text', text }],
     expiresAt,
     durationMs: 0,
-  }
+  })
+  return work === undefined ? result : inQueue(result, work.queue)
 }
 
 function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boolean {

@@ -27,16 +27,17 @@ export function keyOf(token: unknown): PauseKey | undefined {
 
 /** Makes the waiting call of a record, as the host sees it. */
 export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: unknown = record.input): WaitingCall {
-  const { id: invocationId, callId, name: toolName, session, approval, createdAt } = record
-  const { reason, expiresAt, prompt = approval.prompt ?? '', digest } = paused
+  const { id: invocationId, callId, toolCallId: id, name: toolName, session, approval, createdAt } = record
+  const { expiresAt, prompt = approval.prompt ?? '', digest } = paused
   const { why, meta } = approval
   const lease = livingLease(paused)
   const call: WaitingCall = Object.freeze({
     invocationId,
     callId,
+    ...(id !== undefined && { id }),
     toolName,
     session,
-    reason,
+    reason: paused.reason === 'client' ? 'client' : 'approval',
     prompt,
     ...(why !== undefined && { why }),
     ...(meta && { meta: copyOf(meta) as typeof meta }),
@@ -58,6 +59,7 @@ export function pauseOf({ state, journal }: ToolCallRecord, now: number = Date.n
 /** Whether a query takes a waiting call. */
 export function isWanted({ id, session }: ToolCallRecord, { reason }: PauseRecord, query: WaitingQuery): boolean {
   return (
+    reason !== 'worker' && // workers answer it, and no one else
     (query.session === undefined || query.session === session) &&
     (query.invocationId === undefined || query.invocationId === id) &&
     (query.reason === undefined || query.reason === reason)

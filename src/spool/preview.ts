@@ -9,12 +9,17 @@ export const previewLength = 2_048
  * Returns the beginning of an artifact, with the size, media type and handle of the whole.
  *
  * @param guide Tells the model how to read the rest.
+ * @param isHidden Whether to leave the beginning out. Default: if it is binary.
  */
-export async function previewOf(artifact: SpooledArtifact, guide = ''): Promise<string> {
+export async function previewOf(
+  artifact: SpooledArtifact,
+  guide = '',
+  isHidden: boolean = isOf(artifact, BinaryArtifact),
+): Promise<string> {
   const { handle, mediaType } = artifact
   const size = artifact.byteLength().toLocaleString('en')
   const where = handle === undefined ? '' : ` All of it is kept as ${handle}.${guide === '' ? '' : ` ${guide}`}`
-  if (isOf(artifact, BinaryArtifact)) return `(${size} bytes of ${mediaType}, not shown.${where})`
+  if (isHidden) return `(${size} bytes of ${mediaType}, not shown.${where})`
   const text = new TextDecoder().decode(await artifact.bytes(0, previewLength), { stream: true })
   const end = text.lastIndexOf('\n')
   const start = end > 0 ? text.slice(0, end).replace(/\r$/, '') : isOf(artifact, JsonArtifact) ? atBoundary(text) : text

@@ -1,7 +1,7 @@
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
 import { BinaryArtifact, chosenClass, isOf, JsonArtifact } from '../kernel/result/kinds.ts'
-import type { ContentBlock } from '../kernel/result/content.ts'
+import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
@@ -10,7 +10,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
 import { classOfMediaType, type ArtifactShelf } from './shelf.ts'
-import { encodeResult, isShownAsMedia, jsonBlock, keepSmall } from '../kernel/result/encode.ts'
+import { encodeResult, isShownAsMedia, isSmall, jsonBlock, keepSmall } from '../kernel/result/encode.ts'
 import type { EncodedResult, Receipt } from '../kernel/result/encode.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import { encodeFor, shownLimit } from '../kernel/stages/spool.ts'
@@ -34,10 +34,29 @@ export function keep(
 }
 
 function keepLarge(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
-  const { source, blocks, mediaType } = encoded
+  const { source, blocks, mediaType, isApart } = encoded
+  if (isApart === true) return keepApart(encoded, checked, keeping)
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
   const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
   return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, keeping)
+}
+
+/** Keeps a value, and what the model reads of it apart. The model is told the handle of what is too large. */
+async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
+  const { source, blocks } = encoded
+  const inlineLimit = shownLimit(checked, keeping)
+  const words = encodeResult(content(blocks))
+  const start =
+    typeof words.source === 'string' ? new TextEncoder().encode(words.source.slice(0, previewLength)) : undefined
+  const Class = chosenClass(checked.tool.artifact, encoded.Class)
+  const kept = await store(source, { Class, start, isHidden: true }, checked, keeping)
+  const isShort = isSmall({ ...encoded, blocks: [] }, inlineLimit)
+  const media = blocks.filter(isShownAsMedia)
+  const told = isSmall(words, inlineLimit)
+    ? blocks
+    : (await store(words.source, { Class: words.Class, mediaType: words.mediaType, start, media }, checked, keeping))
+        .content
+  return { ...kept, content: isShort ? told : [...told, ...kept.content] }
 }
 
 /** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
@@ -133,15 +152,17 @@ interface Description {
   readonly start?: Uint8Array | undefined
   /** Small pictures and sounds, which are shown beside the preview. */
   readonly media?: readonly ContentBlock[]
+  /** Only its size and handle are told. */
+  readonly isHidden?: true
 }
 
 async function store(source: SpoolSource, kept: Description, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
-  const { Class, start, media = [] } = kept
+  const { Class, start, media = [], isHidden } = kept
   const { mediaType = (Class as unknown as typeof SpooledArtifact).mediaType } = kept
   try {
     const [stored, artifact] = await keeping.shelf.write(source, { Class, mediaType, trusted: tool.trusted }, checked)
-    const preview = await deadline.within(previewOf(artifact, keeping.guide(artifact)))
+    const preview = await deadline.within(previewOf(artifact, keeping.guide(artifact), isHidden))
     return { content: [{ type: 'text', text: preview }, ...media], artifact, handle: stored.handle }
   } catch (cause) {
     deadline.check()

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from 'toolwright'
+import { createExecutor, InvalidConfigurationError, tool, type ToolCallSnapshot } from 'toolwright'
 import type { Journal } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -161,4 +161,13 @@ test('memoryJournal forgets the oldest signs of life, and takes their owners for
   expect((await unfinishedOf(journal))[0]?.idle).toBe(1_000)
   for (let index = 0; index < 10_000; index++) await journal.beat(`owner ${index}`)
   expect((await unfinishedOf(journal))[0]?.idle).toBe(31_000)
+})
+
+test('memoryJournal has the whole result for a listener of call:settled', async () => {
+  const executor = createExecutor({ tools: [tool('greet', () => 'Hello')], use: [memoryJournal()] })
+  onTestFinished(() => executor.close())
+  const seen: Promise<ToolCallSnapshot>[] = []
+  executor.on('call:settled', ({ invocationId }) => seen.push(executor.snapshot(invocationId)))
+  await executor.execute({ name: 'greet' })
+  expect(await Promise.all(seen)).toMatchObject([{ state: 'COMPLETED', result: [{ type: 'text', text: 'Hello' }] }])
 })

@@ -73,13 +73,21 @@ test('postgresJournal asks again where the server undid a statement because of o
   const { journal } = postgresJournal({
     query: async (text) => {
       asked.push(text)
-      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 2' }] }
+      if (text.includes('obj_description')) return { rows: [{ version: 'Toolwright journal 3' }] }
       if (asked.length < 6) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
       return { rows: [{ fence: 0 }] }
     },
   })
   expect(await journal.claim(recordOf('a'), 'mine')).toEqual({ owner: 'mine', number: 0 })
   expect(asked.length).toBeGreaterThan(6)
+})
+
+test('postgresJournal refuses tables that stay of an older version, and does not try for ever', async () => {
+  const { journal } = postgresJournal({
+    query: async (text) => ({ rows: text.includes('obj_description') ? [{ version: 'Toolwright journal 2' }] : [] }),
+  })
+  const refusal = promising(journal).claim(recordOf('a'), 'mine')
+  await expect(refusal).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 2') })
 })
 
 describe.skipIf(typeof server === 'string')('on a server,', () => {
@@ -167,9 +175,9 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
   test('postgresJournal refuses tables of another version, and a schema that is not there', async () => {
     const schema = await newSchema()
     await open(pool, schema).journal.claim(recordOf('a'), 'mine')
-    await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 3'`)
+    await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 4'`)
     const newer = open(pool, schema).journal.read('a')
-    await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 3') })
+    await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 4') })
     const missing = open(pool, `${run}_missing`).journal.read('a')
     await expect(missing).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('3F000') })
   })

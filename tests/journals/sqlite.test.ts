@@ -94,9 +94,9 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 4')
+    newer.exec('PRAGMA user_version = 5')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 4, and this journal knows 3/)
+    expect(() => sqliteJournal(file)).toThrow(/version 5, and this journal knows 4/)
   })
 
   test('a file of version 1, and knows its owners on', async () => {

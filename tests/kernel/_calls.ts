@@ -62,20 +62,10 @@ export function data({ content }: ToolResult): unknown {
   return block?.type === 'json' ? block.data : undefined
 }
 
-export const eventNames = [
-  'call:received',
-  'call:paused',
-  'call:resumed',
-  'tool:start',
-  'tool:progress',
-  'tool:end',
-  'call:settled',
-] as const
-
 /** Every event of an executor, as they come. */
 export function heard(executor: ToolExecutor): ToolEvent[] {
   const events: ToolEvent[] = []
-  for (const name of eventNames) executor.on(name, (event) => void events.push(event))
+  executor.on('*', (event) => void events.push(event))
   return events
 }
 

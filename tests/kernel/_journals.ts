@@ -48,7 +48,7 @@ export const places: readonly (readonly [string, () => Place])[] = [
 
 type Changes = { readonly [Method in keyof Journal]?: (journal: Journal) => Journal[Method] }
 
-const optional = ['settledOf', 'watch', 'requestCancel', 'delete', 'cuts', 'onDrop'] as const
+const optional = ['take', 'unsent', 'depth', 'settledOf', 'watch', 'requestCancel', 'delete', 'cuts', 'onDrop'] as const
 
 /** A journal of which some methods are others; the changed ones may go on to the real ones. */
 export function changed(extension: Mounted, changes: Changes): Mounted {

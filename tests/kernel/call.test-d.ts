@@ -1,6 +1,17 @@
-import { createExecutor, type ToolCall } from 'toolwright'
+import {
+  content,
+  createExecutor,
+  shown,
+  tool,
+  type MarkedContent,
+  type MarkedJson,
+  type ToolCall,
+  type ToolExecutor,
+  type Weighing,
+} from 'toolwright'
 import type { Found, Journal } from 'toolwright/records'
 import { describe, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
 
 const executor = createExecutor()
 
@@ -24,4 +35,24 @@ describe('a call', () => {
 
 test('an author of a journal can name everything that it gives', () => {
   expectTypeOf<NonNullable<Awaited<ReturnType<Journal['read']>>>>().toEqualTypeOf<Found>()
+})
+
+test('a weighed call is given the options of a call, and says one of three words', () => {
+  expectTypeOf<ToolExecutor['weigh']>().parameters.toEqualTypeOf<Parameters<ToolExecutor['execute']>>()
+  expectTypeOf<Weighing['decision']>().toEqualTypeOf<'allow' | 'ask' | 'refuse'>()
+  void executor.execute({ name: 'pay' }, { hold: true })
+  // @ts-expect-error a call is held or not
+  void executor.execute({ name: 'pay' }, { hold: 'maybe' })
+})
+
+test('what is shown beside a value is content, with the type of the value', () => {
+  expectTypeOf(shown('three', { count: 3 })).toEqualTypeOf<MarkedContent & MarkedJson<{ count: number }>>()
+  expectTypeOf(shown([{ type: 'text', text: 'three' }], null)).toExtend<ReturnType<typeof content>>()
+  const outputSchema = z.object({ count: z.number() })
+  const base = { name: 'count', description: 'Counts', outputSchema }
+  void tool({ ...base, handler: () => shown('three', { count: 3 }) })
+  // @ts-expect-error the value has to be what the schema says
+  void tool({ ...base, handler: () => shown('three', { count: 'three' }) })
+  // @ts-expect-error content is text or blocks
+  shown(3, { count: 3 })
 })

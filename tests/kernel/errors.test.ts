@@ -21,8 +21,8 @@ describe('every code has a class, and every class a code', () => {
         'E_APPROVAL_EXPIRED E_APPROVAL_INVALID E_ARTIFACT E_CLIENT_TOOL E_DUPLICATE_INVOCATION E_ILLEGAL_TRANSITION',
         'E_INTERNAL E_INVALID_CONFIGURATION E_INVALID_EXECUTION_TYPE E_INVALID_INITIAL_TOOL_VALUE E_INVALID_TOOL_ARGS',
         'E_INVALID_TOOL_RESULT E_JOURNAL E_LEASED E_SCHEMA_CONVERSION E_SEALED E_TOOL_ALREADY_REGISTERED E_TOOL_CANCELLED',
-        'E_TOOL_DENIED E_TOOL_DOWNSTREAM_ERROR E_TOOL_NOT_FOUND E_TOOL_NO_HANDLER E_TOOL_TIMEOUT E_UNCANONICAL_ARGS',
-        'E_VALIDATOR_FAILED',
+        'E_TOOL_DENIED E_TOOL_DOWNSTREAM_ERROR E_TOOL_NOT_FOUND E_TOOL_NO_HANDLER E_TOOL_TIMEOUT E_UNAVAILABLE',
+        'E_UNCANONICAL_ARGS E_VALIDATOR_FAILED',
       ]
         .join(' ')
         .split(' '),
@@ -37,7 +37,7 @@ describe('every code has a class, and every class a code', () => {
     expect(error).toBeInstanceOf(Error)
     expect(error).toBeInstanceOf(ToolError)
     expect(error).toBeInstanceOf(Class)
-    expect(error.retryable).toBe(['E_LEASED', 'E_VALIDATOR_FAILED'].includes(error.code))
+    expect(error.retryable).toBe(['E_LEASED', 'E_UNAVAILABLE', 'E_VALIDATOR_FAILED'].includes(error.code))
     expect(error.exposed).toBe(true)
     expect('cause' in error).toBe(false)
     for (const [other, Other] of classes) if (other !== name) expect(error instanceof Other).toBe(false)

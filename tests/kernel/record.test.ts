@@ -318,7 +318,7 @@ describe('a snapshot', () => {
     const { invocationId } = await executor.execute({ name: 't' })
     const snapshot = await executor.snapshot(invocationId)
     expect(Object.keys(snapshot).toSorted()).toEqual(
-      'approval auditTrail callId completedAt createdAt durationMs effect id inputPreview isError name result session startedAt state status'.split(
+      'approval artifact auditTrail callId completedAt createdAt durationMs effect id inputPreview isError name result seq session startedAt state status'.split(
         ' ',
       ),
     )

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createExecutor, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
+import { createExecutor, memoryStore, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
 import { digestOf, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -140,8 +140,8 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     const living = await dying(its, ran)
-    expect(await living.recover({ staleAfter: 0 })).toEqual({ sealed: [], kept: [], expired: [] })
-    expect(await successor(its, ran).recover()).toEqual({ sealed: [], kept: [], expired: [] })
+    expect(await living.recover({ staleAfter: 0 })).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
+    expect(await successor(its, ran).recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
     expect((await unfinishedIn(its.open())).length).toBe(3)
   })
 
@@ -367,4 +367,54 @@ test('a journal that cannot be listed is E_JOURNAL', async () => {
     }),
   ]
   await expect(createExecutor({ use }).recover()).rejects.toMatchObject({ code: 'E_JOURNAL' })
+})
+
+describe.each(places)('recovery of calls that workers had taken (%s)', (_, place) => {
+  const elsewhere = { queueOf: () => 'q', expiry: 60_000, isLocal: true, send: async () => {} }
+
+  /** A worker that died while it ran two calls, of which one may run again. */
+  async function halfDone(): Promise<() => ToolExecutor> {
+    const [its, store, ran] = [place(), memoryStore(), [] as string[]]
+    const tools = [
+      work('charge', () => (ran.push('charge'), never)),
+      work('lookup', () => (ran.push('lookup'), never), { traits: { idempotent: true } }),
+    ]
+    const open = (): ToolExecutor => createExecutor({ tools, use: [its.open(), { store }], timeout: 0 })
+    const caller = createExecutor({ tools, use: [its.open(), { store }, { elsewhere }], timeout: 0 })
+    const worker = open()
+    for (const name of ['charge', 'lookup', 'queued']) {
+      const tool = name === 'queued' ? 'lookup' : name
+      void caller.execute({ name: tool }, { session: 's', invocationId: name })
+      await vi.waitFor(async () => expect((await caller.snapshot(name)).status).toBe('pending'))
+      if (name !== 'queued') void worker.run(name)
+    }
+    await vi.waitFor(() => expect(ran.toSorted()).toEqual(['charge', 'lookup']))
+    return open
+  }
+
+  test('lets those wait again that may run again, closes the others, and leaves alone what waits', async () => {
+    const next = (await halfDone())()
+    const { requeued, sealed, kept } = await next.recover({ rerun: true, attempts: 3, staleAfter: 0 })
+    expect(requeued).toEqual([{ invocationId: 'lookup', queue: 'q', attempts: 1 }])
+    expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
+      ['charge', 'error unknown E_SEALED'],
+    ])
+    expect(kept).toEqual([])
+    const again = await next.recover({ rerun: true, attempts: 3, staleAfter: 0 })
+    expect([again.requeued, again.sealed]).toEqual([[], []])
+  })
+
+  test('closes what as many workers have taken as may', async () => {
+    const next = (await halfDone())()
+    const { requeued, sealed } = await next.recover({ rerun: true, attempts: 1, staleAfter: 0 })
+    expect(requeued).toEqual([])
+    expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['charge', 'lookup'])
+  })
+
+  test('closes all of them unless it is asked to let them wait', async () => {
+    const next = (await halfDone())()
+    const { requeued, sealed } = await next.recover({ staleAfter: 0 })
+    expect(requeued).toEqual([])
+    expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['charge', 'lookup'])
+  })
 })

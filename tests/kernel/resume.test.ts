@@ -318,12 +318,14 @@ describe('edited args', () => {
     ['do not fit', { a: 'x' }, 'E_INVALID_TOOL_ARGS'],
     ['have no canonical form', { a: 1n }, 'E_UNCANONICAL_ARGS'],
     ['are no JSON', '{"a":', 'E_INVALID_TOOL_ARGS'],
-  ])('that %s do not run', async (_, editedArgs, code) => {
+  ])('that %s do not run, and the call waits for correct ones', async (_, editedArgs, code) => {
     const inputSchema = { type: 'object', properties: { a: { type: 'number' } } }
     const { executor, inputs, token } = await waiting({ a: 1 }, { inputSchema })
-    const edited = await executor.decide(token, 'allow', { editedArgs })
-    expect(outcome(edited)).toBe(`error none ${code}`)
+    await expect(executor.decide(token, 'allow', { editedArgs })).rejects.toMatchObject({ code })
     expect(inputs).toEqual([])
+    expect(await executor.waiting()).toHaveLength(1)
+    expect(outcome(await executor.decide(token, 'allow', { editedArgs: { a: 3 } }))).toBe('ok completed')
+    expect(inputs).toEqual([{ a: 3 }])
   })
 
   test('are of no use in a denial', async () => {
@@ -346,6 +348,14 @@ describe("a client's answer", () => {
     }
     expect(data(await executor.respond(token, { email: 'x' }))).toEqual({ email: 'x' })
     expect(data(await executor.respond(await ask(), json({ email: 'y' })))).toEqual({ email: 'y' })
+  })
+
+  test('may be a failure, whatever schema an answer has to fit', async () => {
+    const executor = asking({ outputSchema: { type: 'object', required: ['email'] } })
+    const { token = '' } = await executor.execute({ name: 'ask' })
+    const failed = await executor.respond(token, { ok: false, error: 'The form was closed.' })
+    expect(outcome(failed)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
+    expect(text(failed)).toContain('The form was closed.')
   })
 
   test('comes once: the first one wins', async () => {

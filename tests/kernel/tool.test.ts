@@ -78,6 +78,31 @@ describe('a tool is a function', () => {
   })
 })
 
+describe('a tool with other options', () => {
+  test('has its own name, description and rules, and the schemas and the handler of the first', async () => {
+    const other = add.with({ name: 'plus', description: 'Adds two', requiresConfirmation: true, aliases: ['sum'] })
+    expect(other).toBeInstanceOf(Tool)
+    expect(other.describe()).toEqual({ ...add.describe(), name: 'plus', description: 'Adds two' })
+    expect(await other({ a: 1 })).toBe(11)
+    const executor = createExecutor({ tools: [add, other] })
+    expect(await executor.execute({ name: 'sum', args: { a: 1 } })).toMatchObject({ status: 'pending' })
+    expect(await executor.execute({ name: 'add', args: { a: 1 } })).toMatchObject({ status: 'ok' })
+    expect([add.name, add.requiresConfirmation, add.aliases]).toEqual(['add', false, []])
+  })
+
+  test('still takes any object if the first does, and no other type, schema or handler', async () => {
+    const echo = tool('echo', (args: { word: string }) => args.word)
+    expect(await echo.with({ title: 'Echo' })({ word: 'hi' })).toBe('hi')
+    const forced = { type: 'client', inputSchema: { type: 'object', required: ['c'] }, handler: () => 0 } as object
+    expect(await add.with(forced)({ a: 1 })).toBe(11)
+    expect(add.with({}).type).toBe('server')
+  })
+
+  test('is refused with words if an option is wrong', () => {
+    expect(() => add.with({ name: 'a b', runs: true } as object)).toThrow(/`name` must be .*; `runs` is not a field/)
+  })
+})
+
 describe('a direct call', () => {
   test("gives the handler's own value, whatever it is", async () => {
     const map = new Map()

@@ -55,6 +55,18 @@ describe('cache', () => {
     expect(events).toMatchObject([{ type: 'cache', data: { hit: true }, invocationId: second.invocationId }])
   })
 
+  test('keeps the results of a tool that says so, for as long as it says, and none of one that says no', async () => {
+    const own = counted({}, { metadata: { cacheable: true } })
+    const never = counted({}, { ...readonly, metadata: { cacheable: false } })
+    const short = counted({ ttl: 60_000 }, { ...readonly, metadata: { cacheTTL: 0 } })
+    const long = counted({ ttl: 0 }, { ...readonly, metadata: { cacheTTL: 60_000 } })
+    for (const { call } of [own, never, short, long]) {
+      await call()
+      await call()
+    }
+    expect([own, never, short, long].map(({ runs }) => runs())).toEqual([1, 2, 2, 1])
+  })
+
   test.each<[string, Parameters<Counted['call']>[]]>([
     ['other args', [[{ a: 1 }], [{ a: 2 }], [{}]]],
     [

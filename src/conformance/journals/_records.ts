@@ -10,7 +10,17 @@ export interface Promising extends Journal {
   beat(owner: string): Promise<void | readonly string[]>
 }
 
-const optionalMethods = ['settledOf', 'watch', 'requestCancel', 'delete', 'cuts', 'onDrop'] as const
+const optionalMethods = [
+  'take',
+  'unsent',
+  'depth',
+  'settledOf',
+  'watch',
+  'requestCancel',
+  'delete',
+  'cuts',
+  'onDrop',
+] as const
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. It may be an instance of a class. */
 export function promising(journal: Journal): Promising {

@@ -18,6 +18,7 @@ export class TextRecord implements Kept {
   readonly reason: RecordFacts['reason']
   readonly expiresAt: number | undefined
   readonly settledAt: number | undefined
+  readonly queue: string | undefined
 
   constructor(record: ToolCallRecord) {
     this.text = textOf(record)
@@ -29,6 +30,7 @@ export class TextRecord implements Kept {
     this.reason = facts.reason
     this.expiresAt = facts.expiresAt
     this.settledAt = facts.settledAt
+    this.queue = facts.queue
   }
 
   get weight(): number {
@@ -39,4 +41,10 @@ export class TextRecord implements Kept {
 /** Returns the record, as a new object each time. */
 export function copyOf(kept: Kept): ToolCallRecord {
   return recordOf(kept instanceof TextRecord ? kept.text : JSON.stringify(kept), kept.id)
+}
+
+/** Returns the facts of a waiting record that a worker has taken and not written yet. */
+export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
+  const nothing = { reason: undefined, expiresAt: undefined, settledAt: undefined, queue: undefined }
+  return { id, session, createdAt, standing: 'running', ...nothing }
 }

@@ -14,7 +14,8 @@ export interface Tables {
 /** Runs one statement. */
 export type Ask = (text: string, values?: unknown[]) => Promise<readonly Row[]>
 
-const schemaVersion = '2'
+const schemaVersion = '3'
+const listedVersion = '2'
 /** While records of version 1 get the columns of version 2. */
 const filling = '2, not complete'
 const description = 'Toolwright journal '
@@ -26,6 +27,7 @@ const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>
   '': create,
   1: addColumns,
   [filling]: fillColumns,
+  [listedVersion]: addQueues,
 }
 
 /**
@@ -35,9 +37,15 @@ const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>
  * @throws `E_JOURNAL` if the tables are of a newer version.
  */
 export async function prepare(ask: Ask, tables: Tables): Promise<void> {
-  for (;;) {
+  for (let before: string | undefined; ;) {
     const version = await versionOf(ask, tables)
     if (version === schemaVersion) break
+    if (version === before) {
+      throw new JournalError(
+        `The tables are still of version ${version || 'none'} after they were brought on. Let this user set comments on them.`,
+      )
+    }
+    before = version
     const step = steps[version]
     if (step === undefined) {
       throw new JournalError(
@@ -105,7 +113,8 @@ async function create(ask: Ask, tables: Tables): Promise<void> {
         owner text COLLATE "C" PRIMARY KEY,
         beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
       );
-      ${completion(tables)}`,
+      ${completion(tables)}
+      ${queues(tables)}`,
     ),
   )
 }
@@ -148,7 +157,19 @@ async function fillColumns(ask: Ask, tables: Tables): Promise<void> {
   }
   const statements = `DROP INDEX IF EXISTS ${indexName(tables, 'unfinished')};
     ALTER TABLE ${calls} DROP COLUMN was_settled; ${completion(tables)}`
-  await ask(atVersion(filling, schemaVersion, tables, statements))
+  await ask(atVersion(filling, listedVersion, tables, statements))
+}
+
+/** Adds what workers look for calls by. No call of version 2 waits for a worker. */
+async function addQueues(ask: Ask, tables: Tables): Promise<void> {
+  await ask(atVersion(listedVersion, schemaVersion, tables, queues(tables)))
+}
+
+/** The column and the index of the calls that wait for workers. */
+function queues({ calls, prefix }: Tables): string {
+  return `
+    ALTER TABLE ${calls} ADD COLUMN queue text; -- in which it waits for a worker, or its digest
+    CREATE INDEX "${prefix}calls_queued" ON ${calls} (queue, updated_at) WHERE waits = 'worker';`
 }
 
 /** Returns the columns of a row of version 1. A damaged one keeps what the row says of it, so that lists report it. */
@@ -156,7 +177,15 @@ function filledColumns(row: Row): Omit<Columns, 'text'> {
   const isSettled = row['was_settled'] === true
   const at = Number(row['at'])
   const state = isSettled ? 'settled' : 'running'
-  const damaged = { id: String(row['id']), session: '', state, waits: null, createdAt: at, expiresAt: null } as const
+  const damaged = {
+    id: String(row['id']),
+    session: '',
+    state,
+    waits: null,
+    createdAt: at,
+    expiresAt: null,
+    queue: null,
+  } as const
   try {
     const columns = columnsOf(recordOf(row['record'], row['id']))
     if ((columns.state === 'settled') === isSettled) return columns

@@ -1,10 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Fence, RecordQuery } from '../../records/index.ts'
-import { conditionsOf, deletedRow, type Columns, type DeletedRow } from '../_columns.ts'
+import type { Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
+import { conditionsOf, deletedRow, sessionKey, type Columns, type DeletedRow } from '../_columns.ts'
 import { uptimeNow } from './_tables.ts'
 
 /** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
 const cutsKept = 100_000
+
+/** The most calls of a queue that are counted. */
+const mostCounted = 1_000_000
 
 export type Row = Record<string, unknown>
 
@@ -33,24 +36,25 @@ export class Statements {
     this.#database = database
   }
 
-  claim({ id, text, session, state, waits, createdAt, expiresAt, settledAt }: Columns, owner: string): boolean {
+  claim(columns: Columns, owner: string): boolean {
+    const { id, text, session, state, waits, createdAt, expiresAt, settledAt, queue } = columns
     const { changes } = this.#prepare(
       `INSERT INTO calls (id, owner, held_since, version, record, updated_at, session, state, waits, created_at, expires_at,
-        settled_at, changed)
-      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
+        settled_at, queue, changed)
+      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
       ON CONFLICT (id) DO NOTHING`,
-    ).run(id, owner, text, Date.now(), session, state, waits, createdAt, expiresAt, settledAt)
+    ).run(id, owner, text, Date.now(), session, state, waits, createdAt, expiresAt, settledAt, queue)
     return changes === 1
   }
 
-  write({ id, text, state, waits, expiresAt, settledAt }: Columns, { owner, number }: Fence): boolean {
+  write({ id, text, state, waits, expiresAt, settledAt, queue }: Columns, { owner, number }: Fence): boolean {
     // What runs on changes no column that an index has.
     if (state === 'running' && this.#writeRunning(text, id, owner, number)) return true
     const { changes } = this.#prepare(
       `UPDATE calls SET version = version + 1, record = ?, updated_at = ?, state = ?, waits = ?, expires_at = ?,
-        settled_at = ?, changed = ${next}
+        settled_at = ?, queue = ?, changed = ${next}
       WHERE id = ? AND owner = ? AND held_since <= ?`,
-    ).run(text, Date.now(), state, waits, expiresAt, settledAt, id, owner, number)
+    ).run(text, Date.now(), state, waits, expiresAt, settledAt, queue, id, owner, number)
     return changes === 1
   }
 
@@ -72,6 +76,42 @@ export class Statements {
       WHERE id = ? AND owner = ? AND version = ? AND state <> 'settled'`,
     ).run(owner, Date.now(), id, fence.owner, fence.number)
     return changes === 1
+  }
+
+  /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
+  take(wanted: TakeQuery, owner: string): Row[] {
+    const which =
+      'invocationId' in wanted
+        ? 'id = ?'
+        : `id IN (SELECT id FROM calls WHERE waits = 'worker' AND queue = ? AND expires_at >= ?
+            AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY updated_at LIMIT ?)`
+    const now = Date.now()
+    const values =
+      'invocationId' in wanted
+        ? [wanted.invocationId]
+        : [sessionKey(wanted.queue), now, JSON.stringify(wanted.except), wanted.limit]
+    return this.#prepare(
+      `UPDATE calls SET owner = ?, held_since = version + 1, version = version + 1, updated_at = ?, state = 'running',
+        waits = NULL, queue = NULL, expires_at = NULL
+      WHERE ${which} AND waits = 'worker' AND expires_at >= ? RETURNING id, record, owner, version`,
+    ).all(owner, now, ...values, now)
+  }
+
+  /** Returns calls that wait for a worker and were silent. They count as written, so that no other worker gets them. */
+  unsent({ queues, silentFor, limit }: UnsentQuery): Row[] {
+    const now = Date.now()
+    return this.#prepare(
+      `UPDATE calls SET updated_at = ? WHERE id IN (SELECT id FROM calls WHERE waits = 'worker'
+        AND queue IN (SELECT value FROM json_each(?)) AND updated_at < ? ORDER BY updated_at LIMIT ?)
+      RETURNING id, queue`,
+    ).all(now, JSON.stringify(queues.map(sessionKey)), now - silentFor, limit)
+  }
+
+  depth(queue: string, atMost: number): number {
+    const row = this.#prepare(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM calls WHERE waits = 'worker' AND queue = ? LIMIT ?)`,
+    ).get(sessionKey(queue), Math.min(atMost, mostCounted))
+    return Number(row?.['count'])
   }
 
   /** Lists a page. Its rows have `id`, `record`, `owner`, `version`, `created_at` and `idle`. */

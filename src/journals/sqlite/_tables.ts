@@ -4,7 +4,7 @@ import { InvalidConfigurationError, type ToolCallRecord } from '../../index.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 
-const schemaVersion = 3
+const schemaVersion = 4
 
 const indexes = `
   CREATE INDEX calls_created ON calls (created_at, id);
@@ -22,6 +22,8 @@ const indexes = `
   ) STRICT;
 `
 
+const queued = `CREATE INDEX calls_queued ON calls (queue, updated_at) WHERE waits = 'worker'`
+
 const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
@@ -37,7 +39,8 @@ const schema = `
     expires_at REAL,                   -- if it waits
     settled_at REAL,
     cancel INTEGER NOT NULL DEFAULT 0, -- whether its owner was asked to cancel it
-    changed INTEGER                    -- the number of its last change that a watch tells
+    changed INTEGER,                   -- the number of its last change that a watch tells
+    queue TEXT                         -- in which it waits for a worker, or its digest
   ) STRICT;
   CREATE TABLE owners (
     owner TEXT PRIMARY KEY,
@@ -45,6 +48,7 @@ const schema = `
     beat_uptime INTEGER -- the machine's uptime at that beat, in milliseconds; steps of the wall clock do not change it
   ) STRICT, WITHOUT ROWID;
   ${indexes}
+  ${queued};
 `
 
 /** What brings a file of each version to the next. */
@@ -52,6 +56,7 @@ const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
   0: (database) => database.exec(schema),
   1: (database) => database.exec('ALTER TABLE owners ADD COLUMN beat_uptime INTEGER'),
   2: addColumns,
+  3: addQueues,
 }
 
 /**
@@ -112,6 +117,12 @@ function addColumns(database: DatabaseSync): void {
     fill.run(session, waits, createdAt, expiresAt, waits, settledAt, String(id))
   }
   database.exec(indexes)
+}
+
+/** Adds the column and the index of the calls that wait for workers. */
+function addQueues(database: DatabaseSync): void {
+  database.exec('ALTER TABLE calls ADD COLUMN queue TEXT')
+  database.exec(queued)
 }
 
 function readable(text: unknown, id: unknown): ToolCallRecord | undefined {

@@ -3,6 +3,8 @@ import type { ContentBlock } from '../result/content.ts'
 import { InvalidConfigurationError, InvalidToolArgsError, type ToolError } from '../errors.ts'
 import type { CallOptions } from '../ports.ts'
 import { shortened } from '../json/text.ts'
+import type { SchemaReport } from '../schema/standard.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
 import { sha256 } from '#sha256'
 
 /** A program that a provider runs for the model, as its message names it. */
@@ -41,7 +43,10 @@ export type CallStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled' |
 /** The side effect of a call: `none` happened, it is `completed`, or it is `unknown` whether it happened. */
 export type SideEffect = 'none' | 'completed' | 'unknown'
 
-/** The result of a call. In JSON, the artifact is `{ kind, mediaType, byteLength, handle? }`. */
+/**
+ * The result of a call. Its JSON is stable, and a format makes the same reply of it. It has no `token`, and as the artifact
+ * `{ kind, mediaType, byteLength, handle? }`.
+ */
 export interface ToolResult {
   readonly id?: string | number
   readonly invocationId: string
@@ -80,6 +85,30 @@ export interface TurnBudget {
   readonly tokens: number
   /** Counts the tokens of a text. Default: a quarter of its bytes. */
   readonly estimateTokens?: (text: string) => number
+}
+
+/**
+ * Translates between this package and one provider's messages, in pure functions. The parameters are the provider's types:
+ * of a tool, of a message and of a reply. Messages of an unknown type go into a `Format` without parameters.
+ */
+export interface Format<Definition = unknown, Message = unknown, Reply = unknown> {
+  readonly name: string
+  /** Whether a message, or a provider's whole response, is of this format. */
+  detect(message: unknown): boolean
+  /** Returns the tools in the shape of the provider's request. */
+  definitions(tools: readonly ToolDefinition[]): Definition[]
+  /**
+   * Returns the calls of a message in order, without those that the provider ran itself.
+   *
+   * @param tools Those whose definitions the model saw. Args that it wrote for a lowered schema are returned as the tool takes
+   *   them, so that the `callId` is the same with every provider. Default: none, and args stay as the model wrote them.
+   * @throws `E_INVALID_CONFIGURATION` if it is no message of this format. The error names the format that reads it.
+   */
+  calls(message: Message, tools?: readonly ToolDefinition[]): ToolCall[]
+  /** Returns how the schemas of tools go out, and what they lose. */
+  report?(tools: readonly ToolDefinition[]): SchemaReport[]
+  /** Returns the reply to the message in the provider's shape. */
+  results(results: readonly ToolResult[], message?: Message, budget?: TurnBudget): Reply
 }
 
 const longestName = 256

@@ -22,7 +22,11 @@ export class CallContext implements ToolContext {
     return this.#parcel.invocationId
   }
   get attempt(): number {
-    return this.#parcel.attempts
+    const before = this.#parcel.resumption?.taken?.work?.attempts ?? 1
+    return this.#parcel.attempts + before - 1
+  }
+  get fence(): number {
+    return this.#parcel.recording?.fence?.number ?? 0
   }
   get toolName(): string {
     return this.#parcel.name

@@ -21,11 +21,18 @@ export class InFlight implements Iterable<Received> {
   readonly #arriving = new Map<Promise<void>, string>()
   /** Why calls are cancelled; set when the drain is over. */
   #reason: string | undefined
+  /** Whether the executor closes, and takes no more calls. */
+  isEnding = false
   /** Listeners for the end of a call, by its id; made on first use. */
   #waiting: Map<string, Set<(result?: ToolResult) => void>> | undefined
 
   constructor(isOurs: (invocationId: string) => boolean) {
     this.#isOurs = isOurs
+  }
+
+  /** Whether the calls that are left are cancelled, since the executor closes. */
+  get isClosing(): boolean {
+    return this.#reason !== undefined
   }
 
   /** Announces a call that is about to enter. Call the returned function when it has entered or failed. */
@@ -97,6 +104,7 @@ export class InFlight implements Iterable<Received> {
 
   /** Waits until all calls have left. Cancels the rest after some milliseconds. */
   async drain(milliseconds: number, reason: string): Promise<void> {
+    this.isEnding = true
     if (this.#calls.length === 0 && this.#arriving.size === 0) return
     const timer = setTimeout(() => {
       this.#reason = reason

@@ -49,6 +49,8 @@ export interface Reception {
   readonly watcher?: Observer | undefined
   /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption?: Resumption | undefined
+  /** Whether the host wants a person to be asked, whatever the policies say. */
+  readonly isHeld?: boolean | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
   /** The number of the next event. */
@@ -151,6 +153,7 @@ class Parcel {
     this.slots = reception.slots
     this.watcher = reception.watcher
     this.resumption = reception.resumption
+    this.isHeld = reception.isHeld
     this.receivedAt = reception.receivedAt
     this.seq = reception.seq
     this.recording = reception.recording

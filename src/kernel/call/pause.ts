@@ -1,10 +1,10 @@
 import type { Caller, ToolValues } from '../ports.ts'
 import type { ToolCall } from './call.ts'
 import type { Approval } from './parcel.ts'
-import type { Recording } from './record.ts'
+import type { PauseRecord, QueuedWork, Recording } from './record.ts'
 
-/** Who has to answer a paused call: a person, or the client that runs the tool. */
-export type PauseReason = 'approval' | 'client'
+/** Who a paused call waits for: a person, the client that runs the tool, or a worker of a fleet. */
+export type PauseReason = 'approval' | 'client' | 'worker'
 
 /** What a person or a client is asked. */
 export interface Question {
@@ -23,11 +23,14 @@ export class Pause {
   readonly question: Question
   /** How long the answer may take, in milliseconds. `0` for no limit. */
   readonly timeout: number
+  /** What the call waits in, if it waits for a worker. */
+  readonly work: QueuedWork | undefined
 
-  constructor(reason: PauseReason, question: Question, timeout: number) {
+  constructor(reason: PauseReason, question: Question, timeout: number, work?: QueuedWork) {
     this.reason = reason
     this.question = question
     this.timeout = timeout
+    this.work = work
   }
 }
 
@@ -51,6 +54,8 @@ export interface PausedCall {
   readonly isApproved: boolean
   /** The client that holds the call now. */
   readonly lease?: WaitingCall['lease']
+  /** The pause, if a worker has taken the call. The record keeps it until the call settles. */
+  readonly taken?: PauseRecord
   /** The number of the call's next event. */
   readonly seq: number
   readonly recording: Recording | undefined
@@ -75,9 +80,11 @@ export interface Resumption extends PausedCall {
 export interface WaitingCall {
   readonly invocationId: string
   readonly callId: string | null
+  /** The provider's id of the call. */
+  readonly id?: string | number
   readonly toolName: string
   readonly session: string
-  readonly reason: PauseReason
+  readonly reason: Exclude<PauseReason, 'worker'>
   readonly prompt: string
   /** Why a policy wants it asked. */
   readonly why?: string

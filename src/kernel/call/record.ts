@@ -3,6 +3,7 @@ import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from '../ports.ts'
 import type { CallingProgram, CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { Approval } from './parcel.ts'
+import type { PauseReason } from './pause.ts'
 
 /** The state of a call. */
 export type ToolCallState =
@@ -28,9 +29,22 @@ export interface ToolCallApproval extends Partial<Approval> {
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
+/** How a call waits for a worker. */
+export interface QueuedWork {
+  readonly queue: string
+  /** How many workers have taken the call. */
+  readonly attempts: number
+  /** Whether it may run again after its worker has died: the tool is `readonly` or `idempotent`. */
+  readonly isRepeatable?: true
+  /** Whether no other call of its session may run meanwhile. */
+  readonly isAlone?: true
+  /** What the host carries of the call's values. It is not masked. */
+  readonly values?: unknown
+}
+
 /** What a record keeps of a paused call until the call settles. */
 export interface PauseRecord {
-  readonly reason: 'approval' | 'client'
+  readonly reason: PauseReason
   /** SHA-256 of the token. */
   readonly digest: string
   /** The hash of the tool's definition when the call paused. */
@@ -49,6 +63,8 @@ export interface PauseRecord {
   readonly id?: string
   /** Whether a person approved the call before. */
   readonly isApproved?: true
+  /** How it waits for a worker. */
+  readonly work?: QueuedWork
 }
 
 /** The record of one invocation as plain JSON: a fold over its events, except for `journal`. */
@@ -86,6 +102,7 @@ export interface ToolCallRecord {
 /** The record of a running call; its recorder owns it. */
 export interface Recording {
   readonly record: ToolCallRecord
+  readonly fence?: { readonly number: number } | undefined
 }
 
 /** What the recorder adds to a record in a journal. */
@@ -97,6 +114,8 @@ export interface Journaled {
   readonly owner: string
   readonly fence: number
   readonly awaits?: PauseRecord
+  /** The pause of a call that a worker has taken, so that another can begin it again. */
+  readonly work?: PauseRecord
   /** The content for the model, for a replay. Above 64 KiB its kinds and size in words. */
   readonly result?: readonly ContentBlock[]
   /** The store's handle of content that is too large for `result`, and the SHA-256 of its JSON text. */
@@ -115,14 +134,14 @@ export interface Journaled {
 }
 
 /** A deep copy of a record for views. The input is cut. */
-export interface ToolCallSnapshot extends Omit<
-  ToolCallRecord,
-  'updatedAt' | 'seq' | 'editedFrom' | 'input' | 'journal'
-> {
+export interface ToolCallSnapshot extends Omit<ToolCallRecord, 'updatedAt' | 'editedFrom' | 'input' | 'journal'> {
   /** What a person or a client is asked, and when the question expires, if the call waits. */
   readonly prompt?: string
   readonly expiresAt?: number
   readonly result?: readonly ContentBlock[]
+  /** The result's artifact. Only large ones have a handle. */
+  readonly artifact?: Journaled['artifact']
+  readonly handle?: string
   /** The first 200 characters of the input as JSON. */
   readonly inputPreview: string
 }
@@ -138,12 +157,21 @@ export interface RecoverOptions {
    * a value below 10,000 may close calls of a living owner. Default: 30,000.
    */
   readonly staleAfter?: number
+  /**
+   * Whether calls of dead workers wait for another worker if they had not started, or may run again. Default: whether the
+   * executor has an extension with `elsewhere`.
+   */
+  readonly rerun?: boolean
+  /** How many workers may take a call before it is closed. Default: 3. */
+  readonly attempts?: number
 }
 
 /** The unfinished calls that `recover` found. */
 export interface Recovery {
   /** The results of the closed calls. Put them into conversations that lack them. */
   readonly sealed: readonly ToolResult[]
+  /** The calls that wait for another worker. */
+  readonly requeued: readonly { readonly invocationId: string; readonly queue: string; readonly attempts: number }[]
   /** The calls of dead executors that `'manual'` left as they are. */
   readonly kept: readonly ToolCallRecord[]
   /** The calls that waited too long, as `expire` closes them. */

@@ -1,4 +1,4 @@
-import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue } from '../result/content.ts'
+import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue, shown } from '../result/content.ts'
 import type { ContentBlock } from '../result/content.ts'
 import { bounded } from '../json/bounded.ts'
 import { pointerSteps } from '../json/text.ts'
@@ -143,9 +143,11 @@ class Redactor {
     if (typeof result !== 'object' || result === null) return this.data(result)
     if (isArrayBuffer(result) || ArrayBuffer.isView(result)) return result
     try {
-      if (isMarkedJson(result)) return json(this.#kept(markedValue(result)))
       const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)
-      return blocks === undefined ? json(this.#kept(result)) : content(blocks.map((block) => this.#block(block)))
+      const told = blocks?.map((block) => this.#block(block))
+      if (!isMarkedJson(result)) return told === undefined ? json(this.#kept(result)) : content(told)
+      const value = this.#kept(markedValue(result))
+      return told === undefined ? json(value) : shown(told, value)
     } catch (cause) {
       if (isToolError(cause)) throw cause
       throw new InvalidToolResultError('The result cannot be read: it throws when it is looked at.')

@@ -23,6 +23,13 @@ const unlimited = 0x3fff_ffff
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function canonicalize(value: unknown, limit: number = unlimited): string {
+  const text = write(value, Math.min(limit, unlimited))
+  if (isLonger(text, limit)) throw tooLarge(limit)
+  return text
+}
+
+/** Counts no bytes: a program that only identifies calls carries no code for that. */
+function write(value: unknown, limit = unlimited): string {
   const writer = spare ?? new Writer()
   spare = undefined
   const text = writer.whole(value, limit)
@@ -42,7 +49,7 @@ let spare: Writer | undefined
  * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the name holds a lone surrogate.
  */
 export function callIdOf(toolName: string, canonicalArgs: string): string {
-  return sha256('{"args":' + canonicalArgs + ',"tool":' + canonicalize(toolName) + '}')
+  return sha256('{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}')
 }
 
 /**
@@ -57,7 +64,7 @@ export function callIdOf(toolName: string, canonicalArgs: string): string {
  * @see https://www.rfc-editor.org/rfc/rfc8785
  */
 export function computeCallId(toolName: string, args: unknown): string {
-  return callIdOf(toolName, args === undefined ? '{}' : canonicalize(args))
+  return callIdOf(toolName, args === undefined ? '{}' : write(args))
 }
 
 /** The text of a member's name, with the brace or comma before it. */
@@ -81,15 +88,12 @@ class Writer {
   refusal: UncanonicalArgsError | undefined = undefined
 
   whole(value: unknown, limit: number): string {
-    this.limit = Math.min(limit, unlimited)
-    let text: string
+    this.limit = limit
     try {
-      text = this.write('', value)
+      return this.write('', value)
     } catch (thrown) {
       throw this.refusal ?? this.refuse('this cannot be read. Pass plain data', thrown)
     }
-    if (isLonger(text, limit)) throw tooLarge(limit)
-    return text
   }
 
   /** Appends to the text instead of returning pieces, so that its length is the running count for the limit. */

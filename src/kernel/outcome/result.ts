@@ -117,6 +117,20 @@ export function failed(received: Received, kernel: Kernel, cause: unknown): Tool
   return result
 }
 
+/** The queues of the calls that wait for a worker or run on one, by their results. A call that runs has the queue `''`. */
+const queues = new WeakMap<ToolResult, string>()
+
+/** Returns the queue of a result that waits for a worker. */
+export function queueOf(result: ToolResult): string | undefined {
+  return queues.get(result)
+}
+
+/** Marks a result that waits for a worker. */
+export function inQueue(result: ToolResult, queue: string): ToolResult {
+  queues.set(result, queue)
+  return result
+}
+
 /** Makes the result of a call that waits for an answer. */
 export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
   const text = waitingWords(received.name, pause.reason)
@@ -124,11 +138,12 @@ export function pending(received: Received, pause: Pause, token: string, expires
   // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
-  return result
+  return pause.work === undefined ? result : inQueue(result, pause.work.queue)
 }
 
 /** Returns the words for the model about a call that waits. */
 export function waitingWords(toolName: string, reason: Pause['reason']): string {
+  if (reason === 'worker') return `${toolName} waits for a worker.`
   if (reason === 'client') return `${toolName} waits for the answer of the client.`
   return `${toolName} has not run yet: it waits for approval by a person.`
 }
@@ -142,16 +157,8 @@ function outcome(
   const { id, invocationId, callId, name: toolName, receivedAt } = received
   const isError = status !== 'ok' && status !== 'pending'
   const durationMs = performance.now() - receivedAt
-  const result = {
-    invocationId,
-    callId,
-    toolName,
-    status,
-    effect,
-    isError,
-    content,
-    durationMs,
-  } as Writable<ToolResult>
+  const told = { invocationId, callId, toolName, status, effect, isError, content, durationMs }
+  const result = told as Writable<ToolResult>
   if (id !== undefined) result.id = id
   return result
 }

@@ -100,6 +100,26 @@ export function json<Value>(value: Value): MarkedJson<Value> {
   return { [valueMark]: value }
 }
 
+/**
+ * Marks a handler's result as content for the model beside a value that is kept: `outputSchema` checks the value, and it is the
+ * artifact of the result. If it is larger than the executor's `inlineLimit`, the model is told its handle.
+ *
+ * @param blocks What the model reads: a text, or blocks.
+ * @param value Any JSON value.
+ * @example
+ * ```ts
+ * import { shown } from 'toolwright'
+ *
+ * const handler = () => shown('2 orders, both paid', [{ order: 1 }, { order: 2 }])
+ * ```
+ */
+export function shown<Value>(
+  blocks: string | readonly ContentBlock[],
+  value: Value,
+): MarkedContent & MarkedJson<Value> {
+  return { [blocksMark]: typeof blocks === 'string' ? [{ type: 'text', text: blocks }] : blocks, [valueMark]: value }
+}
+
 /** The most blocks of a result: a sparse array may have a `length` of four thousand million. */
 const mostBlocks = 100_000
 

@@ -17,6 +17,8 @@ export interface EncodedResult {
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
   readonly blocks: readonly ContentBlock[]
+  /** The blocks say something else than the source, as `shown` marks it. */
+  readonly isApart?: true
 }
 
 /**
@@ -45,7 +47,11 @@ export function encodeResult(value: unknown): EncodedResult {
 }
 
 function encodeObject(value: object): EncodedResult {
-  if (isMarkedJson(value)) return encodeJson(markedValue(value))
+  if (isMarkedJson(value)) {
+    const encoded = encodeJson(markedValue(value))
+    const apart = markedBlocks(value)
+    return apart === undefined ? encoded : { ...encoded, blocks: encodeBlocks(apart).blocks, isApart: true }
+  }
   const bytes = isArrayBuffer(value) ? new DataView(value) : value // throws if the value only says that it is a buffer
   if (ArrayBuffer.isView(bytes)) {
     return encodeBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -58,7 +64,7 @@ function encodeObject(value: object): EncodedResult {
 export function shownAsJson(encoded: EncodedResult, value: unknown): EncodedResult {
   const { source, Class } = encoded
   if (typeof source !== 'string') return encoded
-  if (Class === JsonArtifact) return { ...encoded, blocks: [new TextedBlock(source, undefined)] }
+  if (Class === JsonArtifact) return { source, Class, blocks: [new TextedBlock(source, undefined)] }
   const isPlain = value === null || typeof value === 'boolean' || Number.isFinite(value)
   return { ...encoded, blocks: [jsonBlock(isPlain ? value : value === undefined ? null : source)] }
 }
@@ -110,7 +116,8 @@ export interface Receipt {
 }
 
 /** Whether a result fits into the result object and is shown as it is. */
-export function isSmall({ source, blocks }: EncodedResult, inlineLimit: number): boolean {
+export function isSmall({ source, blocks, isApart }: EncodedResult, inlineLimit: number): boolean {
+  if (isApart === true && byteLength(String(source), inlineLimit) > inlineLimit) return false
   let shown = 0
   let media = 0
   for (const block of blocks) {

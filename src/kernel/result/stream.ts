@@ -105,7 +105,7 @@ const mostSteps = 4_096
 const sliceTime = 10
 
 /** Runs a task in the next turn of the event loop. */
-export function soon(task: () => void): void {
+function soon(task: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
   if (setImmediate === undefined) setTimeout(task, 0)
   else setImmediate(task)

@@ -1,4 +1,4 @@
-import { isMarkedJson, json, markedBlocks, markedValue } from '../result/content.ts'
+import { isMarkedJson, json, markedBlocks, markedValue, shown } from '../result/content.ts'
 import { internals, type ToolDefinition } from '../tool/definition.ts'
 import { requireBounded } from '../json/json-text.ts'
 import { InvalidToolResultError } from '../errors.ts'
@@ -45,7 +45,8 @@ function accept(ran: Ran, outcome: Validation): Checked {
   if (outcome.issues !== undefined) {
     throw invalidOutput(name, redactIssues(outcome.issues, ran.tool.secrets))
   }
-  const isMarked = typeof returned === 'object' && returned !== null
-  if (isMarked && markedBlocks(returned) !== undefined) return stamp(ran, 'output', returned)
-  return stamp(ran, 'output', isMarked && isMarkedJson(returned) ? json(outcome.value) : outcome.value)
+  if (typeof returned !== 'object' || returned === null) return stamp(ran, 'output', outcome.value)
+  const blocks = markedBlocks(returned)
+  if (!isMarkedJson(returned)) return stamp(ran, 'output', blocks === undefined ? outcome.value : returned)
+  return stamp(ran, 'output', blocks === undefined ? json(outcome.value) : shown(blocks, outcome.value))
 }

@@ -2,6 +2,7 @@ import type { ToolResult } from '../call/call.ts'
 import { isWatched } from '../call/events.ts'
 import { failed, type Outcome, pending, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
+import { putBack } from '../run/elsewhere.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 import { publishOutcome } from '../outcome/publish.ts'
@@ -22,8 +23,8 @@ export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<T
 /** Settles a call that left the passage early. What was thrown becomes the result. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
   try {
-    if (thrown instanceof Pause) return pause(received, kernel, thrown)
-    return over(received, kernel, { result: failed(received, kernel, thrown) })
+    const again = thrown instanceof Pause ? thrown : received.resumption?.taken && putBack(received, kernel, thrown)
+    return again ? pause(received, kernel, again) : over(received, kernel, { result: failed(received, kernel, thrown) })
   } catch (another) {
     return over(received, kernel, { result: failed(received, kernel, another) })
   }
@@ -68,7 +69,7 @@ function pause(received: Received, kernel: Kernel, thrown: Pause): ToolResult | 
   const { reason, question } = thrown
   const { expiresAt } = paused
   const result = pending(received, thrown, token, expiresAt)
-  const outcome = { result, paused, pause: { reason, token, ...question, expiresAt } }
+  const outcome = { result, paused, pause: { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt } }
   const recorder = kernel.pauses()
   if (!isThenable(recorder)) return over(received, kernel, outcome, recorder)
   return recorder.then(

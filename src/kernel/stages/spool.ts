@@ -25,7 +25,10 @@ export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spool
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
   const encoded = encodeFor(checked, toldResult(output, checked))
-  if (isSmall(encoded, shownLimit(checked, kernel))) return stamp(checked, 'receipt', keepSmall(encoded, checked))
+  // A record has only the content, so a value beside it goes to the store.
+  const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
+  if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel)))
+    return stamp(checked, 'receipt', keepSmall(encoded, checked))
   return keep(encoded, checked, kernel)
 }
 

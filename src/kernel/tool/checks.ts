@@ -3,7 +3,7 @@ import { InvalidInitialToolValueError } from '../errors.ts'
 import { isJsonSchema, isObject, isStandardSchema } from '../schema/validator.ts'
 import type { Issue } from '../schema/standard.ts'
 import type { ToolHooks } from '../ports.ts'
-import type { ErasedConfig } from './options.ts'
+import { ToolIntent, type ErasedConfig } from './options.ts'
 
 type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
@@ -17,6 +17,7 @@ const flag: Check = ['true or false', isFlag]
 const object: Check = ['an object', isObject]
 const list: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
+const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
 const schema: Check = [
   'a Standard Schema or a raw JSON Schema',
   (value) => isStandardSchema(value) || isJsonSchema(value),
@@ -25,6 +26,8 @@ const amount = (unit: string): Check => [
   `a number of ${unit}, 0 or more`,
   (value) => typeof value === 'number' && value >= 0,
 ]
+const isCacheable = ({ cacheable, cacheTTL }: { cacheable?: unknown; cacheTTL?: unknown }): boolean =>
+  (cacheable === undefined || isFlag(cacheable)) && (cacheTTL === undefined || amount('')[1](cacheTTL))
 const oneOf = (...words: string[]): Check => [
   words.map((word) => `'${word}'`).join(' or '),
   (value) => words.includes(value as string),
@@ -49,12 +52,14 @@ const fields: Record<keyof ErasedConfig, Check> = {
     'a subclass of SpooledArtifact, or an arrow function that gives one',
     (value) => typeof value === 'function' && (value.prototype === undefined || isArtifactClass(value)),
   ],
-  intent: oneOf('compute', 'action', 'render'),
+  intent: oneOf(...Object.values(ToolIntent)),
   audience: oneOf('model', 'user', 'all'),
   traits: ['an object of true and false', (value) => isObject(value) && Object.values(value).every(isFlag)],
   timeout: amount('milliseconds'),
   requiresConfirmation: ['true, false or a function', (value) => isFlag(value) || isFunction(value)],
-  confirmationMessage: ['a string or a function', (value) => isText(value) || isFunction(value)],
+  confirmationMessage: textOrFunction,
+  displaySummary: textOrFunction,
+  confirmationPreview: handler,
   requiresResponse: flag,
   defaultResult: list,
   middleware: listOf('functions', isFunction),
@@ -70,7 +75,10 @@ const fields: Record<keyof ErasedConfig, Check> = {
   trusted: flag,
   onCollision: oneOf('replace', 'keep', 'throw'),
   meta: object,
-  metadata: object,
+  metadata: [
+    'an object, with `cacheable` true or false and `cacheTTL` a number of milliseconds, if it has them',
+    (value) => isObject(value) && isCacheable(value),
+  ],
   aliases: listOf('names', isName),
   providerOptions: object,
   libraryOptions: object,

@@ -123,6 +123,16 @@ export function internals(definition: ToolDefinition): Internals {
   return (definition as ToolDefinition & { readonly [internalsKey]: Internals })[internalsKey]
 }
 
+/** Returns what `define` takes for the same tool with other options: its type, its schemas and its handler stay. */
+export function changed(definition: ToolDefinition, options: Partial<ToolOptions>): Parameters<typeof define> {
+  // oxlint-disable-next-line typescript/unbound-method -- it is left out, and not called
+  const { describe: _describe, ...own } = definition
+  const { input, handler } = internals(definition)
+  const { type, inputSchema, outputSchema } = own
+  const config = { ...own, ...options, type, inputSchema, outputSchema, handler } as unknown as ErasedConfig
+  return [config, input === anyObject]
+}
+
 /** Throws `E_SCHEMA_CONVERSION` if a tool for models has a schema that obviously has no JSON Schema. Converts nothing. */
 export function requireDescribable(definition: ToolDefinition): void {
   const { audience, jsonSchema, inputSchema, name } = definition

@@ -33,7 +33,7 @@ class NameOwners {
   /** Whether a name belongs to another source than this extension. */
   isTaken(name: string, extension: Extension): boolean {
     const owner = this.#owners.get(spelling(name))
-    return owner === undefined ? this.registry.wasTaken(name) : owner.extension !== extension
+    return (owner?.extension ?? extension) !== extension || (owner?.isServer !== true && this.registry.wasTaken(name))
   }
 
   /** Claims the names of an extension's tools. Returns the tools that own theirs; the others are set aside and reported. */

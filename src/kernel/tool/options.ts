@@ -80,6 +80,9 @@ export interface ToolUi {
   readonly visibility?: readonly ('model' | 'app')[]
 }
 
+/** What a person is shown with a question. */
+export type ConfirmationPreview = string | readonly ContentBlock[]
+
 /** The options of a tool that have a default, so that each definition has them. `Input` is the args after validation. */
 export interface DefaultedOptions<Input = never> {
   /** Default: `'compute'`. */
@@ -101,7 +104,14 @@ export interface DefaultedOptions<Input = never> {
   readonly onCollision?: 'replace' | 'keep' | 'throw'
   /** Data of the host; models never see it. */
   readonly meta?: Readonly<Record<string, unknown>>
-  readonly metadata?: { readonly version?: string; readonly tags?: readonly string[] }
+  readonly metadata?: {
+    readonly version?: string
+    readonly tags?: readonly string[]
+    /** Whether `cache` keeps its results. Default: if its traits have `readonly`. */
+    readonly cacheable?: boolean
+    /** How long `cache` keeps them, in milliseconds. Default: that of the cache. */
+    readonly cacheTTL?: number
+  }
   /** Other names that calls may use. */
   readonly aliases?: readonly string[]
   readonly providerOptions?: ProviderToolOptions
@@ -137,6 +147,17 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
    * args as they came: without defaults, before coercions and transforms. Default: `Allow <name> to execute?`.
    */
   readonly confirmationMessage?: string | ((input: Input) => string)
+  /** A line about the call for people, or a function that makes it, such as `Reads src/index.ts`. A question has it in `meta.summary`. */
+  readonly displaySummary?: string | ((input: Input) => string)
+  /**
+   * Makes what a person is shown with the question, such as a difference: text or content blocks, of at most 16,384 bytes. It
+   * stands in `meta.preview`. What throws, or takes longer than 5,000 ms, is reported and left out. The input is that of
+   * `confirmationMessage`.
+   */
+  readonly confirmationPreview?: (
+    input: Input,
+    context: ToolContext,
+  ) => ConfirmationPreview | Promise<ConfirmationPreview>
   readonly hooks?: ToolHooks
   readonly mcpConfig?: McpConfig
   readonly ui?: ToolUi

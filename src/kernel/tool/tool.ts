@@ -1,6 +1,8 @@
 import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
-import type { CallOptions, CallStreamer, Observer, ToolContext } from '../ports.ts'
-import { define, definitionKey, internals, isToolLike } from './definition.ts'
+import type { MarkedJson } from '../result/content.ts'
+import type { ToolExecutor } from '../executor-types.ts'
+import type { CallOptions, Observer, ToolContext } from '../ports.ts'
+import { changed, define, definitionKey, internals, isToolLike } from './definition.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
 import { ToolDeniedError } from '../errors.ts'
 import { loadPart } from '../json/thenable.ts'
@@ -26,12 +28,12 @@ export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' 
   : { readonly handler?: ToolHandler<Input, Result, Progress> }
 
 /**
- * The handler of a tool: it returns the input of `outputSchema` if there is one. The condition is around the whole handler:
+ * The handler of a tool: it returns the input of `outputSchema` if there is one, as it is or marked. The condition is around the whole handler:
  * inside it TypeScript would infer the members of a returned union separately, and take only the first.
  */
 export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
   ? HandlerField<Type, Input, Result, Progress>
-  : HandlerField<Type, Input, InputOf<Output>, Progress>
+  : HandlerField<Type, Input, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
 
 /** The config of a tool, as its author writes it. */
 export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
@@ -52,7 +54,7 @@ export type DirectContext = Pick<CallOptions, 'session' | 'values' | 'signal' | 
 /** The options of `Tool.executor`. */
 export interface BoundOptions extends Omit<CallOptions, 'invocationId'> {
   /** Default: an executor with this tool alone. The default of `caller` is `'user'`. */
-  readonly executor?: CallStreamer
+  readonly executor?: Pick<ToolExecutor, 'stream'>
   /** Receives the events of the calls. */
   readonly on?: Observer
 }
@@ -100,6 +102,8 @@ export class Tool<
   }
 
   static {
+    // React takes a function for a component, and would call it. A class component it constructs, which throws.
+    Object.defineProperty(this.prototype, 'prototype', { value: { isReactComponent: true } })
     for (const field of fieldNames) {
       if (field === 'name' || field === 'handler') continue // a function has a `name`; the handler is private
       Object.defineProperty(this.prototype, field, {
@@ -151,6 +155,11 @@ export class Tool<
   async checkOutput(value: unknown): Promise<unknown> {
     const { checkDirectly } = direct ?? (await loadDirect())
     return checkDirectly(this[definitionKey], value)
+  }
+
+  /** Returns a tool with other options, and the same type, schemas and handler. @throws `E_INVALID_INITIAL_TOOL_VALUE`. */
+  with(options: Partial<ToolOptions>): Tool<Input, Result, Progress, Artifact> {
+    return new Tool(...changed(this[definitionKey], options))
   }
 
   /** Returns a description in plain JSON: name, description, JSON Schemas, and who runs the tool. */

@@ -15,11 +15,19 @@ function later(milliseconds: number): void {
 describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
   test('is listed with its question, its masked args and nothing that could be sent back in', async () => {
     const { asking, answering } = pairOn(place())
-    const { invocationId, callId, token = '', expiresAt } = await ask(asking, 'deploy', 's', { to: 'prod', key: 'k' })
+    const {
+      invocationId,
+      callId,
+      id,
+      token = '',
+      expiresAt,
+    } = await ask(asking, 'deploy', 's', { to: 'prod', key: 'k' })
     const call = await only(answering)
+    expect(id).toBeTypeOf('string')
     expect(call).toEqual({
       invocationId,
       callId,
+      id,
       toolName: 'deploy',
       session: 's',
       reason: 'approval',
@@ -41,6 +49,28 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     await expect(answering.decide(call, 'allow')).rejects.toMatchObject(invalid)
     expect(await answering.waiting()).toEqual([])
     expect(ran).toEqual([{ key: 'k' }])
+  })
+
+  test('is a change that other executors on the journal are told of, as are its lease and its end', async () => {
+    const { asking, answering } = pairOn(place())
+    const told: string[] = []
+    const unwatch = answering.watch((invocationId, session) => told.push(`${invocationId} ${session}`))
+    await pause(300) // the watch of a database begins in its own time
+    const { invocationId } = await ask(asking, 'form', 's')
+    const hint = `${invocationId} s`
+    if (name === 'no journal') return unwatch()
+    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
+    told.length = 0
+    await asking.lease(await only(asking), 'page 1', 30_000)
+    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
+    told.length = 0
+    await asking.respond(await only(asking), { email: 'a@b.c' }, { holder: 'page 1' })
+    await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
+    unwatch()
+    told.length = 0
+    await ask(asking, 'form', 's')
+    await pause(300)
+    expect(told).toEqual([])
   })
 
   test('and its token are redeemed at once: one wins, and it runs once', async () => {

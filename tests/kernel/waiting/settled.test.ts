@@ -268,7 +268,7 @@ describe.each(everyPlace)('ten thousand calls that wait (%s)', (_, place) => {
     }
     expect(await asking.waiting()).toHaveLength(10_000)
     expect(await asking.waiting({ session: 's7' })).toHaveLength(500)
-    expect(await asking.recover()).toEqual({ sealed: [], kept: [], expired: [] })
+    expect(await asking.recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_001 })
     const { expired } = await asking.recover()
     expect(expired).toHaveLength(10_000)

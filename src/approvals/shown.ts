@@ -1,0 +1,48 @@
+import { limited } from '../kernel/call/deadline.ts'
+import type { Authorized } from '../kernel/call/parcel.ts'
+import type { Question } from '../kernel/call/pause.ts'
+import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'
+import { bounded } from '../kernel/json/bounded.ts'
+import { shortened } from '../kernel/json/text.ts'
+import { looksLikeBlocks } from '../kernel/result/content.ts'
+
+const largestPreview = 16_384
+/** How long a tool may take to make one of them, in milliseconds. */
+const previewTimeout = 5_000
+const shownOptions = [
+  ['summary', 'displaySummary'],
+  ['preview', 'confirmationPreview'],
+] as const
+
+/** Adds to the meta of a question what the tool shows of the call. A failure is reported, and never stands in the way of the question. */
+export async function shownBy(
+  { tool, context, deadline }: Authorized,
+  input: unknown,
+  meta: Question['meta'],
+  report: (error: unknown) => void,
+): Promise<Question['meta']> {
+  let shown = meta
+  for (const [field, option] of shownOptions) {
+    const made = tool[option]
+    if (made === undefined) continue
+    const late = (): ToolTimeoutError => new ToolTimeoutError(`\`${option}\` of ${tool.name} took too long.`)
+    try {
+      const said: unknown =
+        typeof made === 'function' ? (made as (...input: unknown[]) => unknown)(input, context) : made
+      const view = limited(said, previewTimeout, late, (given) => shownPart(option, given))
+      shown = { ...shown, [field]: await deadline.within(view) }
+    } catch (error) {
+      deadline.check()
+      report(error)
+    }
+  }
+  return shown
+}
+
+function shownPart(option: string, view: unknown): unknown {
+  if (typeof view === 'string') return shortened(view, largestPreview)
+  if (Array.isArray(view) && looksLikeBlocks(view) && bounded(view, largestPreview) === view) return view
+  throw new InvalidConfigurationError(
+    `\`${option}\` has to return text, or content blocks of at most 16,384 bytes. The question goes out without it.`,
+  )
+}

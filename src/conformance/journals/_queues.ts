@@ -1,0 +1,137 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { ToolCallRecord } from '../../index.ts'
+import type { Journal } from '../../records/index.ts'
+import { held, listOf, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
+import { optional, type Suite } from './_suite.ts'
+
+const later = 8e12
+
+/** A record that waits for a worker. */
+function queuedOf(id: string, queue = 'default', expiresAt: number = later): ToolCallRecord {
+  return waitingOf(id, { state: 'PENDING' }, { reason: 'worker', expiresAt, work: { queue, attempts: 0 } })
+}
+
+/** Tests the optional methods that workers need. */
+export function describeQueues({ title, newJournal }: Suite): void {
+  describe(`${title}, if it has take,`, () => {
+    test('gives a call that waits for a worker to one of twenty', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      await journal.claim(queuedOf('a'), 'caller')
+      const workers = Array.from({ length: 20 }, (_, index) => `worker ${index}`)
+      const taken = await Promise.all(workers.map((owner) => take({ invocationId: 'a', limit: 1 }, owner)))
+      const [found, ...others] = taken.flat()
+      expect(others).toEqual([])
+      expect(found?.record).toEqual(queuedOf('a'))
+      expect(workers).toContain(found?.fence.owner)
+      expect(await journal.read('a')).toEqual(found)
+    })
+
+    test('takes nothing that waits for someone else, has expired, runs, has settled or never was', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      await journal.claim(waitingOf('asking', {}, { expiresAt: later }), 'caller')
+      await journal.claim(queuedOf('late', 'default', 1_000), 'caller')
+      await journal.claim(recordOf('running'), 'caller')
+      await journal.claim(settledOf('settled'), 'caller')
+      for (const invocationId of ['asking', 'late', 'running', 'settled', 'never was']) {
+        expect(await take({ invocationId, limit: 1 }, 'worker')).toEqual([])
+      }
+      expect(await take({ queue: 'default', limit: 10, except: [] }, 'worker')).toEqual([])
+    })
+
+    test('lets a taken call count as running, and ends the right of its former owner', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      const before = await held(journal.claim(queuedOf('a'), 'caller'))
+      const [taken] = await take({ invocationId: 'a', limit: 1 }, 'worker')
+      const idsOf = async (query: Parameters<Journal['list']>[0]): Promise<string[]> =>
+        (await listOf(journal, query)).map(({ record }) => record.id)
+      expect(await idsOf({ state: 'running', owner: 'worker' })).toEqual(['a'])
+      expect(await idsOf({ state: 'waiting' })).toEqual([])
+      expect(await idsOf({ reason: 'worker' })).toEqual([])
+      expect(await idsOf({ expiresBefore: Infinity })).toEqual([])
+      expect(await journal.write(queuedOf('a'), before)).toBe(false)
+      expect(await journal.takeOver('a', before, 'caller')).toBe(null)
+      expect(taken && (await journal.write(recordOf('a'), taken.fence))).toBe(true)
+    })
+
+    test('takes a call again once it waits again, with a greater fence', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      await journal.claim(queuedOf('a'), 'caller')
+      const numbers: number[] = []
+      for (const worker of ['one', 'two', 'three']) {
+        const [taken] = await take({ queue: 'default', limit: 5, except: [] }, worker)
+        if (taken === undefined) throw new Error('it was not taken')
+        numbers.push(taken.fence.number)
+        expect(await journal.write(queuedOf('a'), taken.fence)).toBe(true)
+      }
+      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+    })
+
+    test('takes the first calls of one queue, leaves some out, and gives each to one worker', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      for (let index = 0; index < 30; index++) await journal.claim(queuedOf(`call ${index}`), 'caller')
+      await journal.claim(queuedOf('other', 'gpu'), 'caller')
+      const idsOf = (found: Awaited<ReturnType<typeof take>>): string[] => found.map(({ record }) => record.id)
+      const first = idsOf(await take({ queue: 'default', limit: 2, except: ['call 0'] }, 'worker'))
+      expect(first.toSorted()).toEqual(['call 1', 'call 2'])
+      const workers = Array.from({ length: 5 }, (_, index) => `worker ${index}`)
+      const taken = await Promise.all(workers.map((owner) => take({ queue: 'default', limit: 4, except: [] }, owner)))
+      let rest = idsOf(taken.flat())
+      for (let more: string[]; rest.length < 28; rest = [...rest, ...more]) {
+        more = idsOf(await take({ queue: 'default', limit: 10, except: [] }, 'last'))
+        expect(more.length).toBeGreaterThan(0)
+      }
+      expect(new Set(rest).size).toBe(28)
+      expect(idsOf(await take({ queue: 'gpu', limit: 4, except: [] }, 'worker'))).toEqual(['other'])
+    })
+
+    test('knows queues by odd names', async ({ skip }) => {
+      const journal = await newJournal()
+      const take = optional(journal, 'take', skip)
+      for (const [index, [, queue]] of oddTexts.entries()) await journal.claim(queuedOf(`${index}`, queue), 'caller')
+      for (const [index, [, queue]] of oddTexts.entries()) {
+        const [taken, ...others] = await take({ queue, limit: 10, except: [] }, 'worker')
+        expect([taken?.record.id, others]).toEqual([`${index}`, []])
+      }
+    })
+  })
+
+  describe(`${title}, if it has unsent,`, () => {
+    test('gives each silent call of some queues to one worker, and again after a while', async ({ skip }) => {
+      const journal = await newJournal()
+      const unsent = optional(journal, 'unsent', skip)
+      await journal.claim(queuedOf('a'), 'caller')
+      await journal.claim(queuedOf('b', 'gpu'), 'caller')
+      await journal.claim(queuedOf('c', 'other'), 'caller')
+      await journal.claim(waitingOf('asking', {}, { expiresAt: later }), 'caller')
+      const query = { queues: ['default', 'gpu'], limit: 10 }
+      expect(await unsent({ ...query, silentFor: 60_000 })).toEqual([])
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const found = (await Promise.all([1, 2, 3].map(() => unsent({ ...query, silentFor: 10 })))).flat()
+      const [first, second] = found.toSorted((one, other) => (one.invocationId < other.invocationId ? -1 : 1))
+      expect([first, second]).toEqual([
+        { invocationId: 'a', queue: 'default' },
+        { invocationId: 'b', queue: 'gpu' },
+      ])
+      await vi.waitFor(async () => expect(await unsent({ ...query, silentFor: 1 })).toHaveLength(2), 20_000)
+      expect((await journal.read('a'))?.fence).toEqual({ owner: 'caller', number: 0 })
+    })
+  })
+
+  describe(`${title}, if it has depth,`, () => {
+    test('counts the calls that wait in a queue, up to a number', async ({ skip }) => {
+      const journal = await newJournal()
+      const depth = optional(journal, 'depth', skip)
+      for (let index = 0; index < 7; index++) await journal.claim(queuedOf(`call ${index}`), 'caller')
+      const fence = await held(journal.claim(queuedOf('settles'), 'caller'))
+      expect([await depth('default', 100), await depth('default', 3), await depth('none', 100)]).toEqual([8, 3, 0])
+      await journal.write(settledOf('settles'), fence)
+      if (journal.take !== undefined) await journal.take({ queue: 'default', limit: 2, except: [] }, 'worker')
+      expect(await depth('default', Infinity)).toBe(journal.take === undefined ? 7 : 5)
+    })
+  })
+}

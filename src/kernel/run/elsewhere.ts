@@ -1,0 +1,154 @@
+import type { ToolResult } from '../call/call.ts'
+import { limited } from '../call/deadline.ts'
+import type { Confirmed, Received } from '../call/parcel.ts'
+import { Pause, type Resumption } from '../call/pause.ts'
+import type { QueuedWork, ToolCallRecord } from '../call/record.ts'
+import { toldInput } from '../call/secrets.ts'
+import { isToolError, JournalError, ToolCancelledError, UnavailableError } from '../errors.ts'
+import type { RunOptions } from '../executor-types.ts'
+import type { Kernel } from '../kernel.ts'
+import { failed, failure, queueOf } from '../outcome/result.ts'
+import type { Observer, ToolValues } from '../ports.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
+
+/** Says which calls of `server` and `mcp` tools run on workers, and tells the workers of them. */
+export interface Elsewhere {
+  /** Returns the queue of a tool's calls, or `undefined` to run them here. */
+  queueOf(tool: ToolDefinition): string | undefined
+  /** How long a call may wait for a worker, in milliseconds. */
+  readonly expiry: number
+  /** Whether one more call may wait in a queue. `depth` counts those that wait, up to a number. Default: always. */
+  admits?(queue: string, depth: (atMost: number) => Promise<number>): Promise<boolean>
+  /** Whether the workers are in this process, so that the journal need not be durable. */
+  readonly isLocal?: boolean | undefined
+  /** Returns what goes with a call of the host's values, as JSON. */
+  carry?(values: ToolValues): unknown
+  /** Tells the workers. A call that no worker hears of is sent again by their sweep. */
+  send(calls: readonly { readonly invocationId: string; readonly queue: string }[]): Promise<void>
+  /** Tells the worker that runs a call to cancel it at once. Else it hears of it at its next sign of life. */
+  cancel?(invocationId: string): void
+  /** Passes on the events of a call's worker. Call the returned function with its settled record. */
+  follow?(call: Received, listener: Observer): (settled: ToolCallRecord | undefined) => void
+}
+
+/** How long to wait before a journal that failed is asked again, in milliseconds. */
+const again = 500
+/** How long the caller of a cancelled call may wait for the journal, in milliseconds. */
+const cancelTimeout = 5_000
+
+/** Pauses a call that runs on a worker. Returns `undefined` if it runs here. */
+export function handOver(confirmed: Confirmed, kernel: Kernel): Promise<never> | undefined {
+  const { tool, verdict, resumption } = confirmed
+  const { elsewhere } = kernel
+  if (elsewhere === undefined || resumption?.reason === 'worker') return undefined
+  if (verdict !== null && verdict.result !== null) return undefined
+  if (tool.type !== 'server' && tool.type !== 'mcp') return undefined
+  const queue = elsewhere.queueOf(tool)
+  return queue === undefined ? undefined : enqueue(confirmed, elsewhere, queue, kernel)
+}
+
+async function enqueue(confirmed: Confirmed, elsewhere: Elsewhere, queue: string, kernel: Kernel): Promise<never> {
+  const { tool, context, deadline } = confirmed
+  const depth = async (atMost: number): Promise<number> => (await kernel.recorder?.queue.depth(queue, atMost)) ?? 0
+  if ((await deadline.within(elsewhere.admits?.(queue, depth))) === false) {
+    throw new UnavailableError(`Too many calls wait in the queue ${JSON.stringify(queue)}. Call it again later.`)
+  }
+  const { readonly, idempotent, concurrent } = tool.traits
+  const values = elsewhere.carry?.(context.values)
+  const work: QueuedWork = {
+    queue,
+    attempts: 0,
+    ...(tool.type === 'server' && (readonly || idempotent) && { isRepeatable: true }),
+    ...(!concurrent && { isAlone: true }),
+    ...(values !== undefined && { values }),
+  }
+  throw new Pause('worker', { prompt: `Run ${tool.name}`, input: toldInput(confirmed) }, elsewhere.expiry, work)
+}
+
+/** Returns the pause that puts a worker's call back in its queue, if the worker closes and the call may run again. */
+export function putBack(received: Received, kernel: Kernel, thrown: unknown): Pause | undefined {
+  const { resumption, startedAt } = received
+  const { prompt = '', expiresAt, work } = resumption?.taken ?? {}
+  const isCancelled = kernel.inFlight.isClosing && isToolError(thrown) && thrown.code === 'E_TOOL_CANCELLED'
+  if (work === undefined || expiresAt === undefined || !isCancelled) return undefined
+  if (startedAt !== undefined && work.isRepeatable !== true) return undefined
+  const attempts = startedAt === undefined ? work.attempts - 1 : work.attempts
+  const left = Math.max(1, expiresAt - Date.now())
+  return new Pause('worker', { prompt, input: undefined }, left, { ...work, attempts })
+}
+
+/**
+ * Takes a call that waits for a worker. Puts it back if the executor closes.
+ *
+ * @throws `E_UNAVAILABLE` if its tool is not here, or is another version.
+ */
+export async function takeWork(
+  invocationId: string,
+  kernel: Kernel,
+  { receive }: RunOptions,
+): Promise<Resumption | undefined> {
+  const { recorder } = kernel
+  const paused = await recorder?.queue.claim(invocationId)
+  if (recorder === undefined || paused === undefined) return undefined
+  if (kernel.inFlight.isEnding) {
+    await recorder.queue.putBack(paused)
+    return undefined
+  }
+  try {
+    const tool = kernel.registryFor(paused.session).get(paused.call.name)
+    if (tool === undefined) throw new UnavailableError(`There is no tool ${JSON.stringify(paused.call.name)} here.`)
+    kernel.approvals.requireUnchanged(tool, paused.fingerprint)
+    const carried = paused.taken?.work?.values
+    const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
+    return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }
+  } catch (cause) {
+    await recorder.queue.putBack(paused)
+    const name = JSON.stringify(paused.call.name)
+    throw new UnavailableError(`This worker cannot run ${name} as its caller knows it. Another may.`, { cause })
+  }
+}
+
+/** Returns the result of a call. If it waits for a worker, tells the workers and waits until it has settled. */
+export async function awaitElsewhere(
+  first: Promise<ToolResult>,
+  received: Received,
+  kernel: Kernel,
+  closed: AbortSignal,
+  signal: AbortSignal | undefined,
+): Promise<ToolResult> {
+  const waiting = await first
+  const queue = queueOf(waiting)
+  const { elsewhere, recorder } = kernel
+  if (queue === undefined || elsewhere === undefined || recorder === undefined) return waiting
+  const { invocationId, watcher, receivedAt } = received
+  const { inbox } = recorder
+  const arrived = kernel.inFlight.expect(invocationId) // a drain waits for it
+  const unfollow = watcher && elsewhere.follow?.(received, watcher)
+  const settled = async (): Promise<ToolResult> => {
+    const either = signal === undefined ? closed : AbortSignal.any([closed, signal])
+    for (;;) {
+      try {
+        return await inbox.settled(invocationId, { signal: either })
+      } catch (error) {
+        if (signal?.aborted && !closed.aborted) return giveUp()
+        if (closed.aborted) return waiting
+        if (!isToolError(error) || !error.retryable) return failed(received, kernel, error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, again)) // the journal may answer again
+    }
+  }
+  const giveUp = async (): Promise<ToolResult> => {
+    received.effect = 'unknown'
+    const words = 'The call was cancelled by its caller.'
+    const late = (): JournalError => new JournalError('The journal did not cancel the call in time.')
+    const outcome = await limited(inbox.cancel(invocationId, words), cancelTimeout, late).catch(() => 'asked')
+    if (outcome !== 'asked') return inbox.settled(invocationId).catch((error) => failed(received, kernel, error))
+    elsewhere.cancel?.(invocationId)
+    return failure(received, kernel, new ToolCancelledError(words, { cause: signal?.reason }))
+  }
+  if (queue !== '') void elsewhere.send([{ invocationId, queue }]).catch(kernel.report)
+  const result = await settled().finally(arrived)
+  if (unfollow !== undefined) unfollow(await recorder.queue.record(invocationId).catch(() => undefined))
+  const { id } = received
+  return { ...result, ...(id !== undefined && { id }), durationMs: performance.now() - receivedAt }
+}

@@ -1,0 +1,164 @@
+import type { PausedCall } from '../kernel/call/pause.ts'
+import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { WorkQueue } from '../kernel/ports.ts'
+import { remark, type OpenRecord } from './fold.ts'
+import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
+import type { Fence, Found, Journal, Listed } from './journal.ts'
+import { pausedCallOf } from './paused.ts'
+import { isSettled } from './record.ts'
+import type { JournalRecorder } from './recorder.ts'
+
+/** How many calls are told to the workers again at a time. */
+const mostUnsent = 1_000
+
+/** How many workers a call may have lost before it runs beside no other such call: one of them may have ended the workers. */
+const mostLost = 2
+
+/** The calls in a journal that wait for workers. */
+export class JournalQueue implements WorkQueue {
+  readonly #recorder: JournalRecorder
+  readonly #journal: Journal
+  readonly #kernel: Kernel
+  /** The calls that were taken and are about to run. */
+  readonly #taken = new Map<string, Found>()
+  /** Resolves when the last call in the line of those that lost workers has ended. */
+  #line: Promise<void> | undefined
+  /** The calls in that line, and what tells of their end. */
+  readonly #inLine = new Map<string, () => void>()
+
+  constructor(recorder: JournalRecorder, journal: Journal, kernel: Kernel) {
+    this.#recorder = recorder
+    this.#journal = journal
+    this.#kernel = kernel
+  }
+
+  async take(queue: string, limit: number, except: readonly string[] = []): Promise<readonly string[]> {
+    const found = await this.#ask(this.#journal.take?.({ queue, limit, except }, this.#kernel.owner()))
+    for (const each of found ?? []) this.#taken.set(each.record.id, each)
+    return (found ?? []).map(({ record }) => record.id)
+  }
+
+  /** Whether a call was taken and is about to run. */
+  has(invocationId: string): boolean {
+    return this.#taken.has(invocationId)
+  }
+
+  async claim(invocationId: string): Promise<PausedCall | undefined> {
+    const taken = await this.#claim(invocationId)
+    const before = taken?.record.journal?.awaits
+    if (taken === undefined || before?.work === undefined) return undefined
+    if (before.work.attempts >= mostLost) await this.#turn(invocationId)
+    const work = { ...before, work: { ...before.work, attempts: before.work.attempts + 1 } }
+    const recording = this.#recorder.resume(begunAgain(taken.record, taken.fence, { work }), taken.fence)
+    return { ...pausedCallOf(taken.record, before, recording), taken: work }
+  }
+
+  /** Waits for the calls in the line. */
+  async #turn(invocationId: string): Promise<void> {
+    const before = this.#line
+    this.#line = new Promise((resolve) => this.#inLine.set(invocationId, resolve))
+    await before
+    this.#kernel.inFlight.next(invocationId, () => this.#leaveLine(invocationId))
+  }
+
+  #leaveLine(invocationId: string): void {
+    this.#inLine.get(invocationId)?.()
+    this.#inLine.delete(invocationId)
+  }
+
+  async #claim(invocationId: string): Promise<Found | undefined> {
+    const taken = this.#taken.get(invocationId)
+    if (this.#taken.delete(invocationId)) return taken
+    const owner = this.#kernel.owner()
+    if (this.#journal.take !== undefined) {
+      const found = await this.#ask(this.#journal.take({ invocationId, limit: 1 }, owner))
+      return found?.[0]
+    }
+    const found = await this.#recorder.read(invocationId)
+    if (found === null || !isQueued(found.record)) return undefined
+    const fence = await this.#recorder.takeOver(found.record, found.fence)
+    if (fence === null) return undefined
+    const { awaits, ...journal } = found.record.journal!
+    const record = { ...found.record, journal: { ...journal, work: awaits! } }
+    return (await this.#recorder.write(record, fence)) ? { record: found.record, fence } : undefined
+  }
+
+  async putBack({ taken, recording }: PausedCall): Promise<void> {
+    const { record, fence } = this.#recorder.release(recording)
+    this.#leaveLine(record.id)
+    if (taken?.work === undefined || fence === undefined) return
+    await this.#await(record, fence, { ...taken, work: { ...taken.work, attempts: taken.work.attempts - 1 } })
+  }
+
+  /**
+   * Lets a call whose worker died wait for another, if it may run again.
+   *
+   * @param attempts How many workers may take it.
+   * @returns Its queue; `'over'` if it may not, so that it has to be closed; `'taken'` if another executor was first.
+   */
+  async rerun(
+    { record, fence }: Listed,
+    attempts: number,
+  ): Promise<Pick<QueuedWork, 'queue' | 'attempts'> | 'over' | 'taken'> {
+    const { work: taken, awaits } = record.journal ?? {}
+    const pause = taken ?? awaits
+    if (pause?.work === undefined) return 'over'
+    // A worker that died before it wrote the record did not die of this call.
+    const count = pause.work.attempts
+    const hasStarted = record.state === 'EXECUTING'
+    if (count >= attempts || (hasStarted && pause.work.isRepeatable !== true)) return 'over'
+    const next = await this.#recorder.takeOver(record, fence)
+    if (next === null) return 'taken'
+    const isReadonly = this.#kernel.registryFor(record.session).get(record.name)?.traits.readonly === true
+    const again: OpenRecord = { ...record, effect: hasStarted && !isReadonly ? 'unknown' : record.effect }
+    remark(again, Date.now(), 'queued again')
+    const isWritten = await this.#await(again, next, pause)
+    return isWritten ? { queue: pause.work.queue, attempts: count + (taken === undefined ? 1 : 0) } : 'taken'
+  }
+
+  #await(record: ToolCallRecord, fence: Fence, awaits: PauseRecord): boolean | Promise<boolean> {
+    return this.#recorder.write(begunAgain(record, fence, { awaits }), fence)
+  }
+
+  async unsent(queues: readonly string[], milliseconds: number): ReturnType<WorkQueue['unsent']> {
+    const asked = this.#journal.unsent?.({ queues, silentFor: milliseconds, limit: mostUnsent })
+    if (asked !== undefined) return (await this.#ask(asked)) ?? []
+    const found: { invocationId: string; queue: string }[] = []
+    for await (const { record } of this.#recorder.list({ reason: 'worker', limit: mostUnsent })) {
+      const queue = record.journal?.awaits?.work?.queue
+      if (queue !== undefined && queues.includes(queue)) found.push({ invocationId: record.id, queue })
+    }
+    return found
+  }
+
+  async depth(queue: string, atMost: number): Promise<number> {
+    return (await this.#ask(this.#journal.depth?.(queue, atMost))) ?? 0
+  }
+
+  async record(invocationId: string): Promise<ToolCallRecord | undefined> {
+    return (await this.#recorder.read(invocationId))?.record
+  }
+
+  async #ask<Value>(answer: Promise<Value> | undefined): Promise<Value | undefined> {
+    try {
+      return answer && (await awaitJournal(answer, (value) => value))
+    } catch (cause) {
+      throw journalErrorOf(cause)
+    }
+  }
+}
+
+function isQueued({ state, journal }: ToolCallRecord): boolean {
+  return !isSettled(state) && journal?.awaits?.reason === 'worker' && journal.awaits.expiresAt >= Date.now()
+}
+
+/** Returns a record that waits for a worker, or that one has taken. */
+function begunAgain(
+  record: ToolCallRecord,
+  { owner, number }: Fence,
+  state: { readonly awaits: PauseRecord } | { readonly work: PauseRecord },
+): ToolCallRecord {
+  const { awaits: _awaits, work: _work, ...journal } = record.journal ?? { caller: 'model' as const }
+  return { ...record, journal: { ...journal, owner, fence: number, ...state } }
+}

@@ -1,51 +1,11 @@
-/** The part of JSON Schema that a provider takes, as data. */
-export interface Dialect {
-  readonly name: string
-  /** Keywords that go out as they are. All others are said in words, or left out. */
-  readonly keywords: ReadonlySet<string>
-  /** Values of `format` that are taken. */
-  readonly formats: ReadonlySet<string>
-  /** Types whose values an `enum` may have. */
-  readonly enums: ReadonlySet<string>
-  /** Names that a property may have. Default: any. */
-  readonly names?: RegExp
-  /** `all`: objects are closed and require every property. `closed`: they are closed. `open`: they may have other fields. */
-  readonly objects: 'all' | 'closed' | 'open'
-  /** Whether an object may be without properties. */
-  readonly takesEmpty: boolean
-  /** How null is allowed: in the list of types, or by `nullable: true`. */
-  readonly nulls: 'type' | 'nullable'
-  /** What becomes of `$ref`. Default: its target replaces it, and a cycle becomes JSON text. */
-  readonly references?: 'any' | 'without cycles'
-  /** Whether a schema without a type is taken. */
-  readonly takesUntyped: boolean
-  /** The largest `minItems` that is taken. */
-  readonly minItems?: number
-  readonly limits: Limits
-}
+import type { Dialect, Leniency } from './_lower/dialect.ts'
+import { leaveOut } from './_lower/leave-out.ts'
+import { mend } from './_lower/lenient.ts'
+import { measure } from './_lower/limits.ts'
+import { lower } from './_lower/lower.ts'
+import { references } from './_lower/references.ts'
 
-/** The most that one schema may have. */
-export interface Limits {
-  readonly properties?: number
-  readonly depth?: number
-  readonly enumValues?: number
-  /** Of the names of properties and definitions, and of constants. */
-  readonly characters?: number
-  /** The characters of an `enum` of more than 250 values. */
-  readonly longEnum?: number
-  readonly optional?: number
-}
-
-/** What a provider refuses even if nothing is strict. */
-export interface Leniency {
-  readonly name: string
-  /** Keywords that the root of a schema must not have. */
-  readonly refusedAtRoot: ReadonlySet<string>
-  /** Names that a property of the root may have. Default: any. */
-  readonly names?: RegExp
-  /** Whether each array needs `items`, and the root `properties`. */
-  readonly needsItems: boolean
-}
+// Each is data, and names the functions that only some need: a bundle has those of its own providers.
 
 /** The most that all strict tools of one request may have together. */
 export interface RequestLimits {
@@ -56,7 +16,6 @@ export interface RequestLimits {
 
 /** The dialects of one provider. */
 export interface Provider {
-  readonly name: string
   readonly usual: Dialect | Leniency
   /** Missing if the provider has no strict mode. `any`: it publishes no rules for it, so the usual schema goes out. */
   readonly strict?: Dialect | 'any'
@@ -66,115 +25,129 @@ export interface Provider {
 /** A provider whose dialect the AI SDK's tools can be written in. */
 export type DialectName = 'anthropic' | 'bedrock' | 'gemini' | 'gemini-openapi' | 'groq' | 'mistral' | 'openai' | 'xai'
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(' '))
-}
-
 const base = 'type description enum properties required items anyOf'
 const bounds = 'multipleOf minimum maximum exclusiveMinimum exclusiveMaximum'
 const strictFormats = 'date-time time date duration email hostname ipv4 ipv6 uuid'
-const scalars = words('string integer number boolean null')
-const identifier = /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/
+const scalars = 'string integer number boolean null'
 const anthropicName = /^[a-zA-Z0-9_.-]{1,64}$/
 
 // https://developers.openai.com/api/docs/guides/structured-outputs
 const openaiStrict: Dialect = {
   name: 'openai-strict',
-  keywords: words(`${base} const additionalProperties pattern format ${bounds} minItems maxItems $defs $ref`),
-  formats: words(strictFormats),
+  compile: lower,
+  keywords: `${base} const additionalProperties pattern format ${bounds} minItems maxItems $defs $ref`,
+  formats: strictFormats,
   enums: scalars,
-  objects: 'all',
+  isOpen: false,
+  leaveOut,
   takesEmpty: true,
   nulls: 'type',
-  references: 'any',
+  references: (compiler) => references(compiler, true),
   takesUntyped: false,
-  limits: { properties: 5_000, depth: 10, enumValues: 1_000, characters: 120_000, longEnum: 15_000 },
+  limit: (schema) =>
+    measure(schema, { properties: 5_000, depth: 10, enumValues: 1_000, characters: 120_000, longEnum: 15_000 }),
 }
 
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/strict-tool-use
 const anthropicStrict: Dialect = {
   name: 'anthropic-strict',
-  keywords: words(`${base} const additionalProperties pattern format minItems title`),
-  formats: words(`${strictFormats} uri`),
+  compile: lower,
+  keywords: `${base} const additionalProperties pattern format minItems title`,
+  formats: `${strictFormats} uri`,
   enums: scalars,
   names: anthropicName,
-  objects: 'closed',
+  isOpen: false,
   takesEmpty: true,
   nulls: 'type',
   takesUntyped: false,
   minItems: 1,
   // The grammar of a tool with more optional fields may be too large to be made.
-  limits: { optional: 10 },
+  limit: (schema) => measure(schema, { optional: 10 }),
 }
 
 // https://ai.google.dev/gemini-api/docs/structured-output
 const geminiJsonSchema: Dialect = {
   name: 'gemini',
-  keywords: words(`${base} title format minItems maxItems minimum maximum additionalProperties prefixItems $defs $ref`),
-  formats: words('date-time date time'),
-  enums: words('string integer number'),
-  objects: 'open',
+  compile: lower,
+  keywords: `${base} title format minItems maxItems minimum maximum additionalProperties prefixItems $defs $ref`,
+  formats: 'date-time date time',
+  enums: 'string integer number',
+  isOpen: true,
   takesEmpty: true,
   nulls: 'type',
-  references: 'without cycles',
+  references: (compiler) => references(compiler, false),
   takesUntyped: true,
-  limits: {},
 }
 
 const geminiOpenapi: Dialect = {
   name: 'gemini-openapi',
-  keywords: words(
-    `${base} title format default minItems maxItems minLength maxLength minProperties maxProperties pattern minimum maximum`,
-  ),
-  formats: words('date-time enum float double int32 int64'),
-  enums: words('string'),
-  names: identifier,
-  objects: 'open',
+  compile: lower,
+  keywords: `${base} title format default minItems maxItems minLength maxLength minProperties maxProperties pattern minimum maximum`,
+  formats: 'date-time enum float double int32 int64',
+  enums: 'string',
+  names: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
+  isOpen: true,
   takesEmpty: false,
   nulls: 'nullable',
   takesUntyped: false,
-  limits: {},
 }
 
 // https://docs.x.ai/developers/model-capabilities/text/structured-outputs
 const xaiStrict: Dialect = {
   name: 'xai',
-  keywords: words(`${base} const additionalProperties pattern format ${bounds}`),
-  formats: words(strictFormats),
+  compile: lower,
+  keywords: `${base} const additionalProperties pattern format ${bounds}`,
+  formats: strictFormats,
   enums: scalars,
-  objects: 'closed',
+  isOpen: false,
   takesEmpty: true,
   nulls: 'type',
   takesUntyped: false,
-  limits: {},
 }
 
 const openaiUsual: Leniency = {
   name: 'openai',
-  refusedAtRoot: words('oneOf anyOf allOf enum not const $ref'),
+  compile: mend,
+  refusedAtRoot: /^(?:oneOf|anyOf|allOf|enum|not|const|\$ref)$/,
   needsItems: true,
 }
 
 const anthropicUsual: Leniency = {
   name: 'anthropic',
-  refusedAtRoot: words('oneOf anyOf allOf $ref'),
+  compile: mend,
+  refusedAtRoot: /^(?:oneOf|anyOf|allOf|\$ref)$/,
   names: anthropicName,
   needsItems: false,
 }
 
-/** The providers, by the names of their dialects. */
-export const providers: Readonly<Record<DialectName, Provider>> = {
-  anthropic: {
-    name: 'anthropic',
-    usual: anthropicUsual,
-    strict: anthropicStrict,
-    request: { tools: 20, optional: 24, unions: 16 },
-  },
-  bedrock: { name: 'bedrock', usual: anthropicUsual, strict: anthropicStrict },
-  gemini: { name: 'gemini', usual: geminiJsonSchema },
-  'gemini-openapi': { name: 'gemini-openapi', usual: geminiOpenapi },
-  groq: { name: 'groq', usual: openaiUsual, strict: openaiStrict },
-  mistral: { name: 'mistral', usual: openaiUsual, strict: 'any' },
-  openai: { name: 'openai', usual: openaiUsual, strict: openaiStrict },
-  xai: { name: 'xai', usual: xaiStrict, strict: xaiStrict },
+export const anthropicProvider: Provider = {
+  usual: anthropicUsual,
+  strict: anthropicStrict,
+  request: { tools: 20, optional: 24, unions: 16 },
+}
+
+/** Returns the dialects of Anthropic with another number of optional fields that a strict tool may have. */
+export function anthropicWith(optional: number): Provider {
+  return { ...anthropicProvider, strict: { ...anthropicStrict, limit: (schema) => measure(schema, { optional }) } }
+}
+
+export const openaiProvider: Provider = { usual: openaiUsual, strict: openaiStrict }
+
+/** Those that speak the API of OpenAI. */
+export const openaiLike: Readonly<Record<'openai' | 'groq' | 'mistral' | 'xai', Provider>> = {
+  openai: openaiProvider,
+  groq: { usual: openaiUsual, strict: openaiStrict },
+  mistral: { usual: openaiUsual, strict: 'any' },
+  xai: { usual: xaiStrict, strict: xaiStrict },
+}
+
+export const geminiLike: Readonly<Record<'gemini' | 'gemini-openapi', Provider>> = {
+  gemini: { usual: geminiJsonSchema },
+  'gemini-openapi': { usual: geminiOpenapi },
+}
+
+/** Returns the provider of a name. */
+export function providerOf(name: DialectName): Provider {
+  const others = { anthropic: anthropicProvider, bedrock: { usual: anthropicUsual, strict: anthropicStrict } }
+  return { ...openaiLike, ...geminiLike, ...others }[name]
 }

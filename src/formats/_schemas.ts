@@ -1,9 +1,8 @@
 import { parseJson, type SchemaReport, type ToolCall, type ToolDefinition } from '../index.ts'
 import { copy, isOffered, type Plan } from './_definitions.ts'
-import type { Dialect, Leniency, Provider, RequestLimits } from './_dialects.ts'
-import { mend } from './_lower/lenient.ts'
-import { lift, sink } from './_lower/lift.ts'
-import { lower } from './_lower/lower.ts'
+import type { Provider, RequestLimits } from './_dialects.ts'
+import type { Dialect, Leniency } from './_lower/dialect.ts'
+import { translate } from './_lower/translate.ts'
 import type { LoweredSchema, Node } from './_lower/schema.ts'
 import { isObject, type Fields } from './_read.ts'
 
@@ -69,7 +68,7 @@ export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: 
       return calls.map((call) => {
         const tool = byName.get(call.name)
         const lowered = tool && plans.get(tool)?.lowered
-        return lowered?.up === undefined ? call : { ...call, args: lifted(call.args, lowered) }
+        return lowered?.way === undefined ? call : { ...call, args: lifted(call.args, lowered) }
       })
     },
   }
@@ -90,7 +89,7 @@ export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: 
       const plan = planOf(tool, strict === undefined ? undefined : strict === true)
       plans.set(tool, plan)
       if (limits === undefined || plan.strict !== true || plan.lowered === undefined) continue
-      const { optional, unions } = plan.lowered
+      const { optional = 0, unions = 0 } = plan.lowered
       const cost = { tools: 1, optional, unions }
       const over = counted.find((name) => sums[name] + cost[name] > limits[name])
       if (over !== undefined) beyond.set(tool, over)
@@ -133,8 +132,8 @@ function usual(tool: ToolDefinition, provider: Provider): SchemaPlan {
 
 function planned(lowered: LoweredSchema | undefined): SchemaPlan {
   if (lowered === undefined) return {}
-  const { schema, down } = lowered
-  return { lowered, schema, sink: down && ((example) => sunk(example, lowered)) }
+  const { schema, way } = lowered
+  return { lowered, schema, sink: way && ((example) => sunk(example, lowered)) }
 }
 
 const cache = new WeakMap<ToolDefinition, Map<Dialect | Leniency, LoweredSchema>>()
@@ -151,22 +150,22 @@ function loweredOf(tool: ToolDefinition, dialect: Dialect | Leniency): LoweredSc
   } catch {
     return undefined // `definitions` throws what `describe` throws
   }
-  lowered = 'keywords' in dialect ? lower(schema, dialect) : mend(schema, dialect)
+  lowered = dialect.compile(schema, dialect as never)
   known.set(dialect, lowered)
   return lowered
 }
 
 /** Returns args as the tool takes them. What does not look lowered, or is no JSON text, is returned as it is. */
 function lifted(args: unknown, lowered: LoweredSchema): unknown {
-  if (typeof args !== 'string') return lift(lowered, args)
+  if (typeof args !== 'string') return translate(lowered, args, true)
   try {
-    return lift(lowered, parseJson(args))
+    return translate(lowered, parseJson(args), true)
   } catch {
     return args // the kernel refuses it in its own words
   }
 }
 
 function sunk(example: Fields, lowered: LoweredSchema): Fields {
-  const value = sink(lowered, example)
+  const value = translate(lowered, example, false)
   return isObject(value) ? value : example
 }

@@ -6,7 +6,8 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
-import { providers, type DialectName } from './_dialects.ts'
+import { providerOf, type DialectName } from './_dialects.ts'
+import { withExamples } from './_examples.ts'
 import { callersOf, defined, programOf } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
@@ -27,7 +28,7 @@ import type { JsonValue, ObjectSchema } from './_types.ts'
 export interface AiSdkOptions extends FormatOptions, SchemaOptions {
   /** The provider behind the SDK, whose rules schemas follow. Default: none, and schemas go out as they are. */
   readonly dialect?: DialectName
-  /** The SDK's major version, which determines the form of media and of provider tools. Default: `7`. */
+  /** The SDK's major version, which determines the form of media, of provider tools and of examples. Default: `7`. */
   readonly version?: 5 | 6 | 7
 }
 
@@ -102,7 +103,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
   const optionsOf = (tool: ToolDefinition): unknown => tool.libraryOptions['ai-sdk']
   const schemas = schemasOf(
     {
-      provider: options.dialect === undefined ? undefined : providers[options.dialect],
+      provider: options.dialect === undefined ? undefined : providerOf(options.dialect),
       optionsOf,
       replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
     },
@@ -126,11 +127,13 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
         return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
       },
       define({ name, description, inputSchema }, given, { strict, examples }) {
-        const inputExamples = examples.map((input) => ({ input }))
+        const hasField = version !== 5 // version 5 has no field for examples
+        const inputExamples = hasField ? examples.map((input) => ({ input })) : []
         return {
           type: 'function',
           name,
-          description,
+          description:
+            hasField || Object.hasOwn(given, 'inputSchema') ? description : withExamples(description, examples),
           inputSchema,
           ...(inputExamples.length === 0 ? undefined : { inputExamples }),
           ...given,

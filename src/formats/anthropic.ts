@@ -5,7 +5,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
-import { providers, type Provider } from './_dialects.ts'
+import { anthropicProvider, anthropicWith } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { callersOf, programOf } from './_program.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
@@ -93,10 +93,11 @@ export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicR
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
 export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
+  const { optionalLimit } = options
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['anthropic']
   const schemas = schemasOf(
     {
-      provider: limited(options),
+      provider: optionalLimit === undefined ? anthropicProvider : anthropicWith(optionalLimit),
       optionsOf,
       replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
     },
@@ -170,12 +171,6 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
 
 function isCustom({ type = 'custom' }: Fields): boolean {
   return type === 'custom'
-}
-
-function limited({ optionalLimit }: AnthropicOptions): Provider {
-  const { strict } = providers.anthropic
-  if (optionalLimit === undefined || typeof strict !== 'object') return providers.anthropic
-  return { ...providers.anthropic, strict: { ...strict, limits: { optional: optionalLimit } } }
 }
 
 function assistantOf(message: unknown): unknown {

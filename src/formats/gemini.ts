@@ -7,7 +7,7 @@
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
-import { providers } from './_dialects.ts'
+import { geminiLike } from './_dialects.ts'
 import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerName, answers, render, soleJson, type Carry, type FormatOptions } from './_render.ts'
 import { schemasOf } from './_schemas.ts'
@@ -99,7 +99,7 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
     providerOptions['google'] ?? providerOptions['gemini']
   const schemas = schemasOf(
     {
-      provider: providers[isOpenapi ? 'gemini-openapi' : 'gemini'],
+      provider: geminiLike[isOpenapi ? 'gemini-openapi' : 'gemini'],
       optionsOf,
       replaces: (given) => Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema'),
     },

@@ -6,6 +6,7 @@
  */
 import type { ContentBlock, Format, ToolResult, TurnBudget } from '../index.ts'
 import { definer } from './_definitions.ts'
+import { withExamples } from './_examples.ts'
 import { isObject, read, toolCall } from './_read.ts'
 import { jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
@@ -63,10 +64,10 @@ export interface McpFormat extends Format<McpTool, McpMessage> {
  * error, as the protocol requires. Any other failure is a result with `isError`, which the model reads.
  *
  * A result of one JSON object becomes `structuredContent`, and also text, for clients that read only text. `envelope` wraps
- * only text. `providerOptions.mcp` is merged into the definition (`icons`, `execution`, …). Its `annotations` and `_meta` are
+ * only text. Examples of args stand at the end of the description. `providerOptions.mcp` is merged into the definition (`icons`, `execution`, …). Its `annotations` and `_meta` are
  * merged field by field.
  *
- * @param options `pending`, `envelope` and `report`.
+ * @param options `pending`, `envelope`, `examples` and `report`.
  * @example
  * ```ts
  * import { mcp } from 'toolwright/formats/mcp'
@@ -92,12 +93,12 @@ export function mcp(options: FormatOptions = {}): McpFormat {
             return { options: given }
           return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
         },
-        define({ name, title, description, inputSchema, outputSchema, ui }, given, { tool: { traits } }) {
+        define({ name, title, description, inputSchema, outputSchema, ui }, given, { tool: { traits }, examples }) {
           const meta = { ...(ui === undefined ? undefined : { ui }), ...fields(given['_meta']) }
           return {
             name,
             ...(title === undefined ? undefined : { title }),
-            description,
+            description: Object.hasOwn(given, 'inputSchema') ? description : withExamples(description, examples),
             inputSchema,
             ...(outputSchema === undefined ? undefined : { outputSchema }),
             ...given,

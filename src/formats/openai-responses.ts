@@ -6,7 +6,7 @@
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
-import { providers } from './_dialects.ts'
+import { openaiProvider } from './_dialects.ts'
 import { callersOf, programOf } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
@@ -76,7 +76,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
   const schemas = schemasOf(
     {
-      provider: providers.openai,
+      provider: openaiProvider,
       optionsOf,
       replaces: ({ type = 'function', ...given }) => type !== 'function' || Object.hasOwn(given, 'parameters'),
     },

@@ -7,7 +7,7 @@
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
-import { providers } from './_dialects.ts'
+import { openaiLike } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
@@ -81,7 +81,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
   const schemas = schemasOf(
     {
-      provider: providers[options.dialect ?? 'openai'],
+      provider: openaiLike[options.dialect ?? 'openai'],
       optionsOf,
       replaces: ({ type = 'function', ...given }) =>
         Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),

@@ -2,6 +2,7 @@ import { tool, type Format, type ToolDefinition } from 'toolwright'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
+import { mcp } from 'toolwright/formats/mcp'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
@@ -26,6 +27,8 @@ const formats: readonly (readonly [string, (options?: { examples?: boolean }) =>
   ['openai', openai],
   ['openai-responses', openaiResponses],
   ['gemini', gemini],
+  ['mcp', mcp],
+  ['ai-sdk of version 5', (options) => aiSdk({ version: 5, ...options })],
 ]
 
 describe.each(formats)('examples of tools in %s, which has no field for them', (_, make) => {
@@ -61,12 +64,15 @@ describe.each(formats)('examples of tools in %s, which has no field for them', (
 
 test('examples are written as a strict schema takes them', () => {
   const given = search('Searches', [{ tags: { a: 'b' } }])
+  const fifth = aiSdk({ version: 5, dialect: 'openai', strict: true })
+  expect(described(fifth, given)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
   expect(described(openai({ strict: true }), given)).toContain('\n{"tags":[{"key":"a","value":"b"}]}')
 })
 
 test('examples are not told with a schema that replaces the own one', () => {
-  const given = search('Searches', [{ tags: {} }], { openai: { parameters: { type: 'object' } } })
-  for (const format of [openai(), openaiResponses()]) expect(described(format, given)).toBe('Searches')
+  const schema = { type: 'object' }
+  const given = search('Searches', [{ tags: {} }], { openai: { parameters: schema }, mcp: { inputSchema: schema } })
+  for (const format of [openai(), openaiResponses(), mcp()]) expect(described(format, given)).toBe('Searches')
 })
 
 test.each([

@@ -35,7 +35,7 @@ describe('the definitions of mcp', () => {
       {
         name: 'get_forecast',
         title: 'Forecast',
-        description: 'Weather forecast for a city',
+        description: 'Weather forecast for a city\n\nExamples of args:\n{"city":"Oslo","days":3}',
         inputSchema: forecast.describe().inputSchema,
         outputSchema: forecast.describe().outputSchema,
         icons: [{ src: 'https://example.com/sun.png' }],

@@ -1,149 +1,125 @@
-import type { Leniency } from '../_dialects.ts'
-import { distinct, read, type Reading } from './compiler.ts'
+import { compiled, type Reading } from './compiler.ts'
+import type { Leniency } from './dialect.ts'
 import { flatten } from './merge.ts'
-import { renamed, wrapping } from './object.ts'
+import { standsFor, wayOf, type Field } from './object.ts'
 import {
   fieldsOf,
   freshName,
   listOf,
-  objectOf,
-  Refusal,
+  namesBeside,
+  plainName,
   type Lowered,
   type LoweredSchema,
   type Node,
 } from './schema.ts'
 import { refines } from './union.ts'
+import { wrapping } from './value.ts'
 import { alternativesSentence, describe, sentenceOf } from './words.ts'
 
 /** Changes what a provider refuses even if nothing is strict. Everything else goes out as it is. Never throws. */
 export function mend(original: Node, leniency: Leniency): LoweredSchema {
-  try {
-    const reading = read(original)
+  return compiled(original, (reading) => {
     if (leniency.needsItems) addItems(reading)
     for (const node of reading.tuples) reading.lose(node, 'items', 'widened', 'prefixItems')
-    const { schema, up, down } = named(rooted(reading, leniency), leniency, reading)
-    const losses = distinct(reading.losses)
-    return { schema: losses.length === 0 ? original : schema, up, down, losses, optional: 0, unions: 0 }
-  } catch (error) {
-    const refused = error instanceof Refusal ? error.message : 'it is nested too deeply'
-    return { schema: original, losses: [], refused, optional: 0, unions: 0 }
-  }
+    return named(rooted(reading, leniency), leniency, reading)
+  })
 }
 
 function addItems({ root, places, lose }: Reading): void {
-  const add = (node: Node, keyword: string): void => {
+  const add = (node: Node, keyword: string, note: string): void => {
     Object.assign(node, { [keyword]: {} })
-    lose(node, keyword, 'widened', keyword === 'items' ? 'any items' : 'no properties')
+    lose(node, keyword, 'widened', note)
   }
   for (const node of places.values()) {
-    if (listOf(node['type']).includes('array') && node['items'] === undefined) add(node, 'items')
+    if (listOf(node['type']).includes('array') && node['items'] === undefined) add(node, 'items', 'any items')
   }
-  if (root['type'] === 'object' && root['properties'] === undefined && !hasUnion(root)) add(root, 'properties')
-}
-
-function hasUnion(node: Node): boolean {
-  return ['anyOf', 'oneOf', 'allOf', '$ref', 'enum', 'const'].some((keyword) => Object.hasOwn(node, keyword))
+  const hasOther = Object.keys(root).some((keyword) =>
+    /^(?:properties|(?:any|one|all)Of|\$ref|enum|const)$/.test(keyword),
+  )
+  if (root['type'] === 'object' && !hasOther) add(root, 'properties', 'no properties')
 }
 
 /** Returns a root without the keywords that are refused there. */
 function rooted(reading: Reading, { refusedAtRoot }: Leniency): Lowered {
+  const { places, losses, lose, made } = reading
   const { $schema, ...rest } = reading.root
-  if ($schema !== undefined) reading.lose(reading.root, '$schema', 'dropped')
-  const root = reading.made(rest, reading.root)
-  const refused = Object.keys(root).filter((keyword) => refusedAtRoot.has(keyword))
+  if ($schema !== undefined) lose(reading.root, '$schema', 'dropped')
+  const root = made(rest, reading.root)
+  const isRefused = (keyword: string): boolean => refusedAtRoot.test(keyword)
+  const refused = Object.keys(root).filter(isRefused)
   if (refused.length === 0) return { schema: root }
-  const references = [...reading.places.values()].map(({ $ref }) => String($ref))
+  const references = [...places.values()].map(({ $ref }) => String($ref))
   const isMeant = refused.some((keyword) => references.some((reference) => reference.startsWith(`#/${keyword}`)))
-  const before = reading.losses.length
-  const plain = isMeant ? undefined : withoutUnion(root, refusedAtRoot, reading)
+  const before = losses.length
+  const plain = isMeant ? undefined : withoutUnion(root, isRefused, reading)
   if (plain !== undefined) return { schema: plain }
-  reading.losses.length = before
+  losses.length = before
   return wrapped(root, refused[0] ?? '', reading)
 }
 
 /** Returns an object that has fields of its own, with its refinements in words, or `undefined` for any other schema. */
-function withoutUnion(root: Node, refusedAtRoot: ReadonlySet<string>, reading: Reading): Node | undefined {
-  const { node, words, isCycle } = flatten(root, reading, undefined)
+function withoutUnion(root: Node, isRefused: (keyword: string) => boolean, reading: Reading): Node | undefined {
+  const words: string[] = []
+  const { node, isCycle } = flatten(root, words, reading, undefined)
   if (isCycle || node['type'] !== 'object' || node['properties'] === undefined) return undefined
-  const said = [...words]
   const kept = Object.entries(node).filter(([keyword, content]) => {
-    if (!refusedAtRoot.has(keyword)) return true
-    if (keyword === 'not') said.push(sentenceOf(keyword, content))
-    else if (/^(?:any|one)Of$/.test(keyword) && refines(node, listOf(content) as Node[])) {
-      said.push(alternativesSentence(keyword, listOf(content) as Node[]))
-    } else return true
-    reading.lose(root, keyword, 'in words', said.at(-1))
+    const choices = listOf<Node>(content)
+    const isUnion = /^(?:any|one)Of$/.test(keyword)
+    if (!isRefused(keyword) || !(keyword === 'not' || (isUnion && refines(node, choices)))) return true
+    reading.tell(root, keyword, words, isUnion ? alternativesSentence(keyword, choices) : sentenceOf(keyword, content))
     return false
   })
-  if (kept.some(([keyword]) => refusedAtRoot.has(keyword))) return undefined
-  const description = describe(node['description'], said)
-  return reading.made({ ...objectOf(kept), ...(description === '' ? undefined : { description }) }, root)
+  if (kept.some(([keyword]) => isRefused(keyword))) return undefined
+  const description = describe(node['description'], ...words)
+  return reading.made({ ...Object.fromEntries(kept), ...(description === '' ? undefined : { description }) }, root)
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
-function wrapped(root: Node, keyword: string, reading: Reading): Lowered {
+function wrapped(root: Node, keyword: string, { places, lose, made }: Reading): Lowered {
   const { $defs, definitions, description, ...inner } = root
-  const names = [...reading.places.values()].flatMap((node) => Object.keys(fieldsOf(node['properties'])))
+  const names = [...places.values()].flatMap(({ properties }) => Object.keys(fieldsOf(properties)))
   const key = freshName('input', new Set(names))
-  reading.lose(reading.root, keyword, 'wrapped', key)
-  for (const node of [...reading.places.values(), inner]) {
+  lose(root, keyword, 'wrapped', key)
+  for (const node of [...places.values(), inner]) {
     const { $ref } = node
     if (typeof $ref === 'string' && /^#(?!\/(?:\$defs|definitions)\/)/.test($ref)) {
       Object.assign(node, { $ref: `#/properties/${key}${$ref.slice(1)}` })
     }
   }
-  const schema: Node = {
+  const box = {
     type: 'object',
-    ...(description === undefined ? undefined : { description }),
+    description,
     properties: { [key]: inner },
     required: [key],
     additionalProperties: false,
-    ...($defs === undefined ? undefined : { $defs }),
-    ...(definitions === undefined ? undefined : { definitions }),
+    $defs,
+    definitions,
   }
-  return wrapping({ schema: inner }, key, reading.made(schema, root))
+  const said = Object.entries(box).filter(([, content]) => content !== undefined)
+  return wrapping({ schema: inner }, key, made(Object.fromEntries(said), root))
 }
 
 /** Renames the properties of the root whose names are refused. */
-function named(whole: Lowered, { names }: Leniency, reading: Reading): Lowered {
-  const { schema } = whole
-  const properties = fieldsOf(schema['properties'])
-  const refused = Object.keys(properties).filter((name) => names?.test(name) === false)
-  if (refused.length === 0) return whole
-  const taken = new Set(Object.keys(properties))
-  const to = new Map<string, string>()
-  for (const name of refused) {
-    const fresh = renamed(name, taken)
-    taken.add(fresh)
-    to.set(name, fresh)
-    reading.lose(properties[name] as Node, 'properties', 'renamed', fresh)
-  }
-  const from = new Map([...to].map(([name, fresh]) => [fresh, name]))
-  const rename = (value: unknown, by: ReadonlyMap<string, string>): unknown =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? objectOf(Object.entries(value).map(([key, item]) => [freshKey(key, value, by), item]))
-      : value
-  const renamedFields = Object.entries(properties).map(([name, field]): [string, unknown] => {
-    const fresh = to.get(name)
-    if (fresh === undefined) return [name, field]
-    const description = describe((field as Node)['description'], [`Stands for ${JSON.stringify(name)}.`])
-    return [fresh, { ...(field as Node), description }]
+function named(whole: Lowered, { names }: Leniency, { lose }: Reading): Lowered {
+  const properties = fieldsOf(whole.schema['properties'])
+  const fresh = namesBeside(Object.keys(properties))
+  const fields = Object.entries(properties).map(([from, schema]): Field => {
+    if (names?.test(from) !== false) return { from, to: from, lowered: { schema } }
+    const to = fresh(plainName(from))
+    lose(schema, 'properties', 'renamed', to)
+    const description = describe(schema['description'], standsFor(from))
+    return { from, to, lowered: { schema: { ...schema, description } } }
   })
+  const way = wayOf(fields)
+  if (way === undefined) return whole
+  const to = new Map(fields.map((field) => [field.from, field]))
+  const required = listOf<string>(whole.schema['required']).map((name) => to.get(name)?.to ?? name)
   return {
     schema: {
-      ...schema,
-      properties: objectOf(renamedFields),
-      ...(schema['required'] === undefined
-        ? undefined
-        : { required: listOf(schema['required']).map((name) => to.get(name as string) ?? name) }),
+      ...whole.schema,
+      properties: Object.fromEntries(fields.map((field) => [field.to, field.lowered.schema])),
+      ...(required.length === 0 ? undefined : { required }),
     },
-    up: (value) => rename(value, from),
-    down: (value) => rename(value, to),
+    way,
   }
-}
-
-/** Returns the other name of a key, unless the value has that one too. */
-function freshKey(key: string, value: object, by: ReadonlyMap<string, string>): string {
-  const fresh = by.get(key)
-  return fresh === undefined || Object.hasOwn(value, fresh) ? key : fresh
 }

@@ -1,35 +1,32 @@
 import { isOn, type Reading, type Stack } from './compiler.ts'
-import { fieldsOf, isSame, listOf, NoValue, objectOf, type Node } from './schema.ts'
+import { isSame, listOf, NoValue, type Node } from './schema.ts'
 import { sentenceOf } from './words.ts'
 
 /** Keywords that constrain nothing. */
-export const annotations: ReadonlySet<string> = new Set(
-  (
-    '$schema $id $comment $anchor $defs definitions title description default examples deprecated readOnly writeOnly ' +
-    'nullable'
-  ).split(' '),
-)
+export const annotation: RegExp =
+  /^(?:\$schema|\$id|\$comment|\$anchor|\$defs|definitions|title|description|default|examples|deprecated|readOnly|writeOnly|nullable)$/
 
 /** A schema without `allOf` and `$ref`. */
 interface Flat {
   readonly node: Node
-  /** What could not be merged. */
-  readonly words: readonly string[]
   /** With the schemas that were merged. */
   readonly stack: Stack
   /** Whether a schema contains itself, so that no end of merging is in sight. */
   readonly isCycle: boolean
 }
 
-/** Merges `allOf`, and the target of a `$ref`, with the keywords beside it. The result takes all that the schema takes. */
-export function flatten(given: Node, reading: Reading, outer: Stack | undefined): Flat {
-  const words: string[] = []
+/**
+ * Merges `allOf`, and the target of a `$ref`, with the keywords beside it. The result takes all that the schema takes.
+ *
+ * @param words Gets what cannot be merged.
+ */
+export function flatten(given: Node, words: string[], reading: Reading, outer: Stack | undefined): Flat {
   const merged: Node[] = []
   let isCycle = false
   const node = flat(given)
   let stack: Stack = { node: given, outer }
   for (const part of merged) stack = { node: part, outer: stack }
-  return { node, words, stack, isCycle }
+  return { node, stack, isCycle }
 
   function flat(one: Node): Node {
     reading.count()
@@ -42,7 +39,7 @@ export function flatten(given: Node, reading: Reading, outer: Stack | undefined)
   }
 
   function add(whole: Node, part: Node, place: Node, keyword: string): Node {
-    if (reading.booleanOf(part) === false) throw new NoValue('no value fits it')
+    if (reading.booleanOf(part) === false) throw new NoValue()
     if (part === given || merged.includes(part)) return whole // it says again what is merged already
     if (isOn(outer, part)) {
       isCycle = true
@@ -54,85 +51,52 @@ export function flatten(given: Node, reading: Reading, outer: Stack | undefined)
   }
 
   function merge(one: Node, other: Node, place: Node): Node {
-    const both = new Map<string, unknown>(Object.entries(one))
-    for (const [keyword, value] of Object.entries(other)) {
-      const known = both.get(keyword)
-      if (known === undefined) both.set(keyword, value)
-      else if (!annotations.has(keyword) && !isSame(known, value)) both.set(keyword, mergeValues(keyword, known, value))
-    }
-    return reading.made(objectOf(both), place)
-
-    function mergeValues(keyword: string, a: unknown, b: unknown): unknown {
-      switch (keyword) {
-        case 'properties':
-        case 'patternProperties':
-          return mergeFields(fieldsOf(a), fieldsOf(b))
-        case 'items':
-        case 'additionalProperties':
-        case 'unevaluatedProperties':
-        case 'propertyNames':
-          return mergeSchemas(a as Node, b as Node)
-        case 'prefixItems': {
-          const [longer, shorter] = [listOf(a), listOf(b)].toSorted((x, y) => y.length - x.length) as [Node[], Node[]]
-          return longer.map((item, index) => {
-            const twin = shorter[index]
-            return twin === undefined ? item : mergeSchemas(item, twin)
-          })
-        }
-        case 'required':
-          return [...new Set([...listOf(a), ...listOf(b)])]
-        case 'enum':
-          return listOf(a).filter((item) => listOf(b).some((twin) => isSame(item, twin)))
-        case 'const':
-          throw new NoValue('no value fits it')
-        case 'type':
-          return mergeTypes(listOf(a), listOf(b))
-        case 'uniqueItems':
-          return true
-        case 'minimum':
-        case 'exclusiveMinimum':
-        case 'minLength':
-        case 'minItems':
-        case 'minProperties':
-          return Math.max(a as number, b as number)
-        case 'maximum':
-        case 'exclusiveMaximum':
-        case 'maxLength':
-        case 'maxItems':
-        case 'maxProperties':
-          return Math.min(a as number, b as number)
-        default: {
-          const sentence = sentenceOf(keyword, b)
-          words.push(sentence)
-          reading.lose(place, keyword, sentence === '' ? 'dropped' : 'in words', sentence)
-          return a
-        }
-      }
-    }
+    const both = joined(one, other, (known, value, keyword) =>
+      annotation.test(keyword) || isSame(known, value) ? known : mergeValues(keyword, known, value, place),
+    )
+    return reading.made(both, place)
   }
 
-  function mergeSchemas(one: Node, other: Node): Node {
-    return reading.booleanOf(one) === false
-      ? one
-      : reading.booleanOf(other) === false
-        ? other
-        : reading.made({ allOf: [one, other] }, one)
+  function mergeValues(keyword: string, a: unknown, b: unknown, place: Node): unknown {
+    const [some, others] = [listOf(a), listOf(b)]
+    if (/^(?:properties|patternProperties)$/.test(keyword)) return joined(a as Node, b as Node, mergeSchemas)
+    if (/^(?:items|(?:additional|unevaluated)Properties|propertyNames)$/.test(keyword)) return mergeSchemas(a, b)
+    if (keyword === 'prefixItems') return Object.values(joined(some as never, others as never, mergeSchemas))
+    if (keyword === 'required') return [...new Set([...some, ...others])]
+    if (keyword === 'enum') {
+      const known = new Set(others.map((item) => JSON.stringify(item)))
+      return some.filter((item) => known.has(JSON.stringify(item)))
+    }
+    if (keyword === 'const') throw new NoValue()
+    if (keyword === 'type') return mergeTypes(some, others)
+    if (keyword === 'uniqueItems') return true
+    if (/^(?:minimum|exclusiveMinimum|min(?:Length|Items|Properties))$/.test(keyword))
+      return Math.max(Number(a), Number(b))
+    if (/^(?:maximum|exclusiveMaximum|max(?:Length|Items|Properties))$/.test(keyword))
+      return Math.min(Number(a), Number(b))
+    reading.tell(place, keyword, words, sentenceOf(keyword, b))
+    return a
   }
 
-  function mergeFields(one: Node, other: Node): Node {
-    const both = new Map<string, unknown>(Object.entries(one))
-    for (const [name, schema] of Object.entries(other)) {
-      const known = both.get(name)
-      both.set(name, known === undefined ? schema : mergeSchemas(known as Node, schema as Node))
-    }
-    return objectOf(both)
+  function mergeSchemas(one: unknown, other: unknown): unknown {
+    if (reading.booleanOf(one as Node) === false) return one
+    return reading.booleanOf(other as Node) === false ? other : reading.made({ allOf: [one, other] }, one as Node)
   }
+}
+
+/** Returns the members of both. `merge` decides what stands under a key of both. */
+function joined(one: Node, other: Node, merge: (a: unknown, b: unknown, key: string) => unknown): Node {
+  const both = new Map(Object.entries(one))
+  for (const [key, value] of Object.entries(other)) {
+    both.set(key, both.has(key) ? merge(both.get(key), value, key) : value)
+  }
+  return Object.fromEntries(both)
 }
 
 function mergeTypes(one: readonly unknown[], other: readonly unknown[]): unknown {
   const takes = (types: readonly unknown[], type: unknown): boolean =>
     types.includes(type) || (type === 'integer' && types.includes('number'))
   const both = [...new Set([...one, ...other])].filter((type) => takes(one, type) && takes(other, type))
-  if (both.length === 0) throw new NoValue('no value fits it')
+  if (both.length === 0) throw new NoValue()
   return both.length === 1 ? both[0] : both
 }

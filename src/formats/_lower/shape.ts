@@ -1,6 +1,6 @@
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
-import { fieldsOf, isOf, isSame, listOf, type Node, type Scope } from './schema.ts'
+import { fieldsOf, isOf, listOf, type Node, type Scope } from './schema.ts'
 
 // The shape of lowered schemas: types, constants, and which fields there are. Patterns are never run.
 
@@ -11,7 +11,7 @@ const mostSteps = 2_000
 
 /** Returns the schemas of an `anyOf`, or the schema itself. */
 export function branchesOf(schema: Node): readonly Node[] {
-  return schema['anyOf'] === undefined ? [schema] : (listOf(schema['anyOf']) as Node[])
+  return schema['anyOf'] === undefined ? [schema] : listOf<Node>(schema['anyOf'])
 }
 
 /** Returns the names of the fields of a schema and of its branches. */
@@ -27,13 +27,8 @@ export function takesNull(schema: Node, definitions: Definitions): boolean {
     return found === undefined || takesNull(found, definitions)
   }
   if (schema['anyOf'] !== undefined) return branchesOf(schema).some((branch) => takesNull(branch, definitions))
-  const values = schema['enum']
-  const allows = values === undefined || listOf(values).includes(null)
-  return (
-    allows &&
-    !Object.hasOwn(schema, 'const') &&
-    (schema['type'] === undefined || listOf(schema['type']).includes('null'))
-  )
+  const isTyped = schema['type'] === undefined || listOf(schema['type']).includes('null')
+  return isTyped && constantsOf(schema)?.includes(null) !== false
 }
 
 /**
@@ -47,38 +42,35 @@ export function mayMeet(one: Node, other: Node, definitions: Definitions, left =
     [one, other],
     [other, one],
   ] as const) {
-    if (Object.hasOwn(a, '$ref')) {
-      const found = definitions.definitionOf(a)
-      return found === undefined || meet(found, b)
-    }
+    if (!Object.hasOwn(a, '$ref')) continue
+    const found = definitions.definitionOf(a)
+    return found === undefined || meet(found, b)
   }
   if (one['nullable'] === true && other['nullable'] === true) return true
   if (one['anyOf'] !== undefined) return branchesOf(one).some((branch) => meet(branch, other))
-  if (other['anyOf'] !== undefined) return branchesOf(other).some((branch) => meet(one, branch))
+  if (other['anyOf'] !== undefined) return meet(other, one)
   if (one['type'] === undefined || other['type'] === undefined) return true
-  const types = commonTypes(one['type'], other['type'])
-  if (types.length === 0) return false
-  const [values, others] = [constantsOf(one), constantsOf(other)]
-  if (values !== undefined && others !== undefined) {
-    return values.some((value) => others.some((twin) => isSame(twin, value)))
-  }
-  if (types.length > 1 || types[0] !== 'object') return true
+  const [types, others] = [typesOf(one), typesOf(other)]
+  const common = types.filter((type) => others.includes(type))
+  if (common.length === 0) return false
+  const [values, twins] = [constantsOf(one), constantsOf(other)]
+  if (values !== undefined && twins !== undefined) return values.some((value) => twins.includes(value))
+  if (common.length > 1 || common[0] !== 'object') return true
   if (lacks(one, other) || lacks(other, one)) return false
-  const [fields, twins] = [fieldsOf(one['properties']), fieldsOf(other['properties'])]
-  return listOf(one['required']).every((name) => {
-    const [field, twin] = [fields[name as string], twins[name as string]]
-    const isInBoth = listOf(other['required']).includes(name) && isObject(field) && isObject(twin)
-    return !isInBoth || meet(field, twin)
+  const [fields, more] = [fieldsOf(one['properties']), fieldsOf(other['properties'])]
+  const required = listOf(other['required'])
+  return listOf<string>(one['required']).every((name) => {
+    const [field, twin] = [fields[name], more[name]]
+    return !required.includes(name) || !isObject(field) || !isObject(twin) || meet(field, twin)
   })
 }
 
-function commonTypes(one: unknown, other: unknown): unknown[] {
-  const [a, b] = [listOf(one), listOf(other)]
-  const isNumeric = (types: readonly unknown[]): boolean => types.includes('number') || types.includes('integer')
-  const common = a.filter((type) => b.includes(type) && type !== 'number' && type !== 'integer')
-  return isNumeric(a) && isNumeric(b) ? [...common, 'number'] : common
+/** Returns the types of a schema. Whole numbers are numbers. */
+function typesOf(schema: Node): string[] {
+  return [...new Set(listOf<string>(schema['type']).map((type) => (type === 'integer' ? 'number' : type)))]
 }
 
+/** Returns the only values of a schema, which are scalars. */
 function constantsOf(schema: Node): readonly unknown[] | undefined {
   if (Object.hasOwn(schema, 'const')) return [schema['const']]
   return schema['enum'] === undefined ? undefined : listOf(schema['enum'])
@@ -114,19 +106,19 @@ export function fits(schema: Node, value: unknown, definitions: Definitions, sco
     const types = listOf(one['type'])
     if (types.length > 0 && !types.some((type) => isOf(type, of))) return false
     const values = constantsOf(one)
-    if (values !== undefined && !values.some((value_) => isSame(value_, of))) return false
+    if (values?.includes(of) === false) return false
     if (isWhole && Array.isArray(of)) return checkItems(one, of)
     return !isObject(of) || checkFields(one, of)
   }
 
   function checkFields(one: Node, of: Node): boolean {
     const fields = fieldsOf(one['properties'])
-    const required = listOf(one['required'])
+    const required = new Set(listOf<string>(one['required']))
     const rest = one['additionalProperties']
-    if (required.some((name) => !Object.hasOwn(of, name as string))) return false
+    if ([...required].some((name) => !Object.hasOwn(of, name))) return false
     return Object.keys(of).every((name) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-      if (isObject(field)) return (!isWhole && !required.includes(name)) || check(field, of[name])
+      if (isObject(field)) return (!isWhole && !required.has(name)) || check(field, of[name])
       return rest !== false && (!isWhole || !isObject(rest) || check(rest, of[name]))
     })
   }

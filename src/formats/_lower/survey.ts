@@ -58,7 +58,12 @@ export function survey(root: unknown): Survey {
   const booleans = new WeakMap<Node, boolean>()
   const places = new Map<string, Node>()
   const tuples: Node[] = []
-  return { root: schema(root, '', 0), pointers, booleans, places, tuples }
+  let inside: string | undefined
+  let refers = false
+  const whole = schema(root, '', 0)
+  if (inside !== undefined && refers)
+    throw new Refusal(`it has an $id inside${at(inside)}, from which a $ref may start`)
+  return { root: whole, pointers, booleans, places, tuples }
 
   function schema(given: unknown, pointer: string, depth: number): Node {
     if (!isObject(given) && typeof given !== 'boolean') throw new Refusal(`it is no schema${at(pointer)}`)
@@ -72,7 +77,8 @@ export function survey(root: unknown): Survey {
     } else {
       const isTuple = Array.isArray(given['items'])
       if (isTuple) tuples.push(made)
-      if (pointer !== '' && typeof given['$id'] === 'string') throw new Refusal(`it has an $id inside${at(pointer)}`)
+      if (pointer !== '' && typeof given['$id'] === 'string') inside = pointer
+      if (given['$ref'] !== undefined) refers = true
       for (const [keyword, value] of Object.entries(given)) {
         if (keyword === 'additionalItems' && !isTuple) continue // it means nothing without a tuple
         const name = isTuple && keyword === 'items' ? 'prefixItems' : keyword === 'additionalItems' ? 'items' : keyword

@@ -1,23 +1,21 @@
 import { canonicalize } from '../../index.ts'
+import { isObject } from '../_read.ts'
 import type { Compiler, Stack } from './compiler.ts'
-import { annotations } from './merge.ts'
-import { through, wrapping } from './object.ts'
-import { freshName, listOf, NoValue, textOf, type Lowered, type Node, type Scope } from './schema.ts'
+import { annotation } from './merge.ts'
+import { freshName, listOf, NoValue, through, type Lowered, type Node } from './schema.ts'
 import { fits, mayMeet, namesOf } from './shape.ts'
-import { constants, described, nullable, scalar } from './value.ts'
+import { boxOf, constants, described, nullable, scalar, wrapping } from './value.ts'
+import { describe } from './words.ts'
 
-const refinements = new Set(
-  'required not if then else dependentRequired description title minProperties maxProperties'.split(' '),
-)
+const refinement = /^(?:required|not|if|then|else|dependentRequired|description|title|minProperties|maxProperties)$/
 
 /** Returns whether each choice only refines the fields that stand beside the union. */
-export function refines(node: Node, choices: readonly Node[]): boolean {
-  const properties = node['properties']
-  if (typeof properties !== 'object' || properties === null) return false
+export function refines({ properties }: Node, choices: readonly Node[]): boolean {
+  if (!isObject(properties)) return false
   return choices.every((choice) =>
     Object.entries(choice).every(
       ([keyword, content]) =>
-        refinements.has(keyword) ||
+        refinement.test(keyword) ||
         (keyword === 'type' && content === 'object') ||
         (keyword === 'properties' && Object.keys(content as Node).every((name) => Object.hasOwn(properties, name))),
     ),
@@ -32,23 +30,23 @@ export function union(
   words: string[],
   compiler: Compiler,
 ): Lowered {
-  const { lose, booleanOf } = compiler
-  const { [keyword]: choices, ...beside } = node
-  const isTyped = (listOf(choices) as Node[]).every(({ type }) => type !== undefined && type === beside['type'])
-  const shared = Object.entries(beside).filter(([name]) => !annotations.has(name) && !(isTyped && name === 'type'))
+  const { lose, booleanOf, made } = compiler
+  const { [keyword]: given, ...beside } = node
+  const choices = listOf<Node>(given)
+  const isTyped = choices.every(({ type }) => type !== undefined && type === beside['type'])
+  const shared = Object.entries(beside).filter(([name]) => !annotation.test(name) && !(isTyped && name === 'type'))
   for (const [name] of shared) lose(node, name, 'inlined')
   if (keyword === 'oneOf') lose(node, 'oneOf', 'widened', 'anyOf')
-  const branches = (listOf(choices) as Node[]).filter((branch) => booleanOf(branch) !== false)
-  const isNull = (branch: Node): boolean => onlyNull(branch) && shared.length === 0
-  const others = branches.filter((branch) => !isNull(branch))
+  const branches = choices.filter((branch) => booleanOf(branch) !== false)
+  const others = branches.filter((branch) => shared.length > 0 || !isNull(branch))
   const hasNull = others.length < branches.length
-  if (others.length === 0 && hasNull) return scalar(compiler.made({}, node), 'null', words, compiler)
-  if (shared.length === 0 && others.length > 1 && others.every(isConstant)) return listed(others, hasNull)
+  if (others.length === 0 && hasNull) return scalar(made({}, node), 'null', words, compiler)
+  if (shared.length === 0 && others.length > 1 && others.every(isConstant)) return constantsOf()
   const lowered: Lowered[] = []
   for (const branch of others) {
-    const whole = shared.length === 0 ? branch : merged(branch)
+    const both = { allOf: [branch, made(Object.fromEntries(shared), node)] }
     try {
-      lowered.push(compiler.lower(whole, stack))
+      lowered.push(compiler.lower(shared.length === 0 ? branch : made(both, branch), stack))
     } catch (error) {
       if (!(error instanceof NoValue)) throw error
       lose(branch, keyword, 'dropped')
@@ -56,66 +54,53 @@ export function union(
   }
   return unionOf(node, lowered, hasNull, compiler)
 
-  function merged(branch: Node): Node {
-    return compiler.made({ allOf: [branch, compiler.made(Object.fromEntries(shared), node)] }, branch)
-  }
-
   /** Constants, each with its description, are one list. */
-  function listed(all: readonly Node[], takesNull: boolean): Lowered {
+  function constantsOf(): Lowered {
     lose(node, keyword, 'widened', 'enum')
-    for (const { const: value, description } of all) {
+    for (const { const: value, description } of others) {
       if (typeof description === 'string') words.push(`${JSON.stringify(value)}: ${description}`)
     }
-    const made = compiler.made({ enum: all.map((branch) => branch['const']) }, node)
-    const { branches: some, takesNull: hasNullToo } = constants(made, words, compiler)
-    return unionOf(node, some, takesNull || hasNullToo, compiler)
+    const list = made({ enum: others.map((branch) => branch['const']) }, node)
+    const { branches: some, takesNull } = constants(list, words, compiler)
+    return unionOf(node, some, hasNull || takesNull, compiler)
   }
 }
 
-function onlyNull(branch: Node): boolean {
+function isNull(branch: Node): boolean {
   return Object.keys(branch).length === 1 && (branch['type'] === 'null' || branch['const'] === null)
 }
 
 function isConstant(branch: Node): boolean {
-  const { const: value, type: _type, description: _description, title: _title, ...others } = branch
-  return (
-    Object.hasOwn(branch, 'const') && (typeof value !== 'object' || value === null) && Object.keys(others).length === 0
-  )
+  const isPlain = Object.keys(branch).every((keyword) => /^(?:const|type|description|title)$/.test(keyword))
+  return isPlain && Object.hasOwn(branch, 'const') && (typeof branch['const'] !== 'object' || branch['const'] === null)
 }
 
 /** Returns a union of lowered schemas, of which each value can be told apart. */
 export function unionOf(node: Node, given: readonly Lowered[], hasNull: boolean, compiler: Compiler): Lowered {
-  if (given.length === 0) throw new NoValue('no value fits it')
   const branches = tagged(node, given, compiler)
   const [only] = branches
-  if (branches.length === 1 && only !== undefined) {
-    return hasNull ? orNull(only) : only
-  }
-  const accepts = (schema: Node, value: unknown, scope: Scope): boolean =>
-    scope.accepts === undefined ? fits(schema, value, compiler, scope, true) : scope.accepts(schema, value)
-  const hasWays = branches.some(({ up }) => up !== undefined)
-  const whole: Lowered = {
-    schema: { anyOf: branches.map(({ schema }) => schema) },
-    ...(hasWays && {
-      up: (value, scope) => {
-        const branch = branches.find(({ schema, up }) => up !== undefined && fits(schema, value, compiler, scope))
-        return through(branch?.up, value, scope)
-      },
-      down: (value, scope) => {
-        for (const { schema, up, down } of branches) {
-          const sunk = through(down, value, scope)
-          // A list of another branch could be taken for the pairs of this one.
-          const isBack = canonicalize(through(up, sunk, scope)) === canonicalize(value)
-          if (isBack && accepts(schema, sunk, scope)) return sunk
-        }
-        return value
-      },
-    }),
-  }
-  return hasNull ? orNull(whole) : whole
+  if (only === undefined) throw new NoValue()
+  const whole = branches.length === 1 ? only : { schema: { anyOf: branches.map(({ schema }) => schema) }, way: wayOf() }
+  return hasNull ? nullable(whole, compiler) : whole
 
-  function orNull(lowered: Lowered): Lowered {
-    return nullable(lowered, compiler)
+  function wayOf(): Lowered['way'] {
+    if (branches.every(({ way }) => way === undefined)) return undefined
+    return (value, isUp, scope) => {
+      scope.steps -= 1
+      if (scope.steps < 0) throw new RangeError('The value is too large.')
+      if (isUp) {
+        const branch = branches.find(({ schema, way }) => way !== undefined && fits(schema, value, compiler, scope))
+        return through(branch?.way, value, isUp, scope)
+      }
+      const { accepts = (schema: Node, sunk: unknown) => fits(schema, sunk, compiler, scope, true) } = scope
+      for (const { schema, way } of branches) {
+        const sunk = through(way, value, false, scope)
+        // A list of another branch could be taken for the pairs of this one.
+        const isBack = canonicalize(through(way, sunk, true, scope)) === canonicalize(value)
+        if (isBack && accepts(schema, sunk)) return sunk
+      }
+      return value
+    }
   }
 }
 
@@ -124,33 +109,23 @@ export function unionOf(node: Node, given: readonly Lowered[], hasNull: boolean,
  * unless it could take a wrapped one.
  */
 function tagged(node: Node, branches: readonly Lowered[], compiler: Compiler): readonly Lowered[] {
-  const meets = (one: Lowered, other: Lowered): boolean => mayMeet(one.schema, other.schema, compiler)
-  const isTagged = branches.map(
-    (branch) => branch.up !== undefined && branches.some((other) => other !== branch && meets(branch, other)),
-  )
   const names = new Set(branches.flatMap(({ schema }) => [...namesOf(schema)]))
-  let made: readonly Lowered[] = []
+  const isMet = (one: Lowered, others: readonly Lowered[]): boolean =>
+    others.some((other) => other !== one && mayMeet(one.schema, other.schema, compiler))
+  const wrapped = new Map(branches.filter((one) => one.way && isMet(one, branches)).map((one) => [one, wrap(one)]))
   for (;;) {
-    made = branches.map((branch, index) => (isTagged[index] === true ? tag(branch, index) : branch))
-    const next = made.findIndex(
-      (branch, index) =>
-        isTagged[index] !== true &&
-        made.some((other, place) => isTagged[place] === true && mayMeet(branch.schema, other.schema, compiler)),
-    )
-    if (next < 0) break
-    isTagged[next] = true
+    const next = branches.find((one) => !wrapped.has(one) && isMet(one, [...wrapped.values()]))
+    if (next === undefined) break
+    wrapped.set(next, wrap(next))
   }
-  made.forEach((_, index) => {
-    if (isTagged[index] === true) compiler.lose(node, 'anyOf', 'wrapped', `option${index + 1}`)
+  return branches.map((branch, index) => {
+    if (wrapped.has(branch)) compiler.lose(node, 'anyOf', 'wrapped', `option${index + 1}`)
+    return wrapped.get(branch) ?? branch
   })
-  return made
 
-  function tag(lowered: Lowered, index: number): Lowered {
-    const key = freshName(`option${index + 1}`, names)
+  function wrap(lowered: Lowered): Lowered {
+    const key = freshName(`option${branches.indexOf(lowered) + 1}`, names)
     const { description, ...schema } = lowered.schema
-    const box = { type: 'object', properties: { [key]: schema }, required: [key], additionalProperties: false }
-    const { additionalProperties: _, ...open } = box
-    const wrapped = wrapping(lowered, key, compiler.dialect.keywords.has('additionalProperties') ? box : open)
-    return described(wrapped, textOf(description))
+    return described(wrapping(lowered, key, boxOf({ [key]: schema }, compiler)), describe(description))
   }
 }

@@ -6,9 +6,7 @@ import { openai, type OpenAiMessage } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { providers } from '../../../src/formats/_dialects.ts'
-import { lower } from '../../../src/formats/_lower/lower.ts'
-import { mend } from '../../../src/formats/_lower/lenient.ts'
+import { compile, dialectNamed } from './dialects.ts'
 import { faultsOf } from './rules.ts'
 
 function toolOf(inputSchema: JsonSchemaObject, options: object = {}): ToolDefinition {
@@ -109,13 +107,13 @@ describe('what providers refused of our definitions', () => {
 
 type Case = readonly [title: string, schema: JsonSchemaObject, lowered: unknown, losses: readonly string[]]
 
-const field = (schema: object): JsonSchemaObject => ({
+const field = (schema: object, name = 'a'): JsonSchemaObject => ({
   type: 'object',
-  properties: { a: schema },
-  required: ['a'],
+  properties: { [name]: schema },
+  required: [name],
   additionalProperties: false,
 })
-const closed = (schema: object): object => ({ ...field(schema), additionalProperties: false })
+const closed: (schema: object, name?: string) => object = field
 
 const cases: Readonly<Record<string, readonly Case[]>> = {
   openai: [
@@ -168,6 +166,12 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       ['/properties/a/items widened'],
     ],
     [
+      'an $id inside, which nothing refers to',
+      { ...field({ $id: 'https://example.com/a' }), anyOf: [{ required: ['a'] }] },
+      { ...field({ $id: 'https://example.com/a' }), description: 'Give at least one of: a.' },
+      ['/anyOf in words'],
+    ],
+    [
       'a root with conditions',
       { ...field({}), if: { required: ['a'] } },
       { ...field({}), if: { required: ['a'] } },
@@ -175,6 +179,18 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ],
   ],
   'openai-strict': [
+    [
+      'no fields',
+      { type: 'object', properties: {} },
+      { type: 'object', properties: {}, required: [], additionalProperties: false },
+      [' closed'],
+    ],
+    [
+      'fields of any name',
+      { type: 'object' },
+      closed({ type: 'string', description: 'JSON text of the value.' }, 'input'),
+      [' as text', '/type wrapped'],
+    ],
     [
       'bounds and formats',
       field({ type: 'integer', minimum: 1, format: 'int32' }),
@@ -377,12 +393,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
 }
 
 describe.each(Object.entries(cases))('in the dialect %s', (dialect, all) => {
-  const known = Object.values(providers).flatMap((provider) => [provider.usual, provider.strict])
-  const rules = known.find((one) => typeof one === 'object' && one.name === dialect)!
-
   test.each(all)('%s', (_, schema, expected, losses) => {
-    if (typeof rules === 'string') throw new Error('no rules')
-    const made = 'keywords' in rules ? lower({ ...schema }, rules) : mend({ ...schema }, rules)
+    const made = compile({ ...schema }, dialectNamed(dialect))
     expect(JSON.parse(JSON.stringify(made.schema))).toEqual(expected)
     expect(made.losses.map(({ pointer, done }) => `${pointer} ${done}`)).toEqual(losses)
     expect(faultsOf(JSON.parse(JSON.stringify(made.schema)), dialect)).toEqual([])
@@ -410,6 +422,10 @@ describe('a schema that cannot be strict', () => {
     ],
     [field({ $ref: 'https://example.com/schema' }), '$ref "https://example.com/schema" leads to no schema in it'],
     [field({ $ref: '#/$defs/nowhere' }), '$ref "#/$defs/nowhere" leads to no schema in it'],
+    [
+      { ...field({ $id: 'https://example.com/a', type: 'array', items: { $ref: '#/$defs/b' } }), $defs: { b: {} } },
+      'it has an $id inside at /properties/a, from which a $ref may start',
+    ],
     [field({ type: 'text' }), 'it is no schema at /properties/a/type'],
     [field({ minimum: '1' }), 'it is no schema at /properties/a/minimum'],
     [field({ allOf: [{ type: 'string' }, { type: 'integer' }] }), 'no value fits it'],
@@ -431,12 +447,34 @@ describe('a schema that cannot be strict', () => {
     expect(report?.refused).toMatch(/^it has more than 20000 schemas/)
   })
 
+  test('may have thousands of names that are alike, which are counted', () => {
+    const all = Array.from({ length: 3_000 }, (_, index) => index)
+    const schema = {
+      type: 'object',
+      properties: Object.fromEntries(all.map((index) => [`p${index}`, { $ref: `#/$defs/d${index}/properties/x` }])),
+      $defs: Object.fromEntries(all.map((index) => [`d${index}`, field({ type: 'string' }, 'x')])),
+    }
+    const made = compile(schema, dialectNamed('gemini')).schema['$defs'] as object
+    expect(Object.keys(made).slice(0, 3)).toEqual(['x', 'x_2', 'x_3'])
+    expect(Math.max(...Object.keys(made).map((name) => name.length))).toBe(6)
+    const strange = Object.fromEntries(all.map((index) => [String.fromCodePoint(0x4e00 + index), { type: 'string' }]))
+    const renamed = compile({ type: 'object', properties: strange }, dialectNamed('anthropic')).schema['properties']
+    expect(new Set(Object.keys(renamed as object)).size).toBe(3_000)
+  })
+
+  test('may have an enum of any length', () => {
+    const values = Array.from({ length: 50_000 }, (_, index) => `value ${index}`)
+    const both = { allOf: [{ enum: values }, { enum: values.toReversed() }] }
+    const { schema } = compile({ ...field(both) }, dialectNamed('xai'))
+    expect(schema).toMatchObject({ properties: { a: { type: 'string', enum: values } } })
+  })
+
   test('of parts in parts is merged, or refused soon', () => {
     let schema: JsonSchemaObject = { type: 'object', properties: { a: { type: 'string' } } }
     for (let level = 0; level < 14; level++) schema = { allOf: [schema, schema] }
-    const { losses, refused: why } = lower(
+    const { losses, refused: why } = compile(
       JSON.parse(JSON.stringify({ ...schema, type: 'object' })),
-      providers.xai.usual as never,
+      dialectNamed('xai'),
     )
     expect([losses.length > 0, why !== undefined]).toContain(true)
   })

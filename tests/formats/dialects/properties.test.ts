@@ -3,11 +3,9 @@ import * as fc from 'fast-check'
 import { canonicalize, computeCallId } from 'toolwright'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
-import { providers, type Dialect, type Leniency } from '../../../src/formats/_dialects.ts'
-import { mend } from '../../../src/formats/_lower/lenient.ts'
-import { lower } from '../../../src/formats/_lower/lower.ts'
-import { lift, sink } from '../../../src/formats/_lower/lift.ts'
 import type { LoweredSchema, Node } from '../../../src/formats/_lower/schema.ts'
+import { translate } from '../../../src/formats/_lower/translate.ts'
+import { compile, dialects as all } from './dialects.ts'
 import { faultsOf } from './rules.ts'
 import { garbage, roots } from './schemas.ts'
 
@@ -15,13 +13,11 @@ import { garbage, roots } from './schemas.ts'
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 300)
 const timeout = 6 * 3_600_000
 
-const all = Object.values(providers).flatMap(({ usual, strict }) =>
-  typeof strict === 'object' ? [usual, strict] : [usual],
-)
 // Generated schemas are beyond the limits of some. The table of cases has those.
-const dialects = [...new Map(all.map((dialect) => [dialect.name, { ...dialect, limits: {} }])).values()]
-const compile = (schema: Node, dialect: Dialect | Leniency): LoweredSchema =>
-  'keywords' in dialect ? lower(schema, dialect) : mend(schema, dialect)
+const dialects = all.map((dialect) => {
+  const unlimited: object = { ...dialect, limit: undefined }
+  return unlimited as typeof dialect
+})
 
 describe('a schema with values of its own', () => {
   test('is taken in every dialect, has room for every value, and gives each back with one callId', { timeout }, () => {
@@ -72,7 +68,7 @@ describe('a value', () => {
     const compiled = dialects.map((dialect) => compile(plain, dialect))
     fc.assert(
       fc.property(values, (value) => {
-        for (const made of compiled) expect(canonicalize(lift(made, value))).toBe(canonicalize(value))
+        for (const made of compiled) expect(canonicalize(translate(made, value, true))).toBe(canonicalize(value))
       }),
       { numRuns },
     )
@@ -94,8 +90,8 @@ describe('garbage', () => {
           counts[made.refused === undefined ? 'taken' : 'refused'] += 1
           if (made.losses.some(({ pointer }) => at(schema, pointer) === undefined))
             throw new Error('a pointer leads nowhere')
-          lift(made, value)
-          sink(made, value)
+          translate(made, value, true)
+          translate(made, value, false)
         }
       }),
       { numRuns: runs },
@@ -111,7 +107,7 @@ describe('garbage', () => {
     fc.assert(
       fc.property(roots, fc.jsonValue(), ([schema], value) => {
         for (const dialect of dialects) {
-          lift(compile(copyOf(schema), dialect), value)
+          translate(compile(copyOf(schema), dialect), value, true)
         }
       }),
       { numRuns },
@@ -132,13 +128,13 @@ function expectTaken(original: Node, { schema, losses }: LoweredSchema, dialect:
 function throughModel(made: LoweredSchema, value: unknown): unknown {
   const { $defs = {} } = made.schema
   const checks = new Map<Node, Check>()
-  const written = sink(made, value, (branch, given) => {
+  const written = translate(made, value, false, (branch, given) => {
     const check = checks.get(branch) ?? checkOf({ ...branch, $defs })
     checks.set(branch, check)
     return given !== undefined && check(given) === undefined
   })
   expectFit(made.schema, written)
-  return lift(made, copyOf(written as Node))
+  return translate(made, copyOf(written as Node), true)
 }
 
 /** Returns the issues of a value, or `undefined`. */

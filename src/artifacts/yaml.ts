@@ -7,6 +7,7 @@
 import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
+import { loadYaml, unreadable } from './_yaml.ts'
 
 /** How many aliases may stand for others, so that a short text cannot become a huge value. */
 const mostAliases = 100
@@ -57,9 +58,7 @@ export class YamlArtifact extends JsonArtifact {
     }
     const text = await this.asString()
     if (isTooDeep(text)) throw new ArtifactError(`The artifact is nested more than ${deepest} deep.`)
-    const { parseAllDocuments } = await import('yaml').catch((cause: unknown) => {
-      throw new ArtifactError('YAML needs the package yaml (npm install yaml).', { cause })
-    })
+    const { parseAllDocuments } = await loadYaml('YAML')
     try {
       const documents = parseAllDocuments(text, { schema: 'core', logLevel: 'error', prettyErrors: false })
       const values = documents.map((document): unknown => {
@@ -69,8 +68,7 @@ export class YamlArtifact extends JsonArtifact {
       })
       return values.length > 1 ? values : (values[0] ?? null)
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new ArtifactError(`The artifact cannot be read as YAML: ${reason.slice(0, 200)}`, { cause })
+      throw unreadable('The artifact', cause)
     }
   }
 }

@@ -1,4 +1,5 @@
-import { ArtifactError, type SpooledArtifact } from '../../index.ts'
+import type { SpooledArtifact } from '../../index.ts'
+import { loadYaml, unreadable } from '../_yaml.ts'
 
 const mostLines = 2_000
 const mostCharacters = 65_536
@@ -37,17 +38,10 @@ export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontM
  * @throws `E_ARTIFACT` if the text is not YAML, or the package `yaml` is not installed.
  */
 export async function readYaml(text: string): Promise<unknown> {
-  const { parse } = await import('yaml').catch((cause: unknown) => {
-    throw new ArtifactError('Front matter needs the package yaml (npm install yaml).', { cause })
-  })
+  const { parse } = await loadYaml('Front matter')
   try {
     return parse(text, { schema: 'core', maxAliasCount: 100, logLevel: 'error', prettyErrors: false }) as unknown
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    // Deno asks for a permission when the package reads an environment variable.
-    if ((cause as { readonly name?: unknown } | null)?.name === 'NotCapable') {
-      throw new ArtifactError(`The package yaml lacks a permission: ${reason.slice(0, 200)}`, { cause })
-    }
-    throw new ArtifactError(`The front matter cannot be read as YAML: ${reason.slice(0, 200)}`, { cause })
+    throw unreadable('The front matter', cause)
   }
 }

@@ -1,0 +1,22 @@
+import { ArtifactError } from '../index.ts'
+
+/**
+ * Loads the package `yaml`.
+ *
+ * @param what What needs it, as the beginning of a sentence.
+ * @throws `E_ARTIFACT` if it is not installed.
+ */
+export async function loadYaml(what: string): Promise<typeof import('yaml')> {
+  return import('yaml').catch((cause: unknown) => {
+    throw new ArtifactError(`${what} needs the package yaml (npm install yaml).`, { cause })
+  })
+}
+
+/** Makes the error of a text that the package `yaml` has refused. */
+export function unreadable(what: string, cause: unknown): ArtifactError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  // Deno asks for a permission when the package reads an environment variable.
+  const isForbidden = (cause as { readonly name?: unknown } | null)?.name === 'NotCapable'
+  const words = isForbidden ? 'The package yaml lacks a permission' : `${what} cannot be read as YAML`
+  return new ArtifactError(`${words}: ${reason.slice(0, 200)}`, { cause })
+}

@@ -1,0 +1,59 @@
+import { ArtifactError } from '../../index.ts'
+import { Pace } from '../_pace.ts'
+import { OutlineBuilder, type Outline } from './_outline.ts'
+import { bracesOf, sourceOf, type Acorn } from './_statements.ts'
+
+/**
+ * Reads the outline of a text: as a module, whose code is strict, or else as a script. Other tasks get turns meanwhile.
+ *
+ * @throws `E_ARTIFACT` if it is neither, or more than can be read.
+ */
+export async function readOutline(text: string): Promise<Outline> {
+  const acorn = await import('acorn').catch((cause: unknown) => {
+    throw new ArtifactError('ECMAScript needs the package acorn (npm install acorn).', { cause })
+  })
+  const pace = new Pace(Infinity, new AbortController().signal)
+  const braces = await bracesOf(acorn, text, pace)
+  const asModule = await outlineAs('module', text, { acorn, braces, pace })
+  if ('imports' in asModule) return asModule
+  const asScript = await outlineAs('script', text, { acorn, braces, pace })
+  if ('imports' in asScript) return asScript
+  // The reading that came further is the one that was meant.
+  const { line, cause } = asScript.cause.pos > asModule.cause.pos ? asScript : asModule
+  const reason = cause.message.replace(/ \(\d+:\d+\)$/, '').slice(0, 200)
+  throw new ArtifactError(
+    `The artifact cannot be read as ECMAScript; TypeScript and JSX are not read. Line ${line}: ${reason}.`,
+    { cause },
+  )
+}
+
+interface Failure {
+  /** Counted from 0. */
+  readonly line: number
+  readonly cause: SyntaxError & { readonly pos: number }
+}
+
+interface Reading {
+  readonly acorn: Acorn
+  readonly braces: ReadonlyMap<number, number>
+  readonly pace: Pace
+}
+
+async function outlineAs(
+  sourceType: 'module' | 'script',
+  text: string,
+  { acorn, braces, pace }: Reading,
+): Promise<Outline | Failure> {
+  const builder = new OutlineBuilder(text)
+  try {
+    return await builder.read(sourceOf(acorn, text, sourceType, braces), pace)
+  } catch (cause) {
+    // The parser and the engine's own patterns say it when the stack is full.
+    if (cause instanceof RangeError || (cause instanceof SyntaxError && /\bstack\b/.test(cause.message))) {
+      throw new ArtifactError('A statement of the artifact is nested too deeply to parse.', { cause })
+    }
+    if (!(cause instanceof SyntaxError)) throw cause
+    const failure = cause as Failure['cause']
+    return { line: builder.lineOf(failure.pos), cause: failure }
+  }
+}

@@ -36,23 +36,10 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
   const { root, network, readable, writable, protect, hasFilter, ripgrep } = walls
   const etc = [...ofEtc, ...(network ? ofEtcWithNetwork : [])].map((name) => `/etc/${name}`)
   return [
-    '--unshare-user',
-    '--unshare-pid',
-    '--unshare-ipc',
-    '--unshare-uts',
-    '--unshare-cgroup-try',
-    ...(network ? [] : ['--unshare-net']),
-    '--disable-userns',
-    '--die-with-parent',
-    '--new-session',
-    '--cap-drop',
-    'ALL',
+    ...namespaces(network),
     '--hostname',
     'sandbox',
-    '--ro-bind',
-    '/usr',
-    '/usr',
-    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap(topLevel),
+    ...programs(),
     ...etc.flatMap((path) => ['--ro-bind-try', path, path]),
     '--proc',
     '/proc',
@@ -74,6 +61,44 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
     directory,
     '--',
   ]
+}
+
+/** Returns the arguments of bwrap for a search: it sees programs and the root alone, and writes nothing. */
+export function searchArguments({ root, hasFilter, ripgrep }: Walls): string[] {
+  return [
+    ...namespaces(false),
+    ...programs(),
+    ...(ripgrep === undefined ? [] : ['--ro-bind', ripgrep, ripgrepInside]),
+    '--ro-bind',
+    root,
+    root,
+    '--remount-ro',
+    '/',
+    ...(hasFilter ? ['--seccomp', '3'] : []),
+    '--chdir',
+    root,
+    '--',
+  ]
+}
+
+function namespaces(network: boolean): string[] {
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...(network ? [] : ['--unshare-net']),
+    '--disable-userns',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+  ]
+}
+
+function programs(): string[] {
+  return ['--ro-bind', '/usr', '/usr', ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap(topLevel)]
 }
 
 function topLevel(name: string): string[] {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type BigIntStats } from 'node:fs'
 import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
-import { pathOf, type Owner, type Place, type Root } from './_root.ts'
+import { pathOf, readUpTo, type Found, type Owner, type Place, type Root } from './_root.ts'
 import type {
   FileAccess,
   FileContent,
@@ -41,7 +41,7 @@ export class RootFiles implements FileAccess {
   }
 
   readFile(path: string, options: ReadOptions = {}): Promise<FileContent> {
-    return this.#root.at(path, async (place) => {
+    return this.#root.find(path, async (place) => {
       const { found, stats } = regular(place, path)
       if (found === undefined || stats === undefined) throw missing(path)
       options.signal?.throwIfAborted()
@@ -77,7 +77,7 @@ export class RootFiles implements FileAccess {
 
   async stat(path: string): Promise<FileStatus | null> {
     try {
-      return await this.#root.at(path, statusOf)
+      return await this.#root.find(path, statusOf)
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
       throw error
@@ -95,7 +95,7 @@ export class RootFiles implements FileAccess {
   }
 }
 
-async function statusOf({ found, stats, name }: Place): Promise<FileStatus | null> {
+async function statusOf({ found, stats, name }: Found): Promise<FileStatus | null> {
   const known = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
   if (known === undefined) return null
   const kind = known.isFile() ? 'file' : known.isDirectory() ? 'directory' : 'other'
@@ -103,7 +103,7 @@ async function statusOf({ found, stats, name }: Place): Promise<FileStatus | nul
 }
 
 /** Refuses what is no regular file: nothing is opened that could wait or have an effect. */
-function regular({ found, stats, name }: Place, path: string): Pick<Place, 'found' | 'stats'> {
+function regular({ found, stats, name }: Found, path: string): Pick<Found, 'found' | 'stats'> {
   if (name === undefined || stats?.isDirectory())
     throw refusal(`${quoted(path)} is a directory.`, 'List it with fs_glob.')
   if (stats !== undefined && !stats.isFile()) throw refusal(`${quoted(path)} is no regular file but ${kindOf(stats)}.`)
@@ -134,15 +134,7 @@ async function rangeOf(handle: FileHandle, size: number, options: ReadOptions, p
       'Read a part of it.',
     )
   }
-  const bytes = new Uint8Array(end - start)
-  let filled = 0
-  while (filled < bytes.length) {
-    options.signal?.throwIfAborted()
-    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, start + filled)
-    if (bytesRead === 0) break // it has become shorter
-    filled += bytesRead
-  }
-  return bytes.subarray(0, filled)
+  return readUpTo(handle, end - start, start, options.signal)
 }
 
 /** Writes a new file beside the old one and gives it its name: a reader sees the whole old or the whole new one. */

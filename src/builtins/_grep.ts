@@ -9,6 +9,8 @@ const largestFile = 1_048_576
 const longestLine = 65_536
 /** Characters that are tried at once, to tell that no line of them matches. */
 const longestQuick = 131_072
+/** Characters times the steps of a pattern that are tried at once. */
+const quickWork = 4_000_000
 /** How long the event loop may be kept, in milliseconds. */
 const longestTurn = 15
 
@@ -29,9 +31,10 @@ export async function* searchFiles(
   const matches = query.glob === undefined ? undefined : await globTest(query.glob, true)
   const onLimit = (): void => limits.note('Only the first 100,000 files and directories were searched.')
   const { signal, hidden } = query
+  const decoder = new TextDecoder()
   let bytes = 0
   let skipped = 0
-  for await (const { path, size } of files.walk(query.path, { hidden, matches, onLimit, signal })) {
+  for await (const { path, size, read } of files.walk(query.path, { hidden, matches, onLimit, signal })) {
     if (size > largestFile) {
       skipped++
       continue
@@ -40,11 +43,15 @@ export async function* searchFiles(
       limits.note('The search was ended before it had seen all files: search in fewer.')
       break
     }
-    const file = await files.readFile(path, { end: largestFile, signal }).catch(() => undefined)
-    if (file === undefined || binaryKind(file.bytes) !== undefined) continue
-    yield* matchesIn(path, new TextDecoder().decode(file.bytes), test, query, limits)
+    const content = await (read?.(largestFile) ?? bytesOf(files, path, signal)).catch(() => undefined)
+    if (content === undefined || binaryKind(content) !== undefined) continue
+    yield* matchesIn(path, decoder.decode(content), test, query, limits)
   }
   if (skipped > 0) limits.note(`${skipped} larger than 1 MiB were not searched.`)
+}
+
+async function bytesOf(files: FileAccess, path: string, signal?: AbortSignal): Promise<Uint8Array> {
+  return (await files.readFile(path, { end: largestFile, signal })).bytes
 }
 
 interface LineTest {
@@ -63,7 +70,8 @@ async function testOf({ pattern, ignoreCase }: SearchQuery): Promise<LineTest> {
   // What means the ends of the text, and not those of a line, is tried line by line alone.
   if (/\\[AzZ]|\(\?[a-zA-Z]*-/.test(pattern)) return test
   const whole = await compiled(`(?m)${pattern}`, { ignoreCase })
-  const quick = (text: string): boolean => text.length > longestQuick || text.includes('\r') || whole.test(text)
+  const most = Math.min(longestQuick, quickWork / whole.programSize())
+  const quick = (text: string): boolean => text.length > most || text.includes('\r') || whole.test(text)
   return Object.assign(test, { quick })
 }
 

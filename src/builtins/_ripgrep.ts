@@ -63,11 +63,12 @@ function argumentsOf({ pattern, ignoreCase, path, glob, hidden, context }: Searc
   return [
     ...always,
     ...(hidden ? ['--no-ignore'] : ['--no-ignore-dot', '--glob', '!node_modules']),
-    ...(glob === undefined ? [] : ['--glob', glob]),
+    // A glob that began with `!` would leave out what it matches.
+    ...(glob === undefined ? [] : ['--glob', glob.replace(/^!/, '\\!')]),
     ...(ignoreCase ? ['--ignore-case'] : []),
     ...(context > 0 ? ['--context', String(context)] : []),
     '-e',
-    pattern,
+    pattern.replaceAll('\0', '\\x00'), // an argument has no NUL
     '--',
     path,
   ]

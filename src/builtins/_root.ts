@@ -8,8 +8,8 @@ import { codeOf, failureOf, quoted, refusal } from './_words.ts'
 
 /** A descriptor that only names a place: it cannot be read, and opening it has no effect on devices and pipes. */
 const pathOnly = 0o10000000
-const asDirectory = pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
-const asAnything = pathOnly | constants.O_NOFOLLOW
+export const asDirectory: number = pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
+export const asAnything: number = pathOnly | constants.O_NOFOLLOW
 const mostLinks = 40
 const deepest = 256
 
@@ -24,15 +24,19 @@ interface Step {
   readonly name: string
 }
 
-/** Where a path leads: a name in a directory that is held open. */
-export interface Place {
-  /** The directories from the root to the one that holds the name. */
-  readonly steps: readonly Step[]
-  /** `undefined` if the path is that of the last step itself. */
+/** What a path leads to. */
+export interface Found {
+  /** The last name; `undefined` if the path is that of a directory itself. */
   readonly name: string | undefined
   /** What has the name, opened without an effect; `undefined` if there is none. */
   readonly found: FileHandle | undefined
   readonly stats: BigIntStats | undefined
+}
+
+/** Where a path leads: a name in a directory that is held open. */
+export interface Place extends Found {
+  /** The directories from the root to the one that holds the name. */
+  readonly steps: readonly Step[]
   /** The names from the root, without links. */
   readonly names: readonly string[]
   /** Returns the path of the name, or of another one beside it, through the descriptor of the directory. */
@@ -47,6 +51,24 @@ export function pathIn(directory: FileHandle, name: string): string {
 /** The path that opens what a descriptor names. */
 export function pathOf(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`
+}
+
+/** Returns bytes of an open file, or fewer if it ends before. */
+export async function readUpTo(
+  file: FileHandle,
+  length: number,
+  start: number = 0,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length)
+  let filled = 0
+  while (filled < length) {
+    signal?.throwIfAborted()
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
 }
 
 /**
@@ -88,6 +110,40 @@ export class Root {
 
   close(): Promise<void> {
     return this.#handle.close()
+  }
+
+  /** Finds what a path leads to, and calls `use` with it. Makes nothing. The descriptors are closed afterwards. */
+  async find<Value>(path: string, use: (found: Found) => Promise<Value>): Promise<Value> {
+    const direct = await this.#direct(namesOf(path, this.#paths))
+    if (direct === undefined) return this.at(path, use)
+    try {
+      return await use(direct)
+    } catch (error) {
+      throw failureOf(error, path)
+    } finally {
+      await direct.found?.close()
+    }
+  }
+
+  /**
+   * Opens a path in one step, without an effect. Afterwards the kernel tells where it led: that is another path if a link was
+   * on the way. Returns `undefined` unless it is exactly the path below the root; then it has to be walked.
+   */
+  async #direct(names: readonly string[]): Promise<Found | undefined> {
+    const name = names.at(-1)
+    if (name === undefined || name === '.' || names.length > deepest) return undefined
+    const path = names.join('/')
+    const found = await open(pathIn(this.#handle, path), asAnything).catch(() => undefined)
+    if (found === undefined) return undefined
+    try {
+      const stats = await found.stat({ bigint: true })
+      if (!stats.isSymbolicLink() && (await readlink(pathOf(found))) === `${this.path}/${path}`)
+        return { found, stats, name }
+    } catch {
+      // it has gone: the walk tells
+    }
+    await found.close()
+    return undefined
   }
 
   /**

@@ -135,7 +135,9 @@ async function grep(sandbox: Sandbox, files: FileAccess, input: GrepInput, { sig
     context: mode === 'content' ? (input.context ?? 0) : 0,
     signal,
   }
-  await compiled(query.pattern) // one syntax, whatever engine searches
+  // One syntax, whatever engine searches.
+  await compiled(query.pattern)
+  if (query.glob !== undefined) await globTest(query.glob, true)
   const notes: string[] = []
   const limits = {
     until: performance.now() + longestSearch,

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Ends } from './_output.ts'
@@ -22,6 +23,11 @@ export interface Program {
   readonly user?: Owner | undefined
   /** Written to descriptor 3. */
   readonly input?: Uint8Array | undefined
+  /**
+   * Whether the program's child leaves its process group, and takes all others with it when it ends. Its descriptor 4 ends when
+   * this process does.
+   */
+  readonly hasInit?: boolean
 }
 
 /** @throws `ToolFailure` if a command cannot be given to a shell as it is. */
@@ -35,17 +41,26 @@ export function requireCommand(command: string): void {
 }
 
 /**
+ * A shell's command that ends it if the host has ended while a sandbox was set up: nothing else would. The first process of the
+ * sandbox closes its descriptor just before it takes over to watch.
+ */
+export const endsWithHost = 'for i in {1..999}; do [ -e /proc/1/fd/4 ] || break; done; read -t 0 -u 4 && exit 137'
+
+/**
  * Returns the arguments that run a command in a shell without the descriptors that this process inherited itself: Node does
  * not close those.
  *
  * @param first A shell's command that has to succeed before.
+ * @param before A shell's command that runs while inherited descriptors are open.
  */
-export function shellFor(command: string, first = 'true'): [program: string, ...args: string[]] {
+export function shellFor(command: string, first = 'true', before = 'true'): [program: string, ...args: string[]] {
   const close = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done'
-  return ['/bin/bash', '-c', `${close}; ${first} && exec /bin/bash -c "$1"`, 'bash', command]
+  return ['/bin/bash', '-c', `${before}; ${close}; ${first} && exec /bin/bash -c "$1"`, 'bash', command]
 }
 
-const allowed = /^(?:PATH|LANG|LC_[A-Z]+|TZ)$/
+// Names such as LC_SECRET are no locale: remote shells let them through, and people put anything into them.
+const allowed =
+  /^(?:PATH|LANG|TZ|LC_(?:ALL|ADDRESS|COLLATE|CTYPE|IDENTIFICATION|MEASUREMENT|MESSAGES|MONETARY|NAME|NUMERIC|PAPER|TELEPHONE|TIME))$/
 
 /** Returns the environment of commands: by a list of names, so that no secret of the host is in it. */
 export function environment(home: string, added: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -77,11 +92,17 @@ export function start(program: Program, { timeout = 120_000, signal, onOutput }:
     cwd: program.cwd,
     env: program.env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', ...(program.input === undefined ? [] : ['pipe' as const])],
+    stdio: [
+      'ignore',
+      'pipe',
+      'pipe',
+      program.input === undefined ? 'ignore' : 'pipe',
+      ...(program.hasInit === true ? ['pipe' as const] : []),
+    ],
     ...program.user,
   })
-  const group = new Group(child)
-  const input = child.stdio[3] as Writable | undefined
+  const group = new Group(child, program.hasInit)
+  const input = child.stdio[3] as Writable | null
   input?.on('error', () => {}) // the program ended before it read
   input?.end(program.input)
   let timedOut = false
@@ -116,12 +137,14 @@ export function start(program: Program, { timeout = 120_000, signal, onOutput }:
 /** The process group of a child. */
 class Group {
   readonly #child: ChildProcess
+  readonly #hasInit: boolean
   readonly exited: Promise<{ readonly code: number | null; readonly by: string | null }>
   #hasExited = false
   #isStopping = false
 
-  constructor(child: ChildProcess) {
+  constructor(child: ChildProcess, hasInit = false) {
     this.#child = child
+    this.#hasInit = hasInit
     this.exited = new Promise((resolve, reject) => {
       child.once('error', (cause) => reject(refusal(`The command could not be started: ${cause.message}`)))
       child.once('exit', (code, by) => {
@@ -135,6 +158,7 @@ class Group {
   stop(): void {
     if (this.#isStopping || this.#hasExited) return
     this.#isStopping = true
+    if (this.#hasInit) return this.#end()
     this.#send('SIGTERM')
     this.#send('SIGCONT') // a stopped process gets the signal only when it goes on
     const timer = setTimeout(() => this.#send('SIGKILL'), grace)
@@ -142,14 +166,36 @@ class Group {
     this.exited.then(clear, clear)
   }
 
+  /**
+   * Ends the program together with its children. While these are being set up, they would not notice that it has ended, and
+   * would go on without it.
+   */
+  #end(): void {
+    const children = childrenOf(this.#child.pid)
+    this.#send('SIGKILL')
+    for (const pid of children) kill(pid, 'SIGKILL')
+  }
+
   #send(signal: NodeJS.Signals): void {
     const { pid } = this.#child
-    if (pid === undefined || this.#hasExited) return
-    try {
-      process.kill(-pid, signal)
-    } catch {
-      // the group has gone
-    }
+    if (pid !== undefined && !this.#hasExited) kill(-pid, signal)
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // it has gone
+  }
+}
+
+function childrenOf(pid: number | undefined): number[] {
+  try {
+    const numbers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+    return numbers.map(Number).filter((child) => child > 1)
+  } catch {
+    return [] // it has gone
   }
 }
 

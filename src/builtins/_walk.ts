@@ -2,11 +2,10 @@ import { constants, type Dirent } from 'node:fs'
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { IgnoreFile } from './_ignore.ts'
-import { pathIn, pathOf, type Root } from './_root.ts'
+import { asAnything, asDirectory, pathIn, pathOf, readUpTo, type Place, type Root } from './_root.ts'
 import type { WalkedFile, WalkOptions } from './sandbox.ts'
-import { codeOf } from './_words.ts'
+import { codeOf, quoted, refusal } from './_words.ts'
 
-const asDirectory = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const deepest = 128
 const largestIgnoreFile = 65_536
 
@@ -31,11 +30,11 @@ export async function* walkFrom(
   options: WalkOptions,
 ): AsyncGenerator<WalkedFile, void, undefined> {
   const start = await root.at(path, async (place) => {
-    const { steps, name, found, stats, names } = place
+    const { steps, name, stats, names } = place
+    requireStart(place, path)
     if (stats?.isFile()) {
       return { file: { path: names.join('/'), size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) } }
     }
-    if (found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
     const ignores: Level['ignores'][number][] = []
     const above = name === undefined ? steps.slice(0, -1) : steps
     for (const [index, { handle }] of above.entries()) {
@@ -61,6 +60,21 @@ export async function* walkFrom(
   if (budget.left < 0) options.onLimit?.()
 }
 
+/** Returns where a search begins: a path from the root without links, of a file or a directory. */
+export function startOf(root: Root, path: string): Promise<string> {
+  return root.at(path, async (place) => {
+    requireStart(place, path)
+    return place.names.join('/') || '.'
+  })
+}
+
+/** Refuses what is neither a file nor a directory: a pipe would be waited for. */
+function requireStart({ found, stats, name }: Place, path: string): void {
+  if (found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
+  if (name === undefined || stats?.isFile() === true || stats?.isDirectory() === true) return
+  throw refusal(`${quoted(path)} is neither a file nor a directory.`)
+}
+
 async function* below(
   { handle, prefix, ignores }: Level,
   options: WalkOptions,
@@ -83,7 +97,10 @@ async function* below(
           yield* below({ handle: next, prefix: `${path}/`, ignores: all }, options, budget, depth + 1)
       } else if (entry.isFile() && options.matches?.(path, path.slice(budget.from)) !== false) {
         const stats = await lstat(pathIn(handle, entry.name)).catch(() => undefined)
-        if (stats?.isFile()) yield { path, size: stats.size, modifiedAt: stats.mtimeMs }
+        if (stats?.isFile()) {
+          const read = (end: number): Promise<Uint8Array> => readIn(handle, entry.name, end)
+          yield { path, size: stats.size, modifiedAt: stats.mtimeMs, read }
+        }
       }
     }
   } finally {
@@ -127,21 +144,28 @@ async function entered(handle: FileHandle, name: string): Promise<FileHandle | u
   }
 }
 
-async function ignoreFileIn(handle: FileHandle): Promise<IgnoreFile | undefined> {
-  const named = await open(pathIn(handle, '.gitignore'), 0o10000000 | constants.O_NOFOLLOW).catch(() => undefined)
-  if (named === undefined) return undefined
+/** Reads a file of a directory that is held. @throws if it is no regular file any more. */
+async function readIn(directory: FileHandle, name: string, most: number): Promise<Uint8Array> {
+  const named = await open(pathIn(directory, name), asAnything)
   try {
     const stats = await named.stat()
-    if (!stats.isFile() || stats.size > largestIgnoreFile) return undefined
+    if (!stats.isFile()) throw new Error('It is no regular file.')
     const file = await open(pathOf(named), constants.O_RDONLY | constants.O_NONBLOCK)
     try {
-      return await IgnoreFile.of(await file.readFile('utf8'))
+      return await readUpTo(file, Math.min(most, stats.size))
     } finally {
       await file.close()
     }
-  } catch {
-    return undefined // it cannot be read: it hides nothing
   } finally {
     await named.close()
+  }
+}
+
+async function ignoreFileIn(directory: FileHandle): Promise<IgnoreFile | undefined> {
+  try {
+    const bytes = await readIn(directory, '.gitignore', largestIgnoreFile + 1)
+    return bytes.length > largestIgnoreFile ? undefined : await IgnoreFile.of(Buffer.from(bytes).toString())
+  } catch {
+    return undefined // it cannot be read: it hides nothing
   }
 }

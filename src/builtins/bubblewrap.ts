@@ -6,16 +6,24 @@
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { InvalidConfigurationError } from '../index.ts'
-import { bwrapArguments, ripgrepInside, ulimits, type BubblewrapLimits, type Walls } from './_bwrap-arguments.ts'
+import {
+  bwrapArguments,
+  ripgrepInside,
+  searchArguments,
+  ulimits,
+  type BubblewrapLimits,
+  type Walls,
+} from './_bwrap-arguments.ts'
 import { Commands } from './_commands.ts'
 import { directoryOf } from './_directory.ts'
-import { protectedNames, RootFiles } from './_files.ts'
-import { grantOf, outsideOf } from './_grants.ts'
+import { protectedNames } from './_files.ts'
+import { sandboxOver } from './_machine.ts'
 import { searchWith } from './_ripgrep.ts'
 import { Root } from './_root.ts'
 import { seccompFilter } from './_seccomp.ts'
-import { environment, shellFor, type Program } from './_shell.ts'
-import type { ExecOptions, Sandbox, SearchQuery } from './sandbox.ts'
+import { endsWithHost, environment, shellFor, type Program } from './_shell.ts'
+import type { ExecOptions, Match, Sandbox, SearchQuery } from './sandbox.ts'
+import { startOf } from './_walk.ts'
 
 export type { BubblewrapLimits } from './_bwrap-arguments.ts'
 
@@ -92,23 +100,29 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
   }
   const ripgrep = options.ripgrep === undefined ? firstOf(['/usr/bin/rg', '/usr/local/bin/rg']) : ripgrepInside
 
-  function programOf(argv: readonly string[], directory: string, env?: Readonly<Record<string, string>>): Program {
+  function programOf(args: readonly string[], env?: Readonly<Record<string, string>>): Program {
     return {
-      argv: [program ?? '', ...bwrapArguments(walls, directory), ...argv],
+      argv: [program ?? '', ...args],
       cwd: '/',
       // All of it: the first process of the sandbox shows the environment of bwrap.
       env: environment(root.path, { ...options.env, ...env }),
       user,
       input: filter,
+      hasInit: true,
     }
   }
 
   const commands = new Commands(async (command, exec) =>
-    programOf(shellFor(command, ulimits(limits)), await directoryOf(root, exec.cwd), exec.env),
+    programOf(
+      [
+        ...bwrapArguments(walls, await directoryOf(root, exec.cwd)),
+        ...shellFor(command, ulimits(limits), endsWithHost),
+      ],
+      exec.env,
+    ),
   )
-  const files = new RootFiles(root, protect)
   try {
-    const probe = programOf(shellFor('true', ulimits(limits)), root.path)
+    const probe = programOf([...bwrapArguments(walls, root.path), ...shellFor('true', ulimits(limits), endsWithHost)])
     const { exitCode, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
     if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : reasonOf(stderr.text))
   } catch (cause) {
@@ -117,26 +131,17 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
   }
 
   const run = (args: readonly string[], exec: ExecOptions): ReturnType<Sandbox['exec']> =>
-    commands.run(programOf([ripgrep ?? '', ...args], root.path), exec)
+    commands.run(programOf([...searchArguments(walls), ripgrep ?? '', ...args]), exec)
   return {
     name: 'bubblewrap',
     isolation: 'process',
-    root: root.path,
-    readFile: (path, range) => files.readFile(path, range),
-    writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
-    stat: (path) => files.stat(path),
-    walk: (path, walk) => files.walk(path, walk),
+    ...sandboxOver(root, commands, protect),
     ...(ripgrep !== undefined && {
-      search: (query: SearchQuery) => searchWith(async (args, exec) => run(args, exec), query),
+      // The engine follows a link that it is given, and sees more than the root: the path is walked before.
+      search: async function* (query: SearchQuery): AsyncGenerator<Match, void, undefined> {
+        yield* searchWith(run, { ...query, path: await startOf(root, query.path) })
+      },
     }),
-    exec: (command, exec) => commands.exec(command, exec),
-    execBackground: (command, exec) => commands.execBackground(command, exec),
-    outside: (path) => outsideOf(root, path),
-    grant: (path, { write }) => grantOf(root, path, write, protect),
-    async close() {
-      await commands.close()
-      await root.close()
-    },
   }
 }
 

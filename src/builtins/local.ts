@@ -6,8 +6,8 @@
  */
 import { InvalidConfigurationError } from '../index.ts'
 import { Commands } from './_commands.ts'
-import { protectedNames, RootFiles } from './_files.ts'
-import { grantOf, outsideOf } from './_grants.ts'
+import { protectedNames } from './_files.ts'
+import { sandboxOver } from './_machine.ts'
 import { Root } from './_root.ts'
 import { environment, shellFor } from './_shell.ts'
 import { directoryOf } from './_directory.ts'
@@ -55,7 +55,6 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
   const { protect = protectedNames, env, report = defaultReport } = options
   environment('/', env) // throws on a wrong name
   const root = await Root.open(options.root)
-  const files = new RootFiles(root, protect)
   const commands = new Commands(async (command, exec) => ({
     argv: shellFor(command),
     cwd: await directoryOf(root, exec.cwd),
@@ -67,19 +66,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
   return {
     name: 'local',
     isolation: 'none',
-    root: root.path,
-    readFile: (path, range) => files.readFile(path, range),
-    writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
-    stat: (path) => files.stat(path),
-    walk: (path, walk) => files.walk(path, walk),
-    exec: (command, exec) => commands.exec(command, exec),
-    execBackground: (command, exec) => commands.execBackground(command, exec),
-    outside: (path) => outsideOf(root, path),
-    grant: (path, { write }) => grantOf(root, path, write, protect),
-    async close() {
-      await commands.close()
-      await root.close()
-    },
+    ...sandboxOver(root, commands, protect),
   }
 }
 

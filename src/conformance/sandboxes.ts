@@ -158,12 +158,13 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     test('leaves nothing running after the shell has ended, and does not wait for what holds its output', async () => {
       const sandbox = await create()
       const { stdout, exitCode } = await sandbox.exec(
-        '(while :; do date +%N > beat; sleep 0.05; done) & sleep 0.3; echo done',
+        '(while :; do date +%N > new; mv new beat; sleep 0.05; done) & until [ -e beat ]; do sleep 0.05; done; echo done',
       )
       expect([stdout.text, exitCode]).toEqual(['done\n', 0])
       const beat = await sandbox.exec('cat beat; sleep 0.5; cat beat')
       const [before, after] = beat.stdout.text.trim().split('\n')
-      expect(before).toBe(after)
+      expect(before).toMatch(/^\d+$/)
+      expect(after).toBe(before)
     })
 
     test('ends a shell that stops itself', async () => {
@@ -228,6 +229,26 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
         { path: 'a.txt', line: 3, text: 'three', isContext: true },
         { path: 'b/c.md', line: 1, text: 'needle', isContext: false },
       ])
+    })
+
+    test('searches nothing that leads out, and nothing that would be waited for', async () => {
+      const sandbox = await create()
+      await sandbox.writeFile('in/a.txt', encoder.encode('needle\n'))
+      await sandbox.exec('ln -s /usr/share out; ln -s / all; ln -s in within; mkfifo pipe')
+      const searched = async (path: string, pattern = 'needle', glob?: string): Promise<string[]> => {
+        const found: string[] = []
+        const query = { pattern, ignoreCase: false, path, glob, hidden: false, context: 0 }
+        for await (const match of sandbox.search?.(query) ?? []) found.push(`${match.path}:${match.text}`)
+        return found
+      }
+      const outside = ['..', '/', '/usr', '/usr/share', 'out', 'all/usr', 'in/../..', `${sandbox.root}/..`]
+      for (const path of outside) await expect(searched(path), path).rejects.toBeInstanceOf(OutsideError)
+      for (const path of ['pipe', 'nothing', 'in/a.txt/', '', 'a\0b', '-e']) await refused(searched(path))
+      expect(await searched('within')).toEqual(['in/a.txt:needle'])
+      expect(await searched(`${sandbox.root}/in/a.txt`)).toEqual(['in/a.txt:needle'])
+      expect(await searched('in', 'need\0le')).toEqual([])
+      expect(await searched('in', '--pre=id')).toEqual([])
+      expect(await searched('in', 'needle', '!b*')).toEqual([])
     })
   })
 }

@@ -15,10 +15,10 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { bubblewrap } from 'toolwright/builtins/bubblewrap'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { describeSandbox } from 'toolwright/conformance/sandboxes'
 import { missing, user } from '../servers/bubblewrap.ts'
-import { withMark } from './_marks.ts'
+import { end, withMark } from './_marks.ts'
 import { canary, put, walled, workspace } from './_workspace.ts'
 
 describe.skipIf(missing !== undefined)(`bubblewrap (${missing ?? 'is here'})`, () => {
@@ -141,6 +141,28 @@ describe.skipIf(missing !== undefined)(`bubblewrap (${missing ?? 'is here'})`, (
     await expect.poll(() => withMark(mark).length, { timeout: 20_000 }).toBeGreaterThan(10)
     host.kill('SIGKILL')
     await expect.poll(() => withMark(mark), { timeout: 20_000 }).toEqual([])
+  })
+
+  test('commands that are ended while their sandboxes are set up leave nothing running', async () => {
+    const mark = randomUUID()
+    const sandbox = await walled(workspace().root)
+    onTestFinished(() => end(withMark(mark)))
+    const jobs = Array.from({ length: 40 }, async (_, index) => {
+      const job = await sandbox.execBackground(`exec -a ${mark} sleep 300`)
+      await new Promise((resolve) => setTimeout(resolve, (index % 20) * 5))
+      await job.kill()
+    })
+    await Promise.all(jobs)
+    await expect.poll(() => withMark(mark), { timeout: 20_000 }).toEqual([])
+  })
+
+  test('a variable of the host that only looks like that of a locale is not in the environment', async () => {
+    vi.stubEnv('LC_SECRET', canary)
+    vi.stubEnv('LC_TIME', 'C')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const text = await said(workspace().root, 'env; tr "\\0" "\\n" < /proc/1/environ')
+    expect(text).toContain('LC_TIME=C')
+    expect(text).not.toContain(canary)
   })
 
   test('a command that left its group ends with its shell', async () => {

@@ -40,7 +40,18 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     asUser,
   )
   // A crash of the machine is not what is tested: what the system was given, it keeps.
-  const options = ['-D', data, '-k', directory, '-c', 'listen_addresses=', '-c', 'fsync=off']
+  const options = [
+    '-D',
+    data,
+    '-k',
+    directory,
+    '-c',
+    'listen_addresses=',
+    '-c',
+    'fsync=off',
+    '-c',
+    'max_connections=300',
+  ]
   // The shell ends the server when it is told so, or when the process that could tell it is gone.
   const script = '"$@" & read _ || gone=yes; kill -QUIT $!; wait $!; [ -z "$gone" ] || rm -rf "$PWD"'
   const url = `postgresql://toolwright@${encodeURIComponent(directory)}/postgres`

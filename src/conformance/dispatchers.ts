@@ -1,0 +1,190 @@
+/**
+ * Tests what every dispatcher of a fleet promises. They run in vitest.
+ *
+ * @module
+ */
+import { describe, expect, test, vi } from 'vitest'
+import type { Delivery, Dispatcher } from '../distributed/fleet.ts'
+
+/** A place that dispatchers share, as the processes of a fleet do. */
+export interface DispatcherPlace {
+  /** Opens a dispatcher on the place. The suite closes it. */
+  readonly open: () => Dispatcher
+  /** Ends the server of the place without a warning, and starts it again. Default: that is not tested. */
+  readonly crash?: (() => Promise<void>) | undefined
+}
+
+const soon = { timeout: 50_000, interval: 10 }
+
+/**
+ * Describes what every dispatcher promises, in tests of vitest.
+ *
+ * @param name The name of the dispatcher, for the titles of the tests.
+ * @param make Makes a place without calls, for each test anew.
+ * @experimental
+ * @example
+ * ```ts
+ * import { describeDispatcher } from 'toolwright/conformance/dispatchers'
+ * import { memoryDispatcher } from 'toolwright/distributed/memory'
+ *
+ * describeDispatcher('memoryDispatcher', () => {
+ *   const dispatcher = memoryDispatcher()
+ *   return { open: () => dispatcher }
+ * })
+ * ```
+ */
+export function describeDispatcher(name: string, make: () => DispatcherPlace | Promise<DispatcherPlace>): void {
+  async function within(
+    use: (place: DispatcherPlace, open: () => Dispatcher, working: (delivery: Delivery) => void) => Promise<void>,
+  ): Promise<void> {
+    const place = await make()
+    const opened: Dispatcher[] = []
+    const deliveries: Delivery[] = []
+    const open = (): Dispatcher => {
+      const dispatcher = place.open()
+      opened.push(dispatcher)
+      return dispatcher
+    }
+    try {
+      await use(place, open, (delivery) => void deliveries.push(delivery))
+    } finally {
+      await Promise.all(deliveries.map((delivery) => delivery.close()))
+      for (const dispatcher of new Set(opened)) await dispatcher.close?.()
+    }
+  }
+  const callsOf = (ids: readonly string[], queue = 'default'): { invocationId: string; queue: string }[] =>
+    ids.map((invocationId) => ({ invocationId, queue }))
+  const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call ${index}`)
+
+  describe(name, () => {
+    test('delivers each call of a queue, whatever its id, and none of another queue', () =>
+      within(async (_place, open, working) => {
+        const ids = ['a', '7', 'a:b:c', '', ' ', 'naïve 漢字 👩‍👩‍👧', 'x'.repeat(256), '__proto__', '{"a":1}', "'; --"]
+        const delivered: string[] = []
+        await open().send([...callsOf(ids), ...callsOf(['other'], 'gpu:0')])
+        const run = async (id: string): Promise<void> => void delivered.push(id)
+        working(await open().work('default', { concurrency: 4 }, run))
+        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(ids.toSorted()), soon)
+        working(await open().work('gpu:0', { concurrency: 4 }, run))
+        await vi.waitFor(() => expect(delivered).toContain('other'), soon)
+        expect(delivered).toHaveLength(ids.length + 1)
+      }))
+
+    test('delivers a call once that was sent again before it was delivered', () =>
+      within(async (_place, open, working) => {
+        const delivered: string[] = []
+        for (let time = 0; time < 3; time++) await open().send(callsOf(['a', 'b', 'a']))
+        working(await open().work('default', { concurrency: 4 }, async (id) => void delivered.push(id)))
+        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(['a', 'b']), soon)
+        await open().send(callsOf(['last']))
+        await vi.waitFor(() => expect(delivered).toContain('last'), soon)
+        expect(delivered).toHaveLength(3)
+      }))
+
+    test('delivers a call again that was sent again after its end', () =>
+      within(async (_place, open, working) => {
+        let count = 0
+        working(await open().work('default', { concurrency: 1 }, async () => void count++))
+        await open().send(callsOf(['a']))
+        await vi.waitFor(() => expect(count).toBe(1), soon)
+        await vi.waitFor(async () => {
+          await open().send(callsOf(['a']))
+          expect(count).toBeGreaterThan(1)
+        }, soon)
+      }))
+
+    test('delivers a call again whose run was rejected', () =>
+      within(async (_place, open, working) => {
+        const delivered: string[] = []
+        await open().send(callsOf(['a']))
+        working(
+          await open().work('default', { concurrency: 1 }, async (id) => {
+            if (delivered.push(id) < 3) throw new Error('not here')
+          }),
+        )
+        await vi.waitFor(() => expect(delivered).toEqual(['a', 'a', 'a']), soon)
+      }))
+
+    test('runs no more calls at a time than it may', () =>
+      within(async (_place, open, working) => {
+        let [running, most, ended] = [0, 0, 0]
+        await open().send(callsOf(many(30)))
+        working(
+          await open().work('default', { concurrency: 3 }, async () => {
+            most = Math.max(most, ++running)
+            await new Promise((resolve) => setTimeout(resolve, 10))
+            running--
+            ended++
+          }),
+        )
+        await vi.waitFor(() => expect(ended).toBe(30), soon)
+        expect(most).toBe(3)
+      }))
+
+    test('starts no more calls in an interval than it may, over all workers', () =>
+      within(async (_place, open, working) => {
+        const starts: number[] = []
+        const interval = 2_000
+        await open().send(callsOf(many(6)))
+        for (let worker = 0; worker < 2; worker++) {
+          const options = { concurrency: 6, limit: { calls: 3, interval } }
+          working(await open().work('default', options, async () => void starts.push(performance.now())))
+        }
+        await vi.waitFor(() => expect(starts).toHaveLength(6), soon)
+        // The clocks of an interval and of this process may be apart by a little.
+        expect((starts[3] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(interval / 2)
+      }))
+
+    test('delivers nothing after its pause, waits for what runs, and leaves the rest to others', () =>
+      within(async (_place, open, working) => {
+        const [first, second]: string[][] = [[], []]
+        let go = (): void => {}
+        const may = new Promise<void>((resolve) => (go = resolve))
+        const delivery = await open().work('default', { concurrency: 1 }, async (id) => {
+          first?.push(id)
+          await may
+        })
+        await open().send(callsOf(['a', 'b']))
+        await vi.waitFor(() => expect(first).toHaveLength(1), soon)
+        await delivery.pause()
+        let hasClosed = false
+        const closing = delivery.close().then(() => (hasClosed = true))
+        working(await open().work('default', { concurrency: 1 }, async (id) => void second?.push(id)))
+        await vi.waitFor(() => expect(second).toHaveLength(1), soon)
+        expect(hasClosed).toBe(false)
+        go()
+        await closing
+        expect([...(first ?? []), ...(second ?? [])].toSorted()).toEqual(['a', 'b'])
+      }))
+
+    test(
+      'carries ten thousand calls',
+      () =>
+        within(async (_place, open, working) => {
+          const delivered = new Set<string>()
+          const ids = many(10_000)
+          await open().send(callsOf(ids))
+          working(await open().work('default', { concurrency: 64 }, async (id) => void delivered.add(id)))
+          await vi.waitFor(() => expect(delivered.size).toBe(ids.length), { timeout: 110_000, interval: 50 })
+        }),
+      120_000,
+    )
+
+    test(
+      'delivers what is sent once its server is back, also to a worker that it had',
+      ({ skip }) =>
+        within(async (place, open, working) => {
+          if (place.crash === undefined) return skip('left out: the dispatcher has no server that could be ended')
+          const delivered = new Set<string>()
+          working(await open().work('default', { concurrency: 4 }, async (id) => void delivered.add(id)))
+          const sender = open()
+          await sender.send(callsOf(['before']))
+          await vi.waitFor(() => expect(delivered).toContain('before'), soon)
+          await place.crash()
+          await vi.waitFor(() => sender.send(callsOf(['after'])), soon)
+          await vi.waitFor(() => expect(delivered).toContain('after'), soon)
+        }),
+      120_000,
+    )
+  })
+}

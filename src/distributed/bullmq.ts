@@ -1,0 +1,204 @@
+/**
+ * Carries the calls of a fleet with BullMQ, on Redis or on Postgres. A job has the id of its call and nothing else.
+ *
+ * @module
+ */
+import { createPostgresBackend, Queue, Worker, type Job, type QueueOptions as BullOptions } from 'bullmq'
+import { sha256 } from '#sha256'
+import { InvalidConfigurationError, UnavailableError } from '../index.ts'
+import type { Bus } from './_bus.ts'
+import { redisBus } from './bullmq/_redis-bus.ts'
+import { backoff } from './_retry.ts'
+import type { Delivery, Dispatcher, QueuedCall } from './fleet.ts'
+
+export interface BullmqOptions {
+  /** The URL of a Redis server, or options of `ioredis`. Needs the package `ioredis`. */
+  readonly connection?: string | Readonly<Record<string, unknown>>
+  /** The connection string of a Postgres database, or options of a `pg.Pool`, in place of Redis. Needs the package `pg`. */
+  readonly postgres?: string | Readonly<Record<string, unknown>>
+  /** The prefix of the keys in Redis; on Postgres the schema of the tables. Default: `toolwright`. */
+  readonly prefix?: string
+  /** How long the server may take to take calls, in milliseconds. Default: 5,000. */
+  readonly timeout?: number
+  /** Takes errors of connections, which are made again. Default: they are dropped. */
+  readonly report?: (error: unknown) => void
+}
+
+/** How often BullMQ may deliver a call: as often as need be, since the journal counts. */
+const unbounded = 2 ** 31 - 1
+const longestId = 1_024
+/** How long a worker holds a job without a sign of life, and how often others look for such jobs, in milliseconds. */
+const [lockDuration, stalledInterval] = [30_000, 15_000]
+
+const jobOptions = {
+  attempts: unbounded,
+  backoff: { type: 'custom' },
+  removeOnComplete: true,
+  removeOnFail: true,
+} as const
+
+/** A call that waits to be added with others. */
+interface Adding {
+  readonly call: QueuedCall
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Makes a dispatcher of BullMQ. Set `maxmemory-policy noeviction` on its Redis. What a Redis forgets is sent again.
+ *
+ * @param options Where BullMQ keeps its jobs.
+ * @throws `E_INVALID_CONFIGURATION` if neither `connection` nor `postgres` is given, or both are.
+ * @experimental
+ * @see https://docs.bullmq.io
+ * @example
+ * ```ts
+ * import { bullmq } from 'toolwright/distributed/bullmq'
+ *
+ * const dispatcher = bullmq({ connection: 'redis://localhost:6379' })
+ * await dispatcher.close?.()
+ * ```
+ */
+export function bullmq(options: BullmqOptions): Dispatcher {
+  const { connection, postgres, prefix = 'toolwright', timeout = 5_000, report = () => {} } = options ?? {}
+  if ((connection === undefined) === (postgres === undefined)) {
+    throw new InvalidConfigurationError('bullmq takes one of `connection`, for Redis, and `postgres`.')
+  }
+  if (typeof prefix !== 'string' || !/^[a-z_][a-z0-9_]{0,39}$/.test(prefix)) {
+    throw new InvalidConfigurationError('`prefix` must be lower-case letters, digits and underscores, 40 at most.')
+  }
+  const queues = new Map<string, Promise<Queue>>()
+  const adding = new Map<string, Adding[]>()
+  const bus: (Bus & { close(): Promise<void> }) | undefined =
+    connection === undefined ? undefined : redisBus(redisOf(connection), prefix, report)
+
+  function base(isWorker: boolean): BullOptions {
+    if (postgres !== undefined) {
+      const pool = typeof postgres === 'string' ? { connectionString: postgres } : postgres
+      return { connection: { ...pool, schema: prefix, migrate: true } }
+    }
+    // A worker waits for its server as long as need be. What is sent fails at once, and is sent again later.
+    const patience = isWorker ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, enableOfflineQueue: false }
+    return { connection: { ...redisOf(connection), ...patience }, prefix }
+  }
+
+  const backend = postgres === undefined ? [] : [createPostgresBackend as never]
+
+  async function open(name: string): Promise<Queue> {
+    const queue = new Queue(nameOf(name), { ...base(false), defaultJobOptions: jobOptions }, ...backend)
+    queue.on('error', report)
+    try {
+      await inTime(queue.waitUntilReady())
+    } catch (error) {
+      queue.close().catch(report)
+      throw error
+    }
+    return queue
+  }
+
+  function queueOf(name: string): Promise<Queue> {
+    const known = queues.get(name)
+    if (known !== undefined) return known
+    const opening = open(name)
+    queues.set(name, opening)
+    opening.catch(() => queues.delete(name)) // the next call tries again
+    return opening
+  }
+
+  async function inTime<Value>(work: Promise<Value>): Promise<Value> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new UnavailableError(`BullMQ took no calls within ${timeout} ms.`)), timeout)
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Adds the calls that came in the same turn of the event loop. */
+  async function addAll(name: string): Promise<void> {
+    const batch = adding.get(name) ?? []
+    adding.delete(name)
+    try {
+      const queue = await queueOf(name)
+      const jobs = batch.map(({ call }) => jobOf(call))
+      await inTime(queue.addBulk(jobs))
+      for (const { resolve } of batch) resolve()
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  function add(call: QueuedCall): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const batch = adding.get(call.queue)
+      if (batch !== undefined) return void batch.push({ call, resolve, reject })
+      adding.set(call.queue, [{ call, resolve, reject }])
+      setImmediate(() => void addAll(call.queue))
+    })
+  }
+
+  return {
+    ...(bus && { bus }),
+
+    async send(calls) {
+      await Promise.all(calls.map(add))
+    },
+
+    async work(name, { concurrency, limit }, run): Promise<Delivery> {
+      const worker = new Worker(
+        nameOf(name),
+        async ({ data }: Job<unknown>) => {
+          const invocationId = (data as { invocationId?: unknown } | null)?.invocationId
+          // A forged job can only start what waits in the journal.
+          if (typeof invocationId === 'string' && invocationId.length <= longestId) await run(invocationId)
+        },
+        {
+          ...base(true),
+          concurrency,
+          ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
+          lockDuration,
+          stalledInterval,
+          maxStalledCount: unbounded,
+          settings: { backoffStrategy: backoff },
+        },
+        ...backend,
+      )
+      worker.on('error', report)
+      await worker.waitUntilReady()
+      return { pause: () => worker.pause(true), close: () => worker.close() }
+    },
+
+    async depth(name) {
+      const queue = await queueOf(name)
+      return queue.getJobCountByTypes('waiting', 'prioritized', 'delayed', 'active')
+    },
+
+    async close() {
+      const opened = await Promise.allSettled(queues.values())
+      queues.clear()
+      await Promise.all(opened.flatMap((queue) => (queue.status === 'fulfilled' ? [queue.value.close()] : [])))
+      await bus?.close()
+    },
+  }
+}
+
+/** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */
+function jobOf({ invocationId, priority, attempts = 0 }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
+  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts]))}`
+  return { name: 'call', data: { invocationId }, opts: { jobId, ...(priority !== undefined && { priority }) } }
+}
+
+/** BullMQ takes no name with a colon. */
+function nameOf(queue: string): string {
+  return /^[\w.-]{1,64}$/.test(queue) ? queue : `queue-${sha256(queue)}`
+}
+
+function redisOf(connection: BullmqOptions['connection']): Readonly<Record<string, unknown>> {
+  if (typeof connection !== 'string') return connection ?? {}
+  const url = new URL(connection)
+  if (url.protocol === 'unix:') return { path: url.pathname }
+  return { url: connection }
+}

@@ -1,0 +1,241 @@
+/**
+ * Runs the calls of an executor on the workers of a fleet. The journal has the calls; the dispatcher carries their ids alone.
+ *
+ * @module
+ */
+import {
+  InvalidConfigurationError,
+  ToolError,
+  type Elsewhere,
+  type Extension,
+  type Observer,
+  type Received,
+  type ToolCallRecord,
+  type ToolDefinition,
+  type ToolEvent,
+  type ToolValues,
+} from '../index.ts'
+import { cancelTopic, eventsTopic, followTopic, type Bus } from './_bus.ts'
+
+export type { Bus } from './_bus.ts'
+
+/** A call for a dispatcher. */
+export interface QueuedCall {
+  readonly invocationId: string
+  readonly queue: string
+  /** 1 is the most urgent. Default: as it came, before those that have one. */
+  readonly priority?: number | undefined
+  /** How many workers have taken it. To send a call again after one did is another call. Default: 0. */
+  readonly attempts?: number | undefined
+}
+
+/** How a worker takes calls from a queue. */
+export interface QueueOptions {
+  /** How many calls run at a time. */
+  readonly concurrency: number
+  /** How many calls all workers of the queue start in an interval, in milliseconds. */
+  readonly limit?: { readonly calls: number; readonly interval: number } | undefined
+}
+
+/** A worker's part of a dispatcher. */
+export interface Delivery {
+  /** Delivers no more calls. Does not wait for those that run. */
+  pause(): Promise<void>
+  /** Waits for the calls that run, and ends. */
+  close(): Promise<void>
+}
+
+/** Carries ids of calls to workers. It decides nothing: a call that it loses is sent again, one that it repeats runs once. */
+export interface Dispatcher {
+  /** Whether it reaches only workers of this process. */
+  readonly isLocal?: boolean
+  /** Carries the events of calls, and requests to cancel them. Default: none, and callers hear of them from the journal. */
+  readonly bus?: Bus | undefined
+  /** Sends calls, each at least once. To send one again that has not been delivered changes nothing. Rejects if it is down. */
+  send(calls: readonly QueuedCall[]): Promise<void>
+  /**
+   * Delivers the calls of a queue.
+   *
+   * @param run Runs a call. If it rejects, the call is delivered again later, to any worker.
+   */
+  work(queue: string, options: QueueOptions, run: (invocationId: string) => Promise<void>): Promise<Delivery>
+  /** Returns how many calls it holds for a queue. */
+  depth?(queue: string): Promise<number>
+  close?(): Promise<void>
+}
+
+export interface FleetOptions {
+  /** Tells the workers. Default: none, and the workers take the calls from the journal. */
+  readonly dispatcher?: Dispatcher | undefined
+  /** Returns the queue of a tool's calls, or `undefined` for a tool that runs here. Default: `'default'` for every tool. */
+  readonly queueOf?: (tool: ToolDefinition) => string | undefined
+  /** How long a call may wait for a worker, in milliseconds. Default: 3,600,000. */
+  readonly expiry?: number
+  /** The most calls that may wait in a queue. Further ones end with `E_UNAVAILABLE`. Default: no limit. */
+  readonly maximumWaiting?: number
+  /**
+   * Returns what a worker gets of the call's values, as JSON of at most 16,384 bytes. It is in the journal until the call
+   * settles, and nothing of it is masked. Default: nothing.
+   */
+  readonly carry?: (values: ToolValues) => unknown
+}
+
+/** How long a count of waiting calls is kept, in milliseconds. */
+const countedFor = 1_000
+/** The longest name of a queue, in characters. */
+const longestQueue = 128
+/** The most JSON that is carried of a call's values, in bytes. */
+const mostCarried = 16_384
+
+/**
+ * Runs the calls of `server` and `mcp` tools on workers. The executor needs a durable journal and a store that the workers share.
+ *
+ * @param options The dispatcher, and which tools run on workers. The host closes the dispatcher.
+ * @returns The extension for `use`.
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong.
+ * @experimental
+ * @example
+ * ```ts
+ * import { createExecutor, memoryStore, tool } from 'toolwright'
+ * import { fleet } from 'toolwright/distributed/fleet'
+ * import { memoryDispatcher } from 'toolwright/distributed/memory'
+ * import { sqliteJournal } from 'toolwright/journals/sqlite'
+ *
+ * const dispatcher = memoryDispatcher()
+ * const use = [sqliteJournal('./calls.db'), { store: memoryStore() }, fleet({ dispatcher })]
+ * const executor = createExecutor({ tools: [tool('now', () => Date.now())], use })
+ * ```
+ */
+export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'elsewhere'>> {
+  const { dispatcher, queueOf = () => 'default', expiry = 3_600_000, maximumWaiting, carry } = options
+  if (dispatcher !== undefined && typeof dispatcher?.send !== 'function') {
+    throw new InvalidConfigurationError(
+      '`dispatcher` is not a dispatcher. Make one, as in fleet({ dispatcher: memoryDispatcher() }).',
+    )
+  }
+  requirePositive('expiry', expiry)
+  if (maximumWaiting !== undefined) requirePositive('maximumWaiting', maximumWaiting)
+  const bus = dispatcher?.bus
+  const elsewhere: Elsewhere = {
+    queueOf: (tool) => checkedQueue(queueOf(tool), tool),
+    expiry,
+    ...(maximumWaiting !== undefined && { admits: admission(maximumWaiting) }),
+    isLocal: dispatcher?.isLocal,
+    ...(carry && { carry: (values: ToolValues) => carried(carry(values)) }),
+    send: async (calls) => dispatcher?.send(calls),
+    ...(bus && {
+      cancel: (invocationId: string) => bus.publish(cancelTopic, invocationId),
+    }),
+    follow: (call, listener) => follow(call, listener, bus),
+  }
+  return { elsewhere }
+}
+
+function requirePositive(option: string, value: number): void {
+  if (typeof value === 'number' && value > 0) return
+  throw new InvalidConfigurationError(`\`${option}\` must be a number above 0, got ${String(value)}.`)
+}
+
+/** Counts the calls that wait, and adds those of this executor until it counts again. */
+function admission(most: number): NonNullable<Elsewhere['admits']> {
+  const counts = new Map<string, { readonly counted: Promise<number>; added: number; readonly until: number }>()
+  return async (queue, depth) => {
+    let known = counts.get(queue)
+    if (known === undefined || known.until < performance.now()) {
+      known = { counted: depth(most), added: 0, until: performance.now() + countedFor }
+      counts.set(queue, known)
+    }
+    const counted = await known.counted.catch((error: unknown) => {
+      counts.delete(queue)
+      throw error
+    })
+    return counted + known.added < most && ++known.added > 0
+  }
+}
+
+function checkedQueue(queue: unknown, { name }: ToolDefinition): string | undefined {
+  if (queue === undefined) return undefined
+  if (isQueueName(queue)) return queue
+  throw new InvalidConfigurationError(
+    `\`queueOf\` must give ${name} a queue of 1 to ${longestQueue} characters, or undefined, got ${JSON.stringify(queue)}.`,
+  )
+}
+
+/** Whether a value names a queue. */
+export function isQueueName(queue: unknown): queue is string {
+  return typeof queue === 'string' && queue !== '' && queue.length <= longestQueue && queue.isWellFormed()
+}
+
+function carried(value: unknown): unknown {
+  const text = JSON.stringify(value)
+  if (text === undefined) return undefined
+  if (new TextEncoder().encode(text).length <= mostCarried) return JSON.parse(text) as unknown
+  throw new InvalidConfigurationError(
+    `\`carry\` gave more than ${mostCarried} bytes of JSON. Carry an id, and read the rest on the worker.`,
+  )
+}
+
+/** Passes on the events of a worker, and adds those that the bus lost once the call has settled. */
+function follow(
+  call: Received,
+  listener: Observer,
+  bus: Bus | undefined,
+): (settled: ToolCallRecord | undefined) => void {
+  const { seq: first, invocationId } = call
+  const told = new Set<number>()
+  const names = new Set<string>()
+  const tell = (event: ToolEvent): void => {
+    if (told.has(event.seq) || event.seq < first) return
+    told.add(event.seq)
+    names.add(event.event)
+    listener(event)
+  }
+  bus?.publish(followTopic, invocationId)
+  const unsubscribe = bus?.subscribe(eventsTopic(invocationId), (message) => {
+    const event = eventOf(message, invocationId)
+    if (event !== undefined) tell(event)
+  })
+  return (settled) => {
+    unsubscribe?.()
+    if (settled === undefined) return
+    for (const event of endOf(settled, first)) if (!names.has(event.event)) tell(event)
+  }
+}
+
+function eventOf(message: string, invocationId: string): ToolEvent | undefined {
+  try {
+    const event = JSON.parse(message) as ToolEvent
+    return event.invocationId === invocationId && Number.isSafeInteger(event.seq) ? event : undefined
+  } catch {
+    return undefined // not of a worker
+  }
+}
+
+/** Makes the last events of a settled call from its record. */
+function endOf(record: ToolCallRecord, first: number): ToolEvent[] {
+  const { id: invocationId, callId, name: toolName, session, toolCallId, seq, startedAt, completedAt, input } = record
+  const { principal, failure, digest } = record.journal ?? {}
+  const { status = 'error', effect, durationMs = 0, updatedAt } = record
+  const id = toolCallId === undefined ? {} : { id: toolCallId }
+  const of = { invocationId, callId, ...id, toolName, session, ...(principal !== undefined && { principal }) }
+  const timestamp = completedAt ?? updatedAt
+  const error = failure && { error: ToolError.restore(failure) }
+  const end: ToolEvent = {
+    ...of,
+    event: 'call:settled',
+    seq: seq - 1,
+    timestamp,
+    status,
+    effect,
+    ...error,
+    ...(digest !== undefined && { digest }),
+    durationMs,
+  }
+  if (startedAt === undefined) return [end]
+  const ran = { isError: status !== 'ok', durationMs: timestamp - startedAt }
+  return [
+    { ...of, event: 'tool:start', seq: first + 1, timestamp: startedAt, input },
+    { ...of, event: 'tool:end', seq: seq - 2, timestamp, ...ran },
+    end,
+  ]
+}

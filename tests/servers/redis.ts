@@ -1,0 +1,79 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+/** A Redis server for tests. */
+export interface RedisServer {
+  readonly url: string
+  /** Ends it without a warning and starts it again on what its log has, if it is ours to end. */
+  crash?(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * The server of `$REDIS_URL`; else one of our own, in a new directory and on a socket therein, which ends with this process
+ * whatever becomes of it; else the reason why there is none.
+ */
+export async function startRedis(): Promise<RedisServer | string> {
+  const given = process.env['REDIS_URL']
+  if (given) return { url: given, stop: async () => {} }
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+  } catch {
+    return 'there is no Redis: set REDIS_URL, or install redis-server'
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'toolwright-redis-'))
+  const socket = join(directory, 'redis.sock')
+  const options = ['--port', '0', '--unixsocket', socket, '--dir', directory, '--save', '', '--appendonly', 'yes']
+  const durable = [...options, '--appendfsync', 'always', '--maxmemory-policy', 'noeviction']
+  // The shell ends the server when it is told so, or when the process that could tell it is gone.
+  const script = '"$@" & read _ || gone=yes; kill -KILL $!; wait $!; [ -z "$gone" ] || rm -rf "$PWD"'
+  let shell: ChildProcess
+
+  async function start(): Promise<void> {
+    shell = spawn('sh', ['-c', script, 'sh', 'redis-server', ...durable], {
+      cwd: directory,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    await accepting(socket)
+  }
+
+  async function end(): Promise<void> {
+    const ended = new Promise((resolve) => shell.on('close', resolve))
+    shell.stdin?.write('end\n')
+    await ended
+  }
+
+  await start()
+  return {
+    url: `unix://${socket}`,
+    async crash() {
+      await end()
+      await start()
+    },
+    async stop() {
+      await end()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function accepting(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new Redis({ path, lazyConnect: true, retryStrategy: () => null })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.ping()
+      client.disconnect()
+      return
+    } catch (error) {
+      client.disconnect()
+      if (attempt === 600) throw error
+      await pause(50)
+    }
+  }
+}

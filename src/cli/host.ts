@@ -73,6 +73,14 @@ export function wordsOf(thrown: unknown): string {
   }
 }
 
+/** Resolves when the process is told to end. */
+export function interrupted({ signal }: Host): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
 function isGone(error: Error): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'

@@ -7,6 +7,7 @@ import { check } from './check.ts'
 import { decide } from './decide.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
+import { inspect } from './inspect.ts'
 import { list } from './list.ts'
 import { lock } from './lock.ts'
 import { mcp } from './mcp.ts'
@@ -14,7 +15,7 @@ import { prune } from './prune.ts'
 import { run } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [run, call, list, id, mcp, check, lock, calls, decide, prune].map((command) => [command.name, command]),
+  [run, call, list, id, mcp, inspect, check, lock, calls, decide, prune].map((command) => [command.name, command]),
 )
 
 const help = `\
@@ -28,6 +29,7 @@ Usage: toolwright <command> …
   id <tool> <args-json>                prints the callId of a call
   mcp <module> [--http PORT]           serves the tools to clients of the Model Context Protocol
   mcp --workspace DIR                  serves tools for the files and commands of a directory
+  inspect <module> [--port PORT]       shows calls in a browser, and answers those that wait
   calls --journal FILE                 lists the calls of a journal, or those that wait
   decide <module> <id> allow|deny      answers a call of a journal that waits for approval
   prune --journal FILE --before WHEN   deletes old calls from a journal

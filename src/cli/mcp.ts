@@ -3,7 +3,7 @@ import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
 import { ToolRegistry, type ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type Given } from './arguments.ts'
-import { note, print, wordsOf, type Host } from './host.ts'
+import { interrupted, note, print, wordsOf, type Host } from './host.ts'
 import { loadTools } from './module.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openPassage, passageHelp, passageOptions } from './passage.ts'
@@ -92,11 +92,4 @@ async function serveHttp(server: McpToolServer, port: number, host: Host): Promi
   } finally {
     await close()
   }
-}
-
-function interrupted({ signal }: Host): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

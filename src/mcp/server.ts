@@ -6,6 +6,7 @@
  * @module
  */
 import type { Readable, Writable } from 'node:stream'
+import type { Transport } from '@modelcontextprotocol/server'
 import { InvalidConfigurationError } from '../index.ts'
 import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
@@ -28,8 +29,8 @@ export interface StdioOptions {
   readonly stdout?: Writable
 }
 
-/** One connection over stdio. */
-export interface StdioConnection {
+/** One connection to a client. */
+export interface McpConnection {
   /** Resolves when the client has disconnected. */
   readonly closed: Promise<void>
   readonly close: () => Promise<void>
@@ -38,7 +39,14 @@ export interface StdioConnection {
 /** A server that can be mounted on several transports. */
 export interface McpToolServer {
   /** Serves the client that started this process. */
-  readonly stdio: (options?: StdioOptions) => Promise<StdioConnection>
+  readonly stdio: (options?: StdioOptions) => Promise<McpConnection>
+  /**
+   * Serves one client over a transport of the host, such as one in this process.
+   *
+   * @param transport Not started yet. The connection closes it.
+   * @param options `session`: the executor's session for the calls. Default: one of its own.
+   */
+  readonly connect: (transport: Transport, options?: { readonly session?: string }) => Promise<McpConnection>
   /** Makes a handler that any web-standard server can mount. It checks `Host`, `Origin`, and the token if one is set. */
   readonly http: (options?: HttpOptions) => HttpHandler
   /** Listens with `node:http`. Default: on loopback only. */
@@ -70,6 +78,25 @@ export interface McpToolServer {
  */
 export function mcpServer(options: McpServerOptions): McpToolServer {
   const settings = settingsOf(options)
+  const connectTo: McpToolServer['connect'] = async (transport, { session = `mcp-${crypto.randomUUID()}` } = {}) => {
+    const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const connection = serveStdio(
+      ({ era }) => {
+        const owner = `mcp-${crypto.randomUUID()}`
+        const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined }
+        return connect(serve(peer, settings), peer, settings)
+      },
+      { transport },
+    )
+    const over = transport.onclose
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
+    transport.onclose = () => {
+      over?.()
+      resolve()
+    }
+    return { closed, close: () => connection.close() }
+  }
   return {
     http: (given = {}) => httpHandler(settings, given),
     async listen(given = {}) {
@@ -77,25 +104,10 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       return listen(httpHandler(settings, given), given, settings.report)
     },
     async stdio({ stdin, stdout } = {}) {
-      const { serveStdio, StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
-      const { promise: closed, resolve } = Promise.withResolvers<void>()
-      const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: settings.messageLimit })
-      const connection = serveStdio(
-        ({ era }) => {
-          const session = `mcp-${crypto.randomUUID()}`
-          const peer: Peer = { session, principal: undefined, era, owner: session, isLone: false, party: undefined }
-          return connect(serve(peer, settings), peer, settings)
-        },
-        { transport },
-      )
-      const over = transport.onclose
-      // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
-      transport.onclose = () => {
-        over?.()
-        resolve()
-      }
-      return { closed, close: () => connection.close() }
+      const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
+      return connectTo(new StdioServerTransport(stdin, stdout, { maxBufferSize: settings.messageLimit }))
     },
+    connect: connectTo,
   }
 }
 
@@ -122,6 +134,7 @@ function settingsOf(options: McpServerOptions): Settings {
     messageLimit: amount(options, 'messageLimit', 4_194_304),
     answerTimeout,
     values: options.values,
+    identify: options.identify,
     around: options.around ?? ((_, run) => run()),
     extend: options.extend,
     // oxlint-disable-next-line eslint/no-console -- as the executor does without listeners

@@ -82,6 +82,7 @@ describe('a result', () => {
       { type: 'text', text: 'Two of them.' },
       { type: 'json', data: structuredContent },
     ])
+    expect(JSON.parse((await told.artifact?.asString()) ?? '')).toEqual(structuredContent)
   })
 
   test('with structured content that is one text is shown once, where the text is the same', async () => {

@@ -10,6 +10,7 @@ import {
   canonicalize,
   content,
   json,
+  shown,
   ToolDownstreamError,
   ToolFailure,
   type ContentBlock,
@@ -32,7 +33,8 @@ export function resultOf(result: CallToolResult): unknown {
   const canonical = canonicalOf(structuredContent) // made once, since the result may have many blocks
   const sole = soleTextOf(structuredContent)
   const others = blocks.filter((block) => block.type !== 'text' || (block.text !== sole && !isSame(block, canonical)))
-  return others.length === 0 ? json(structuredContent) : content([...others, { type: 'json', data: structuredContent }])
+  if (others.length === 0) return json(structuredContent)
+  return shown([...others, { type: 'json', data: structuredContent }], structuredContent)
 }
 
 /** Returns a block with only the fields that its type defines. */

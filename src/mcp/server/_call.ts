@@ -111,8 +111,9 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
   const { peer, server, settings, subject } = serving
   const { name, arguments: args = {} } = params
   const capabilities = capabilitiesOf(context, server)
-  const values = { ...settings.values?.({ session: peer.session, principal: peer.principal }) }
-  const { session } = peer
+  const { session, principal } = peer
+  const values = { ...settings.values?.({ session, principal }) }
+  const { id, invocationId } = settings.identify?.(context.mcpReq._meta, { session, principal }) ?? {}
   const caller = callerOf(name, session, isUiHost(capabilities), settings)
   const run = (conversation: Conversation): Promise<ToolResult> => {
     clients.set(values, {
@@ -125,8 +126,8 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
         return asked
       },
     })
-    const call = { name, args }
-    const options = { caller, session, principal: peer.party, values, signal: conversation.signal }
+    const call = { id, name, args }
+    const options = { caller, session, principal: peer.party, invocationId, values, signal: conversation.signal }
     const asks = (requests: InputRequests): boolean =>
       settings.approvals === 'client' && missingFor(requests, capabilities) === undefined
     return settings.around(context.mcpReq._meta, () => walk(call, options, conversation, asks, settings))

@@ -58,6 +58,14 @@ export interface McpServerOptions {
   readonly answerTimeout?: number
   /** Returns the host's `values` for the calls of a client. Each call gets a shallow copy. */
   readonly values?: (peer: McpPeer) => ToolValues
+  /**
+   * Returns the provider's id of a call, and the identity of its occurrence, for at-most-once execution. `meta` is the request's
+   * `_meta`, which the client chooses: an `invocationId` of it alone could be that of another client. Default: neither.
+   */
+  readonly identify?: (
+    meta: Readonly<Record<string, unknown>> | undefined,
+    peer: McpPeer,
+  ) => { readonly id?: string | number; readonly invocationId?: string }
   /** Wraps each call; `meta` is the request's `_meta`, unchanged. */
   readonly around?: <Result>(
     meta: Readonly<Record<string, unknown>> | undefined,
@@ -91,6 +99,7 @@ export interface Settings extends Required<
   readonly title: string | undefined
   readonly instructions: string | undefined
   readonly values: McpServerOptions['values']
+  readonly identify: McpServerOptions['identify']
   readonly extend: McpServerOptions['extend']
   /** The calls of all clients that wait for an answer. */
   readonly pendingCalls: PendingCalls

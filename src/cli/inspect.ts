@@ -1,0 +1,58 @@
+import process from 'node:process'
+import { UsageError, type Command } from './arguments.ts'
+import { interrupted, note, print, wordsOf } from './host.ts'
+import { journalOptions, openJournal } from './journal.ts'
+import { memoryJournal } from '../journals/memory.ts'
+import { loadTools } from './module.ts'
+import { openPassage, passageHelp, passageOptions } from './passage.ts'
+
+const tokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
+const { 'fail-on-error': _, ...ownOptions } = passageOptions
+
+/** `toolwright inspect`: shows the calls of a module's tools in a browser. */
+export const inspect: Command = {
+  name: 'inspect',
+  help: `\
+Usage: toolwright inspect <module> [--port PORT] [--journal FILE] [options]
+
+Serves a page that shows calls as they happen: their args, progress, results, artifacts
+and timelines. It approves and denies calls that wait, and makes calls of its own. With a
+journal it also shows and answers the calls of other processes, such as those of
+toolwright run --journal. Prints the address, whose token is what opens the page: a new
+one each time, or that of the variable ${tokenVariable}.
+
+  --port PORT       listen on 127.0.0.1 (default 4984); 0: any port that is free
+  --journal FILE    keep the calls in an SQLite file, which other processes may share
+${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
+  options: { ...ownOptions, ...journalOptions, port: { type: 'string' } },
+  takes: [1, 1],
+
+  async perform(options, host) {
+    const [path = ''] = options.positionals
+    const port = options.count('port', 0) ?? 4_984
+    if (port > 65_535) throw new UsageError(`--port takes a port of at most 65535, got "${port}".`)
+    const { inspector } = await import('../devtools/inspector.ts')
+    const tools = await loadTools(path, host)
+    const journal = await openJournal(options)
+    // Without a file the results of calls that are over are kept in memory, so that the page has them.
+    const executor = openPassage(tools, options, host, false, journal.length > 0 ? journal : [memoryJournal()])
+    try {
+      const report = (error: unknown): void => note(host, wordsOf(error))
+      const token = process.env[tokenVariable]
+      const inspecting = inspector({ executor, canCall: true, report, ...(token && { token }) })
+      const { url, close } = await inspecting.listen({ port })
+      try {
+        await print(host.stdout, `${url}\n`)
+        await interrupted(host)
+      } finally {
+        await close()
+      }
+      return 0
+    } catch (error) {
+      if ((error as { readonly code?: unknown } | null)?.code !== 'EADDRINUSE') throw error
+      throw new UsageError(`Port ${port} is taken. Give another one with --port, or 0 for any.`)
+    } finally {
+      await executor.close()
+    }
+  },
+}

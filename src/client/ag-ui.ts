@@ -1,0 +1,173 @@
+/**
+ * Serves tools to front ends of AG-UI 1.0, such as `HttpAgent`: approvals are interrupts, and the tools of the page are client
+ * tools.
+ *
+ * @module
+ */
+import { InvalidConfigurationError, type ToolCall, type ToolExecutor, type ToolValues } from '../index.ts'
+import { requireInput } from './ag-ui/_input.ts'
+import { Run, type RunParts } from './ag-ui/_run.ts'
+import type { AgUiEvent, AgUiInput, AgUiModel } from './ag-ui/_types.ts'
+import type { Visitor } from './http.ts'
+import { guard } from './http/_guard.ts'
+import { bodyOf, commonHeaders, faultOf, Refusal } from './http/_reply.ts'
+import type { PageTools } from './page-tools.ts'
+
+export type { AgUiEvent, AgUiInput, AgUiMessage, AgUiModel, AgUiToolCall, AgUiTurn } from './ag-ui/_types.ts'
+
+/** The options of `agUi`. */
+export interface AgUiOptions {
+  readonly executor: ToolExecutor
+  /** Asks the model. Default: a run has the calls that it is given, and the answers to what waits. */
+  readonly model?: AgUiModel
+  /** Gives the tools of pages to the model. The executor has to have it in `use`. Default: they are ignored. */
+  readonly pageTools?: PageTools
+  /** How often the model may call tools in one run. Default: 20. */
+  readonly mostTurns?: number
+  /** Receives faults of the host, which no page is told. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+  /** Says who sends a request. `undefined` refuses it. `fetch` needs it, or `token`. */
+  readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
+  /** What everybody has to send as `Authorization: Bearer …`. */
+  readonly token?: string
+  /** Returns the session of a request. Default: that of the visitor; of `'*'`, the thread. */
+  readonly session?: (visitor: Visitor, input: AgUiInput) => string
+  /** The host names under which pages reach this server, without ports. Default: those of this machine. */
+  readonly hosts?: readonly string[]
+  /** The host names of the sites whose pages may send requests, without ports. Default: those of this machine. */
+  readonly origins?: readonly string[]
+  /** The largest body of a request, in bytes. Default: 4,194,304. */
+  readonly body?: number
+}
+
+/** What the host says of one run. */
+export interface AgUiRunOptions {
+  /** Calls to run, instead of those of the model. */
+  readonly calls?: readonly ToolCall[]
+  /** Default: the thread. A front end chooses it, so name the session if others must not answer its calls. */
+  readonly session?: string
+  /** The host's data for the calls. */
+  readonly values?: ToolValues
+  /** Who the records say has decided. Default: `'user'`. */
+  readonly decidedBy?: string
+  /** Gives the run up: its calls are cancelled, but not those that were approved before. */
+  readonly signal?: AbortSignal
+}
+
+/** A server of AG-UI. */
+export interface AgUi {
+  /**
+   * Runs what a front end asks for, and yields the events. Answers come first, then calls. Never throws: what goes wrong is a
+   * `RUN_ERROR`. Leaving early gives the run up.
+   */
+  run(input: AgUiInput, options?: AgUiRunOptions): AsyncGenerator<AgUiEvent, void, undefined>
+  /**
+   * Answers a request of `HttpAgent` with server-sent events. Never rejects. Without `authorize` and `token` it answers nothing
+   * but an error. A request that goes away gives its run up.
+   */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+/** How many events wait for a slow reader before the model waits too, and progress is left out. */
+const mostEvents = 1_000
+
+/**
+ * Makes a server of AG-UI 1.0 over an executor.
+ *
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { agUi } from 'toolwright/client/ag-ui'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+ * const server = agUi({ executor })
+ * const input = { threadId: 'thread-1', runId: 'run-1', messages: [] }
+ * for await (const { type } of server.run(input, { calls: [{ id: 'call_1', name: 'now' }] })) console.log(type)
+ * ```
+ */
+export function agUi(options: AgUiOptions): AgUi {
+  if (typeof options?.executor?.executeToolCalls !== 'function') {
+    throw new InvalidConfigurationError('agUi takes { executor }, which createExecutor({ tools }) makes.')
+  }
+  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
+  const { executor, model, pageTools, mostTurns = 20, report = (error: unknown) => console.error(error) } = options
+  const { body: largestBody = 4_194_304, authorize, token } = options
+  const admit = authorize === undefined && token === undefined ? undefined : guard(options)
+  const own = { executor, model, pageTools, mostTurns, report }
+
+  /** Yields the events of a run as they come. */
+  async function* events(
+    parts: Omit<RunParts, keyof typeof own | 'signal'>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<AgUiEvent> {
+    const stop = new AbortController()
+    const waiting: AgUiEvent[] = []
+    let [wake, drain, isOver] = [(): void => {}, (): void => {}, false]
+    const emit = (one: AgUiEvent): void | Promise<void> => {
+      const isFull = waiting.length >= mostEvents
+      if (isFull && one.type === 'CUSTOM') return undefined
+      waiting.push(one)
+      wake()
+      return isFull ? new Promise((resolve) => (drain = resolve)) : undefined
+    }
+    const signals = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+    const run = new Run({ ...own, ...parts, signal: signals }, emit)
+    void run.perform().finally(() => {
+      isOver = true
+      wake()
+    })
+    try {
+      for (;;) {
+        while (waiting.length > 0) yield* waiting.splice(0)
+        drain()
+        if (isOver) return
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (waiting.length > 0 || isOver) resolve()
+        })
+      }
+    } finally {
+      stop.abort()
+      drain()
+    }
+  }
+
+  async function answer(request: Request, visitor: Visitor): Promise<Response> {
+    if (request.method !== 'POST') throw new Refusal(405, 'E_METHOD', 'A run is started with POST.', { allow: 'POST' })
+    const input: unknown = await bodyOf(request, largestBody)
+    requireInput(input)
+    const { name: decidedBy, values, may } = visitor
+    const session = options.session?.(visitor, input) ?? (visitor.session === '*' ? input.threadId : visitor.session)
+    const left = new AbortController()
+    const signal = AbortSignal.any([request.signal, left.signal])
+    const run = events({ input, calls: undefined, session, values, decidedBy, may }, signal)
+    const encoder = new TextEncoder()
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await run.next()
+        if (done === true) controller.close()
+        else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`))
+      },
+      cancel: () => left.abort(),
+    })
+    return new Response(body, { headers: { ...commonHeaders, 'content-type': 'text/event-stream' } })
+  }
+
+  return {
+    run(input, { calls, session = input?.threadId, values, decidedBy, signal } = {}) {
+      return events({ input, calls, session, values, decidedBy, may: undefined }, signal)
+    },
+    async fetch(request) {
+      try {
+        if (admit === undefined)
+          throw new TypeError('agUi.fetch lets in only visitors that it knows: give agUi `authorize` or `token`.')
+        const admission = await admit(request)
+        const told = (error: unknown): Response => faultOf(error, report)
+        return admission.sign(admission.answer ?? (await answer(request, admission.visitor).catch(told)))
+      } catch (error) {
+        return faultOf(error, report)
+      }
+    },
+  }
+}

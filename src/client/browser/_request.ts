@@ -1,0 +1,74 @@
+import type { Issue } from '../../index.ts'
+import type { WireCode, WireFault } from '../protocol.ts'
+import { pause } from './_page.ts'
+
+/** The server refused a request, or could not be reached. */
+export class WireError extends Error {
+  override readonly name = 'WireError'
+  readonly code: WireCode
+  /** The status of HTTP; 0 if there was no answer. */
+  readonly status: number
+  /** The places that are wrong. */
+  readonly issues: readonly Issue[] | undefined
+
+  constructor(status: number, { code, message, issues }: WireFault['error'], cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+    this.code = code
+    this.issues = issues
+  }
+}
+
+/** The parts of a request that are its own. */
+export interface Asking {
+  readonly method?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  readonly keepalive?: boolean
+  /** How often to try if the server cannot be reached, or fails. Default: 3. */
+  readonly tries?: number
+}
+
+/** Sends a request. Resolves with an answer that is a success. */
+export type Ask = (path: string, asking?: Asking) => Promise<Response>
+
+export interface RequestOptions {
+  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** Makes the function that sends requests. It is safe to send any of them again. */
+export function requests(url: string, { headers, fetch }: RequestOptions): Ask {
+  return async (path, { method, body, headers: own, tries = 3, ...init } = {}) => {
+    for (let attempt = 1; ; attempt++) {
+      const error = await once()
+      if (error instanceof Response) return error
+      if (attempt >= tries || init.signal?.aborted || (error.status > 0 && error.status < 500)) throw error
+      await pause(100 * 2 ** attempt)
+    }
+
+    async function once(): Promise<Response | WireError> {
+      try {
+        const fields = new Headers(typeof headers === 'function' ? await headers() : headers)
+        for (const [name, value] of Object.entries(own ?? {})) fields.set(name, value)
+        if (body !== undefined) fields.set('content-type', 'application/json')
+        const content = body === undefined ? {} : { body: JSON.stringify(body) }
+        const verb = method ?? (body === undefined ? 'GET' : 'POST')
+        const response = await (fetch ?? globalThis.fetch)(url + path, {
+          ...init,
+          ...content,
+          method: verb,
+          headers: fields,
+        })
+        if (response.ok) return response
+        const { error } = (await response.json().catch(() => ({}))) as Partial<WireFault>
+        return new WireError(response.status, error ?? { code: 'E_NETWORK', message: `HTTP ${response.status}` })
+      } catch (cause) {
+        return new WireError(0, { code: 'E_NETWORK', message: 'The server cannot be reached.' }, cause)
+      }
+    }
+  }
+}
+
+export type HeadersInit = ConstructorParameters<typeof Headers>[0]

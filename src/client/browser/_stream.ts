@@ -1,0 +1,31 @@
+import type { Frames } from '../protocol.ts'
+
+/** A frame of a stream. */
+export type Frame = {
+  readonly [Name in keyof Frames]: { readonly name: Name; readonly data: Frames[Name] }
+}[keyof Frames] & { readonly id: string }
+
+/**
+ * Reads the frames of a stream, until it ends. Names that this version does not know are left out.
+ *
+ * @param heard Called with each piece that came, also if it is only a sign of life.
+ */
+export async function readFrames(response: Response, take: (frame: Frame) => void, heard: () => void): Promise<void> {
+  const reader = response.body!.getReader()
+  const decoder = new TextDecoder()
+  for (let rest = ''; ;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    heard()
+    const parts = (rest + decoder.decode(value, { stream: true })).split('\n\n')
+    rest = parts.pop()!
+    for (const part of parts) {
+      // Not by an expression with `^` or `.`: to those, U+2028 in a text ends a line too.
+      const lines = part.split('\n')
+      const [id, name, data] = ['id: ', 'event: ', 'data: '].map((field) =>
+        lines.find((line) => line.startsWith(field))?.slice(field.length),
+      )
+      if (data !== undefined) take({ id: id ?? '', name, data: JSON.parse(data) } as Frame)
+    }
+  }
+}

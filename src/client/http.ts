@@ -1,0 +1,153 @@
+/**
+ * Serves the calls of an executor to browsers: those that wait for approval or for a page, and those that run or are over.
+ * Speaks version 1 of the protocol in `client/protocol`. Runs wherever there are web standards.
+ *
+ * @module
+ */
+import { InvalidConfigurationError, type ToolExecutor, type ToolValues } from '../index.ts'
+import { Answers } from './http/_answers.ts'
+import { Calls } from './http/_calls.ts'
+import { Channels } from './http/_channels.ts'
+import { guard } from './http/_guard.ts'
+import { fault, faultOf } from './http/_reply.ts'
+import { route } from './http/_routes.ts'
+import type { PageTools } from './page-tools.ts'
+import type { Right } from './protocol.ts'
+
+/** Who sends a request. */
+export interface Visitor {
+  /** The session whose calls the visitor sees; `'*'` for all. A call of another session is as one that does not exist. */
+  readonly session: string
+  /** Who the records say has decided. Default: `'user'`. */
+  readonly name?: string
+  /** Default: everything. */
+  readonly may?: readonly Right[]
+  /** The host's data for the rest of a call that the visitor answers. */
+  readonly values?: ToolValues
+}
+
+/** Limits of what is kept and sent. */
+export interface HttpClientsLimits {
+  /** The largest body of a request, in bytes. Default: 262,144. */
+  readonly body?: number
+  /** The most open streams of one session. Default: 32. */
+  readonly streams?: number
+  /** The most open streams of all sessions. Default: 1,000. */
+  readonly allStreams?: number
+  /** How many bytes a stream may lag behind before it gets a list instead. Default: 1,048,576. */
+  readonly backlog?: number
+  /** How many frames of a session are kept for pages that come back. Default: 2,000, of at most 4 MiB. */
+  readonly frames?: number
+  /** How many calls of a session are kept in this process. Default: 1,000. */
+  readonly calls?: number
+}
+
+export interface HttpClientsOptions {
+  readonly executor: ToolExecutor
+  /** Says who sends a request. `undefined` refuses it. */
+  readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
+  /** What everybody has to send as `Authorization: Bearer …`, who then sees all sessions. */
+  readonly token?: string
+  /** The path where it is mounted, such as `/api/tools`. Default: the root. */
+  readonly base?: string
+  /** The host names under which pages reach this server, without ports. Default: those of this machine. */
+  readonly hosts?: readonly string[]
+  /**
+   * The host names of the sites whose pages may send requests, without ports. If set, answers have CORS headers for them.
+   * Default: those of this machine, without CORS headers.
+   */
+  readonly origins?: readonly string[]
+  /** Lets pages declare tools. Default: no page may. */
+  readonly pageTools?: PageTools
+  readonly limits?: HttpClientsLimits
+  /** How often a stream gives a sign of life, in milliseconds. Default: 15,000. */
+  readonly heartbeat?: number
+  /** Receives the errors that no answer tells. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+}
+
+/** Answers the requests of pages. */
+export interface HttpClients {
+  /** Answers a request. Never rejects. A request that goes away cancels nothing. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Ends the streams, and answers no more requests. Calls that were decided go on. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Makes a handler that any web-standard server can mount, such as `app.all('/api/tools/*', (c) => clients.fetch(c.req.raw))`.
+ *
+ * State is sent, not history: a stream begins with the calls that wait and the newest others, and goes on with what changes.
+ * With a journal, calls of other processes are seen too, and calls that are over have their content. Without one, pages see
+ * the calls of this process, and no content of those that are over.
+ *
+ * @throws `E_INVALID_CONFIGURATION` if neither `authorize` nor `token` is given, or an option is wrong.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { httpClients } from 'toolwright/client/http'
+ *
+ * const executor = createExecutor({ tools: [tool('now', () => new Date().toISOString())] })
+ * const clients = httpClients({
+ *   executor,
+ *   authorize: (request) => (request.headers.get('cookie') === 'user=ada' ? { session: 'ada', name: 'Ada' } : undefined),
+ * })
+ * const response = await clients.fetch(new Request('http://localhost/calls', { headers: { cookie: 'user=ada' } }))
+ * console.log(response.status) // 200
+ * await clients.close()
+ * ```
+ */
+export function httpClients(options: HttpClientsOptions): HttpClients {
+  const given: unknown = options
+  if (typeof given !== 'object' || given === null || typeof options.executor?.waiting !== 'function') {
+    throw new InvalidConfigurationError('httpClients takes { executor }, which createExecutor({ tools }) makes.')
+  }
+  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
+  const { executor, report = (error: unknown) => console.error(error), pageTools } = options
+  const base = `/${options.base ?? ''}/`.replaceAll(/\/+/g, '/').slice(0, -1)
+  const limits = {
+    body: amount(options, 'body', 262_144),
+    streams: amount(options, 'streams', 32),
+    allStreams: amount(options, 'allStreams', 1_000),
+    backlog: amount(options, 'backlog', 1_048_576),
+    frames: amount(options, 'frames', 2_000),
+    calls: amount(options, 'calls', 1_000),
+  }
+  const heartbeat = options.heartbeat ?? 15_000
+  if (!(heartbeat > 0 && heartbeat < 2 ** 31)) {
+    throw new InvalidConfigurationError(
+      '`heartbeat` must be a number of milliseconds above 0, and below 2,147,483,648.',
+    )
+  }
+  const admit = guard(options)
+  const channels = new Channels(limits, heartbeat, report)
+  const calls = new Calls(executor, channels, limits, report)
+  const answers = new Answers(executor, calls)
+  const counter = { executor, pageTools, calls, channels, answers, limits, heartbeat }
+  const told = (error: unknown): Response => faultOf(error, report)
+  let isClosed = false
+
+  return {
+    async fetch(request) {
+      try {
+        if (isClosed) return fault(503, 'E_LIMIT', 'This server is closing. Try again.', { 'retry-after': '1' })
+        const admission = await admit(request)
+        const answer = admission.answer ?? (await route(request, base, admission.visitor, counter).catch(told))
+        return admission.sign(answer)
+      } catch (error) {
+        return told(error)
+      }
+    },
+    async close() {
+      isClosed = true
+      calls.close()
+      channels.close()
+    },
+  }
+}
+
+function amount({ limits }: HttpClientsOptions, name: keyof HttpClientsLimits, otherwise: number): number {
+  const value: unknown = limits?.[name] ?? otherwise
+  if (typeof value === 'number' && value >= 1) return value
+  throw new InvalidConfigurationError(`\`limits.${name}\` must be a number of at least 1, got ${String(value)}.`)
+}

@@ -1,0 +1,195 @@
+import {
+  canonicalize,
+  computeCallId,
+  isToolError,
+  type ToolExecutor,
+  type ToolResult,
+  type WaitingCall,
+} from '../../index.ts'
+import { isOver, type Answer, type CallView } from '../protocol.ts'
+import type { Calls } from './_calls.ts'
+import { notFound, Refusal } from './_reply.ts'
+import { resultOfView, resultView } from './_views.ts'
+
+/** The most answers that are remembered, so that they can be repeated. */
+const mostRemembered = 10_000
+/** How often to look at a call that another process has just taken. */
+const mostLooks = 8
+
+/** An answer of a visitor to a call that waits. */
+export interface Given {
+  readonly session: string
+  readonly invocationId: string
+  readonly reason: WaitingCall['reason']
+  /** The same text for the same answer. */
+  readonly text: string
+  /** Gives the answer to the executor. */
+  give(call: WaitingCall): Promise<ToolResult>
+  /** Whether a call that is over has got this answer. */
+  isThatOf(view: CallView): boolean
+}
+
+/** What came of an answer: its call goes on. */
+interface Accepted {
+  readonly text: string
+  readonly isRepeated: boolean
+  readonly result: Promise<ToolResult | CallView>
+}
+
+/** Gives answers to calls that wait. The same answer may come again: its request may have been lost on the way back. */
+export class Answers {
+  readonly #executor: ToolExecutor
+  readonly #calls: Calls
+  readonly #accepted = new Map<string, { readonly text: string; readonly accepting: Promise<Accepted> }>()
+
+  constructor(executor: ToolExecutor, calls: Calls) {
+    this.#executor = executor
+    this.#calls = calls
+  }
+
+  /**
+   * Gives an answer, and waits up to some milliseconds for the result of its call.
+   *
+   * @throws A `Refusal`, or a `ToolError`. Then the call is as it was.
+   */
+  async give(given: Given, wait: number): Promise<Answer> {
+    const key = `${given.reason}\n${given.session}\n${given.invocationId}` // a call may wait for one after the other
+    let before = this.#accepted.get(key)
+    if (before !== undefined && before.text !== given.text) {
+      await before.accepting.catch(() => {}) // if it was refused, this one may be right
+      before = this.#accepted.get(key)
+    }
+    if (before !== undefined && before.text !== given.text) throw answered(this.#calls.known(given.invocationId))
+    if (before !== undefined) return this.#answer(given, { ...(await before.accepting), isRepeated: true }, wait)
+    const accepting = this.#accept(given)
+    this.#remember(key, given.text, accepting)
+    try {
+      return await this.#answer(given, await accepting, wait)
+    } catch (error) {
+      if (this.#accepted.get(key)?.accepting === accepting) this.#accepted.delete(key)
+      if (!isToolError(error) || error.code !== 'E_APPROVAL_INVALID') throw error
+      return this.#overtaken(given, error)
+    }
+  }
+
+  #remember(key: string, text: string, accepting: Promise<Accepted>): void {
+    accepting.catch(() => {}) // each who waits for it gets the error
+    this.#accepted.set(key, { text, accepting })
+    for (const oldest of this.#accepted.keys()) {
+      if (this.#accepted.size <= mostRemembered) break
+      this.#accepted.delete(oldest)
+    }
+  }
+
+  /** Resolves once the call goes on, which is before its result is there. */
+  async #accept(given: Given): Promise<Accepted> {
+    const { session, invocationId, reason, text } = given
+    const [call] = await this.#executor.waiting({ invocationId, ...(session !== '*' && { session }) })
+    if (call?.reason !== reason) return this.#late(given, call)
+    const resumed = Promise.withResolvers<void>()
+    const stop = this.#calls.onResumed(invocationId, resumed.resolve)
+    const result = given.give(call)
+    result.catch(() => {}) // it is awaited below, and by those who wait for it
+    try {
+      await Promise.race([resumed.promise, result])
+    } finally {
+      stop()
+    }
+    return { text, isRepeated: false, result }
+  }
+
+  /** The call does not wait: it may have got the same answer before, in another process or before a restart. */
+  async #late(given: Given, call: WaitingCall | undefined): Promise<Accepted> {
+    const { session, invocationId, text } = given
+    const seen = await this.#calls.look(invocationId, session)
+    if (seen === undefined) throw notFound()
+    const { view, snapshot } = seen
+    if (given.isThatOf(view)) {
+      const result = isOver(view) ? Promise.resolve(view) : this.#executor.settled(invocationId)
+      return { text, isRepeated: true, result }
+    }
+    if (call !== undefined) {
+      const words =
+        call.reason === 'client' ? 'The call waits for the answer of a client.' : 'The call waits for approval.'
+      throw new Refusal(409, 'E_APPROVAL_INVALID', words)
+    }
+    const isExpired =
+      view.error?.code === 'E_APPROVAL_EXPIRED' ||
+      view.error?.code === 'E_CLIENT_TOOL' ||
+      (!isOver(view) &&
+        (snapshot?.expiresAt ?? this.#calls.known(invocationId)?.waiting?.expiresAt ?? Infinity) < Date.now())
+    if (isExpired) throw new Refusal(410, 'E_APPROVAL_EXPIRED', 'The answer comes too late: the call has expired.')
+    throw answered(view)
+  }
+
+  /** Another answer was first. If it is the same one, then this one counts too. */
+  async #overtaken(given: Given, error: unknown): Promise<Answer> {
+    for (let look = 1; look <= mostLooks; look++) {
+      const seen = await this.#calls.look(given.invocationId, given.session)
+      if (seen === undefined) throw notFound()
+      if (seen.view.waiting !== undefined) throw error // it still waits: the tool may have changed
+      if (given.isThatOf(seen.view)) return { repeated: true, ...standing(seen.view) }
+      if (isOver(seen.view)) throw answered(seen.view)
+      await new Promise((resolve) => setTimeout(resolve, look * 10))
+    }
+    throw error
+  }
+
+  async #answer({ invocationId }: Given, { isRepeated, result }: Accepted, wait: number): Promise<Answer> {
+    let settled: ToolResult | CallView | undefined
+    const settling = result.then((value) => (settled = value))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, wait)))
+    try {
+      await Promise.race([settling, late])
+    } finally {
+      clearTimeout(timer)
+    }
+    const view = this.#calls.known(invocationId)
+    if (settled === undefined) return { repeated: isRepeated, state: view?.state ?? 'EXECUTING' }
+    if ('seq' in settled) return { repeated: isRepeated, ...standing(settled) }
+    const isPending = settled.status === 'pending'
+    const state = view !== undefined && isOver(view) !== isPending ? view.state : stateOf(settled)
+    return { repeated: isRepeated, state, result: resultView(settled) }
+  }
+}
+
+/** Whether the result of a client's call is that of a value. */
+export function isValueOf({ status, content }: CallView, value: unknown): boolean {
+  const [block, ...others] = content ?? []
+  if (status !== 'ok' || block === undefined || others.length > 0) return false
+  if (block.type === 'text') return block.text === value
+  try {
+    return block.type === 'json' && canonicalize(block.data) === canonicalize(value)
+  } catch {
+    return false
+  }
+}
+
+/** Whether the args of a call are those that a decision put in their place, if it did. */
+export function hasArgs({ callId, toolName }: CallView, editedArgs: unknown): boolean {
+  if (editedArgs === undefined) return true
+  try {
+    return callId === computeCallId(toolName, editedArgs)
+  } catch {
+    return false
+  }
+}
+
+function standing(view: CallView): Omit<Answer, 'repeated'> {
+  return isOver(view) ? { state: view.state, result: resultOfView(view) } : { state: view.state }
+}
+
+function stateOf({ status }: ToolResult): Answer['state'] {
+  if (status === 'ok') return 'COMPLETED'
+  if (status === 'pending') return 'EXECUTING'
+  return status === 'denied' ? 'DENIED' : 'FAILED'
+}
+
+function answered(view: CallView | undefined): Refusal {
+  const words =
+    view !== undefined && isOver(view)
+      ? `The call is over: ${view.status ?? view.state}.`
+      : 'The call waits for no answer: another one was first.'
+  return new Refusal(409, 'E_APPROVAL_INVALID', words)
+}

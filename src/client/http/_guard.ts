@@ -1,0 +1,108 @@
+import { sha256 } from '#sha256'
+import { InvalidConfigurationError } from '../../index.ts'
+import type { HttpClientsOptions, Visitor } from '../http.ts'
+import type { Right } from '../protocol.ts'
+import { fault } from './_reply.ts'
+
+const ownNames = ['localhost', '127.0.0.1', '[::1]']
+const everything: readonly Right[] = ['watch', 'decide', 'answer', 'cancel', 'artifacts']
+
+/** A visitor whose rights are known. */
+export interface Admitted extends Visitor {
+  readonly may: readonly Right[]
+}
+
+/** The visitor of a request, or the answer that refuses it. `sign` lets the page read the answer, if its site may. */
+export type Admission = { readonly sign: (answer: Response) => Response } & (
+  { readonly visitor: Admitted; readonly answer?: undefined } | { readonly answer: Response }
+)
+
+/**
+ * Makes a function that checks host, origin and visitor of a request before its body is read.
+ *
+ * @throws `E_INVALID_CONFIGURATION` if there is no way to know a visitor.
+ */
+export function guard(options: HttpClientsOptions): (request: Request) => Promise<Admission> {
+  const { authorize, token } = options
+  if (token !== undefined && !(typeof token === 'string' && /^[\x21-\x7e]+$/.test(token))) {
+    throw new InvalidConfigurationError('`token` has to be a string of printable ASCII characters without spaces.')
+  }
+  if (authorize === undefined && token === undefined) {
+    throw new InvalidConfigurationError(
+      'httpClients lets in only visitors that it knows: give it `authorize`, or a `token` for everybody.',
+    )
+  }
+  const expected = token === undefined ? undefined : sha256(token)
+  const hosts = new Set((options.hosts ?? ownNames).map((name) => name.toLowerCase()))
+  const origins = new Set((options.origins ?? ownNames).map((name) => name.toLowerCase()))
+
+  async function visitorOf(request: Request): Promise<Visitor | undefined> {
+    const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    // The digests are compared, so that the time tells nothing of the token.
+    if (expected !== undefined && given !== undefined && sha256(given) === expected) return { session: '*' }
+    return authorize?.(request)
+  }
+
+  return async (request) => {
+    const { headers } = request
+    const origin = headers.get('origin')
+    const isCors = options.origins !== undefined
+    const refused = (...given: Parameters<typeof fault>): Admission => ({ answer: fault(...given), sign: plain })
+    if (!hosts.has(nameOf(headers.get('host') ?? new URL(request.url).host) ?? '')) {
+      return refused(403, 'E_HOST', 'This server does not go by the name of the request.')
+    }
+    if (origin !== null ? !origins.has(siteOf(origin) ?? '') : headers.get('sec-fetch-site') === 'cross-site') {
+      return refused(403, 'E_ORIGIN', 'Pages of this site may not send requests here.')
+    }
+    const sign = isCors ? (answer: Response) => readableBy(origin, answer) : plain
+    // A preflight carries no token.
+    if (isCors && origin !== null && request.method === 'OPTIONS') return { answer: preflight(), sign }
+    const visitor = await visitorOf(request)
+    if (visitor === undefined || visitor === null || (visitor as unknown) === false) {
+      return {
+        answer: fault(401, 'E_UNAUTHORIZED', 'Say who you are.', { 'www-authenticate': 'Bearer' }),
+        sign,
+      }
+    }
+    if (typeof visitor.session !== 'string' || visitor.session === '') {
+      throw new InvalidConfigurationError('`authorize` has to return { session }, a text that is not empty.')
+    }
+    return { visitor: { ...visitor, may: visitor.may ?? everything }, sign }
+  }
+}
+
+/** The name in a `Host` header, without its port. */
+function nameOf(host: string): string | undefined {
+  return /^(\[[\da-f:.]+\]|[^:/@\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase()
+}
+
+function siteOf(origin: string): string | undefined {
+  const host = /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1]
+  return host === undefined ? undefined : nameOf(host)
+}
+
+function plain(answer: Response): Response {
+  return answer
+}
+
+function preflight(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': 'GET, POST, PUT',
+      'access-control-allow-headers': 'authorization, content-type, last-event-id, prefer, range',
+      'access-control-max-age': '7200',
+    },
+  })
+}
+
+/** Lets pages of an origin read an answer. What depends on the origin says so to caches. */
+function readableBy(origin: string | null, answer: Response): Response {
+  const headers = new Headers(answer.headers)
+  headers.append('vary', 'Origin')
+  if (origin !== null) {
+    headers.set('access-control-allow-origin', origin)
+    headers.set('access-control-expose-headers', 'content-range, retry-after, www-authenticate, x-media-type')
+  }
+  return new Response(answer.body, { status: answer.status, headers })
+}

@@ -1,0 +1,258 @@
+import type { ClientToolDescription, DecideOptions, ToolExecutor } from '../../index.ts'
+import type { PageTools } from '../page-tools.ts'
+import type { Hello, LeaseAnswer, Right } from '../protocol.ts'
+import { type Answers, hasArgs, isValueOf } from './_answers.ts'
+import { artifactReply } from './_artifact.ts'
+import type { Calls } from './_calls.ts'
+import { frameText, type Channels } from './_channels.ts'
+import type { Admitted } from './_guard.ts'
+import { bodyOf, commonHeaders, fault, notFound, Refusal, reply, textOf } from './_reply.ts'
+
+/** What the routes answer with. */
+export interface Counter {
+  readonly executor: ToolExecutor
+  readonly pageTools: PageTools | undefined
+  readonly calls: Calls
+  readonly channels: Channels
+  readonly answers: Answers
+  readonly limits: { readonly body: number }
+  readonly heartbeat: number
+}
+
+interface Asked {
+  readonly request: Request
+  readonly url: URL
+  readonly visitor: Admitted
+  readonly counter: Counter
+  /** The part of the path that is an id. */
+  readonly id: string
+}
+
+const methods = ['GET', 'POST', 'PUT'] as const
+type Route = readonly [
+  path: RegExp,
+  routes: { readonly [Method in (typeof methods)[number]]?: (asked: Asked) => Promise<Response> },
+]
+
+const routes: readonly Route[] = [
+  [/^\/events$/, { GET: events }],
+  [/^\/calls$/, { GET: calls }],
+  [/^\/calls\/([^/]+)$/, { GET: call }],
+  [/^\/calls\/([^/]+)\/decision$/, { POST: decision }],
+  [/^\/calls\/([^/]+)\/lease$/, { POST: lease }],
+  [/^\/calls\/([^/]+)\/cancellation$/, { POST: cancellation }],
+  [/^\/tool-results$/, { POST: toolResult }],
+  [/^\/tools\/([^/]+)$/, { PUT: tools }],
+  [/^\/artifacts\/([^/]+)$/, { GET: artifact }],
+]
+
+/** The longest an answer is held back, in seconds. */
+const longestWait = 60
+
+/** Answers the request of a visitor. @throws A `Refusal`, or a `ToolError`. */
+export async function route(request: Request, base: string, visitor: Admitted, counter: Counter): Promise<Response> {
+  const url = new URL(request.url)
+  const { pathname } = url
+  const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : ''
+  for (const [pattern, handlers] of routes) {
+    const found = pattern.exec(path)
+    if (found === null) continue
+    const method = methods.find((name) => name === request.method)
+    const handle = method && handlers[method]
+    if (handle === undefined) {
+      return fault(405, 'E_METHOD', 'This method is not for this address.', { allow: Object.keys(handlers).join(', ') })
+    }
+    return handle({ request, url, visitor, counter, id: idOf(found[1] ?? '') })
+  }
+  throw notFound()
+}
+
+/** Returns an id of a path. An id that no store could have is one that is not found. */
+function idOf(part: string): string {
+  try {
+    const id = decodeURIComponent(part)
+    // oxlint-disable-next-line eslint/no-control-regex -- databases refuse some of them
+    if (id.length <= 1_024 && !/[\u0000-\u001f\u007f]/.test(id)) return id
+  } catch {
+    // it is not well-formed
+  }
+  throw notFound()
+}
+
+function require(visitor: Admitted, right: Right): void {
+  if (!visitor.may.includes(right)) throw new Refusal(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
+}
+
+function helloOf({ visitor, counter: { executor, heartbeat } }: Asked): Hello {
+  const { session, may } = visitor
+  const listed = executor.list('user', session === '*' ? undefined : session).slice(0, 1_000)
+  const known = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
+  return { protocol: 1, now: Date.now(), heartbeat, session, may, tools: known }
+}
+
+function requirePlace(channels: Channels, session: string): void {
+  const full = channels.isFull(session)
+  if (full === undefined) return
+  const words = full === 'all' ? 'The server has no more streams.' : 'The session has too many open streams.'
+  throw new Refusal(full === 'all' ? 503 : 429, 'E_LIMIT', words, { 'retry-after': '5' })
+}
+
+async function events(asked: Asked): Promise<Response> {
+  const { request, url, visitor, counter } = asked
+  require(visitor, 'watch')
+  const { session } = visitor
+  const { channels } = counter
+  requirePlace(channels, session)
+  const channel = channels.of(session)
+  const listing = async (): Promise<string> => frameText('calls', await counter.calls.list(session))
+  const after = channel.after(request.headers.get('last-event-id') ?? url.searchParams.get('after'))
+  const { at, count } = channel
+  const greeting = `retry: 1000\n\n${frameText('hello', helloOf(asked))}`
+  const first = after === undefined ? `id: ${at}\n${await listing()}` : ''
+  requirePlace(channels, session) // others have come while this one waited for its list
+  const stream = channels.open(session, greeting, { next: after ?? count + 1, first }, listing)
+  request.signal.addEventListener('abort', () => stream.close(), { once: true })
+  if (request.signal.aborted) stream.close()
+  const headers = { ...commonHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
+  return new Response(stream.body, { headers: { ...headers, 'cache-control': 'no-store, no-transform' } })
+}
+
+async function calls(asked: Asked): Promise<Response> {
+  const { url, visitor, counter } = asked
+  require(visitor, 'watch')
+  const { at } = counter.channels.of(visitor.session)
+  const limit = Number(url.searchParams.get('limit') ?? 200)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
+    throw new Refusal(400, 'E_BODY', '`limit` has to be a whole number from 1 to 200.')
+  }
+  const page = await counter.calls.list(visitor.session, url.searchParams.get('before') ?? undefined, limit)
+  return reply({ ...page, hello: helloOf(asked), at })
+}
+
+async function call({ id, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'watch')
+  const seen = await counter.calls.look(id, visitor.session)
+  if (seen === undefined) throw notFound()
+  const { view, snapshot } = seen
+  return reply({ ...view, ...(snapshot && { auditTrail: snapshot.auditTrail }) })
+}
+
+async function decision({ request, id, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'decide')
+  const body = await bodyOf(request, counter.limits.body)
+  const { decision: decided, always, editedArgs } = body
+  if (decided !== 'allow' && decided !== 'deny') {
+    throw new Refusal(400, 'E_BODY', '`decision` has to be "allow" or "deny".')
+  }
+  if (always !== undefined && typeof always !== 'boolean')
+    throw new Refusal(400, 'E_BODY', '`always` has to be a boolean.')
+  const note = textOf(body, 'note')
+  const holder = textOf(body, 'holder', 1_024)
+  const { session, name, values } = visitor
+  const options: DecideOptions = {
+    ...(note !== undefined && { note }),
+    ...(always !== undefined && { always }),
+    ...(editedArgs !== undefined && { editedArgs }),
+    ...(holder !== undefined && { holder }),
+    ...(name !== undefined && { decidedBy: name }),
+    ...(values !== undefined && { values }),
+  }
+  const given = {
+    session,
+    invocationId: id,
+    reason: 'approval' as const,
+    text: JSON.stringify([decided, note, always ?? false, editedArgs]),
+    give: (waiting: Parameters<ToolExecutor['lease']>[0]) => counter.executor.decide(waiting, decided, options),
+    isThatOf: (view: Parameters<typeof hasArgs>[0]) =>
+      view.approval?.decision === decided && view.approval.note === note && hasArgs(view, editedArgs),
+  }
+  return answerOf(request, given, counter)
+}
+
+async function toolResult({ request, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'answer')
+  const body = await bodyOf(request, counter.limits.body)
+  const invocationId = idOf(encodeURIComponent(textOf(body, 'invocationId', 1_024) ?? ''))
+  const holder = textOf(body, 'holder', 1_024)
+  const error = textOf(body, 'error')
+  if (error === undefined && body['value'] === undefined) {
+    throw new Refusal(400, 'E_BODY', 'The body has to have a `value`, or an `error` in words.')
+  }
+  const { recommendations } = body
+  const value =
+    error === undefined
+      ? body['value']
+      : { ok: false, error, ...(recommendations !== undefined && { recommendations }) }
+  const { session, values } = visitor
+  const options = { ...(holder !== undefined && { holder }), ...(values !== undefined && { values }) }
+  const given = {
+    session,
+    invocationId,
+    reason: 'client' as const,
+    text: JSON.stringify([value]),
+    give: (waiting: Parameters<ToolExecutor['lease']>[0]) => counter.executor.respond(waiting, value, options),
+    isThatOf: (view: Parameters<typeof isValueOf>[0]) =>
+      error === undefined ? isValueOf(view, value) : view.status === 'error' && view.error?.message === error,
+  }
+  return answerOf(request, given, counter)
+}
+
+async function answerOf(request: Request, given: Parameters<Answers['give']>[0], counter: Counter): Promise<Response> {
+  const seconds = Number(/(?:^|,)\s*wait=(\d{1,6})\s*(?:$|[,;])/i.exec(request.headers.get('prefer') ?? '')?.[1] ?? 0)
+  const answer = await counter.answers.give(given, Math.min(seconds, longestWait) * 1_000)
+  return reply(answer, answer.result === undefined ? 202 : 200)
+}
+
+async function lease({ request, id, visitor, counter }: Asked): Promise<Response> {
+  const { executor, calls: known, limits } = counter
+  const body = await bodyOf(request, limits.body)
+  const holder = textOf(body, 'holder', 1_024) ?? ''
+  const { milliseconds = 30_000 } = body
+  if (typeof milliseconds !== 'number' || milliseconds < 1_000 || milliseconds > 120_000) {
+    throw new Refusal(400, 'E_BODY', '`milliseconds` has to be a number from 1,000 to 120,000.')
+  }
+  if (holder === '') throw new Refusal(400, 'E_BODY', '`holder` has to be text that is not empty.')
+  const { session } = visitor
+  const [waiting] = await executor.waiting({ invocationId: id, ...(session !== '*' && { session }) })
+  if (waiting === undefined) {
+    if ((await known.look(id, session)) === undefined) throw notFound()
+    throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
+  }
+  require(visitor, waiting.reason === 'client' ? 'answer' : 'decide')
+  const leased = await executor.lease(waiting, holder, milliseconds)
+  known.refresh(id, waiting.session)
+  if (leased?.call.lease === undefined) throw new Refusal(409, 'E_LEASED', 'Another client holds the call.')
+  const answer: LeaseAnswer = { args: leased.args, lease: leased.call.lease, expiresAt: leased.call.expiresAt }
+  return reply(answer)
+}
+
+async function cancellation({ request, id, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'cancel')
+  const body = await bodyOf(request, counter.limits.body)
+  const reason = textOf(body, 'reason')
+  const seen = await counter.calls.look(id, visitor.session)
+  if (seen === undefined) throw notFound()
+  if (seen.view.status === 'cancelled') return reply({ state: 'cancelled' })
+  const state = await counter.executor.cancel(id, reason)
+  if (state === 'not found') throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call is over.')
+  return reply({ state })
+}
+
+async function tools({ request, id, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'answer')
+  const { pageTools, executor, limits } = counter
+  if (pageTools === undefined) throw new Refusal(403, 'E_FORBIDDEN', 'Pages may declare no tools here.')
+  const { tools: declared } = await bodyOf(request, limits.body)
+  if (!Array.isArray(declared)) throw new Refusal(400, 'E_BODY', '`tools` has to be a list.')
+  const session = visitor.session === '*' ? executor.session : visitor.session
+  pageTools.declare(session, id, declared as ClientToolDescription[])
+  return reply({ tools: declared.length })
+}
+
+async function artifact({ request, url, id, visitor, counter }: Asked): Promise<Response> {
+  require(visitor, 'artifacts')
+  const { session } = visitor
+  // Only who sees all sessions says which one it means.
+  const own = session === '*' ? (url.searchParams.get('session') ?? counter.executor.session) : session
+  return artifactReply(await counter.executor.artifacts.open(id, own), request.headers.get('range'))
+}

@@ -1,0 +1,128 @@
+/**
+ * Serves a fetch handler with `node:http`: alone, or within a server of Node such as Express.
+ *
+ * @module
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { ReadableStream } from 'node:stream/web'
+
+/** Answers requests as web standards have them. `address` is that of the client, if it is known. */
+export type FetchHandler = (
+  request: Request,
+  from: { readonly address: string | undefined },
+) => Response | Promise<Response>
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** Default: any free port. */
+  readonly port?: number
+  /** The address to listen on. Default: `127.0.0.1`. */
+  readonly hostname?: string
+  /** Receives the errors of the handler and of the server. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+}
+
+/** A server that listens. */
+export interface Listening {
+  readonly url: string
+  /** Ends all connections. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Serves a fetch handler.
+ *
+ * @throws What `node:http` throws, such as `EADDRINUSE`.
+ * @example
+ * ```ts
+ * import { listen } from 'toolwright/client/node'
+ *
+ * const { url, close } = await listen(() => new Response('Hello'), { port: 0 })
+ * console.log(await (await fetch(url)).text()) // Hello
+ * await close()
+ * ```
+ */
+export async function listen(fetch: FetchHandler, options: ListenOptions = {}): Promise<Listening> {
+  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
+  const { port = 0, hostname = '127.0.0.1', report = (error: unknown) => console.error(error) } = options
+  const server = createServer(nodeListener(fetch, { report }))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, hostname, resolve))
+  server.removeAllListeners('error').on('error', report) // without file descriptors left, there is one for each client
+  const { address, port: given, family } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${given}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/**
+ * Makes a listener for `node:http` of a fetch handler. Express takes it as `app.use(nodeListener(fetch))`: it then gets the
+ * whole path, also below a mount.
+ *
+ * @param options `report`: receives the errors of the handler. Default: `console.error`.
+ */
+export function nodeListener(
+  fetch: FetchHandler,
+  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
+  { report = (error: unknown) => console.error(error) }: Pick<ListenOptions, 'report'> = {},
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  return (incoming, outgoing) => {
+    answer(incoming, outgoing, fetch).catch((error: unknown) => {
+      report(error)
+      if (outgoing.headersSent) outgoing.destroy()
+      else outgoing.writeHead(500).end()
+    })
+  }
+}
+
+async function answer(incoming: IncomingMessage, outgoing: ServerResponse, fetch: FetchHandler): Promise<void> {
+  const leaving = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) leaving.abort(new Error('The client has left.'))
+  })
+  outgoing.on('error', () => {}) // `close` follows
+  const request = requestOf(incoming, leaving.signal)
+  if (request === undefined) {
+    outgoing.writeHead(400).end()
+    return
+  }
+  const response = await fetch(request, { address: incoming.socket.remoteAddress })
+  const headers: Record<string, string | string[]> = Object.fromEntries(response.headers)
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) headers['set-cookie'] = cookies
+  outgoing.writeHead(response.status, headers)
+  if (response.body === null) {
+    outgoing.end()
+    return
+  }
+  outgoing.flushHeaders() // a stream may send its first bytes much later
+  await pipeline(response.body, outgoing).catch(() => {}) // the client has left, and the body is cancelled
+}
+
+/** Makes a web request of one of Node. Returns `undefined` if it is not valid. */
+function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  try {
+    const { method = 'GET', headers, url = '/' } = incoming
+    const { originalUrl = url } = incoming as IncomingMessage & { readonly originalUrl?: string } // of Express, below a mount
+    const fields = Object.entries(headers).flatMap(([name, value]) => {
+      return value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one])
+    })
+    const body = method === 'GET' || method === 'HEAD' ? undefined : ReadableStream.from(incoming)
+    // Only the path is the client's: `Host` is a header that the handler checks, and `//x/y` is a path and names no host.
+    const { pathname, search } = new URL(originalUrl.startsWith('/') ? `http://localhost${originalUrl}` : originalUrl)
+    return new Request(`http://localhost${pathname}${search}`, {
+      method,
+      headers: fields,
+      signal,
+      ...(body && { body: body as unknown as NonNullable<RequestInit['body']>, duplex: 'half' }),
+    })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,212 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { CallView } from '../../../client/protocol.ts'
+import { Approval } from './approval.tsx'
+import { Artifact } from './artifact.tsx'
+import { client, timelines } from './client.ts'
+import { Countdown } from './countdown.tsx'
+import { isOpen, type Kind } from './look.ts'
+import { clock, duration, Json, line, Text, written } from './text.tsx'
+
+/** Asks for the part of a call that lists and streams do not have, each time that its state changes. */
+function useWhole(call: CallView): CallView {
+  const [whole, setWhole] = useState<CallView>()
+  const { invocationId, state, status, waiting } = call
+  useEffect(() => {
+    let isHere = true
+    client.call(invocationId).then(
+      (view) => isHere && setWhole(view),
+      () => {}, // what is known is shown
+    )
+    return () => {
+      isHere = false
+    }
+  }, [invocationId, state, status, waiting === undefined])
+  if (whole === undefined) return call
+  const { content = whole.content, truncated = whole.truncated, auditTrail = whole.auditTrail } = call
+  return { ...call, ...(content && { content }), ...(truncated && { truncated }), ...(auditTrail && { auditTrail }) }
+}
+
+/** One call: what it asks, its args, progress, result and timeline. */
+export function Call({ call, look }: { readonly call: CallView; readonly look: readonly [Kind, string] }): VNode {
+  const whole = useWhole(call)
+  const { toolName, invocationId, callId, id, session, effect, createdAt, durationMs, waiting, error } = whole
+  const { status, args, argsPreview, approval, progress = [], content = [], truncated, artifact } = whole
+  const [kind, word] = look
+  return (
+    <article>
+      <div class="title">
+        <h2 tabIndex={-1}>
+          <Text of={toolName} />
+        </h2>
+        <span class={`word ${kind}`}>{word}</span>
+        {isOpen(call) && <Cancel id={invocationId} />}
+      </div>
+      <p class="facts">
+        {[
+          clock(createdAt),
+          durationMs === undefined ? '' : duration(durationMs),
+          effect === undefined || isOpen(call) ? '' : `effect ${effect}`,
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
+      {waiting?.reason === 'approval' && <Approval call={whole} waiting={waiting} />}
+      {waiting?.reason === 'client' && (
+        <div class="card page">
+          <p class="prompt">Waits for a page that answers it</p>
+          <p class="facts">
+            {waiting.lease !== undefined && waiting.lease.until > client.now() ? (
+              <>
+                Held by <code>{line(waiting.lease.holder, 40)}</code> ·{' '}
+                <Countdown until={waiting.lease.until} words="renews within" />
+              </>
+            ) : (
+              'No page holds it'
+            )}{' '}
+            · <Countdown until={waiting.expiresAt} />
+          </p>
+        </div>
+      )}
+      {approval !== undefined && (
+        <p class={`card said ${approval.decision}`}>
+          {approval.decision === 'allow' ? 'Approved' : 'Denied'}
+          {approval.decidedBy !== undefined && ` by ${line(approval.decidedBy, 64)}`}
+          {approval.note !== undefined && (
+            <>
+              : <Text of={approval.note} />
+            </>
+          )}
+        </p>
+      )}
+      {error !== undefined && (
+        <Part title="Error">
+          <div class="card error">
+            <code>{written(error.code)}</code>
+            <p>
+              <Text of={error.message} />
+            </p>
+          </div>
+        </Part>
+      )}
+      <Part title="Args">
+        <pre tabIndex={0}>
+          {argsPreview === undefined ? (
+            args === undefined ? (
+              'not known here'
+            ) : (
+              <Json of={args} />
+            )
+          ) : (
+            <Text of={argsPreview} />
+          )}
+        </pre>
+      </Part>
+      {progress.length > 0 && (
+        <Part title={`Progress · ${progress.length === 50 ? 'the last 50' : progress.length}`}>
+          <ol class="moments" tabIndex={0}>
+            {progress.map(({ type, data, timestamp }) => (
+              <Moment key={timestamp} at={timestamp - createdAt} name={type} note={textOf(data)} />
+            ))}
+          </ol>
+        </Part>
+      )}
+      {content.length > 0 && error === undefined && (
+        <Part
+          title={
+            truncated
+              ? 'Result, its beginning'
+              : artifact?.handle === undefined
+                ? 'Result'
+                : 'Result, as the model reads it'
+          }
+        >
+          {content.map((block, order) => (
+            <pre key={order} tabIndex={0}>
+              {block.type === 'text' ? (
+                <Text of={block.text} />
+              ) : (
+                <Json of={block.type === 'json' ? block.data : block} />
+              )}
+            </pre>
+          ))}
+        </Part>
+      )}
+      {status === 'ok' && content.length === 0 && artifact?.handle === undefined && (
+        <Part title="Result">
+          <p class="facts">Only a server with a journal has the results of calls that are over.</p>
+        </Part>
+      )}
+      {artifact?.handle !== undefined && <Artifact key={artifact.handle} about={artifact} handle={artifact.handle} />}
+      <Part title="Timeline">
+        <ol class="moments line">
+          {timelines.of(whole).map(({ at, name, note }, order) => (
+            <Moment key={order} at={at - createdAt} name={name} note={note} />
+          ))}
+        </ol>
+      </Part>
+      <dl class="ids">
+        <Id name="Session" value={session} />
+        <Id name="Invocation" value={invocationId} />
+        {callId !== null && <Id name="Call id" value={callId} />}
+        {id !== undefined && <Id name="Provider's id" value={String(id)} />}
+      </dl>
+    </article>
+  )
+}
+
+function textOf(data: unknown): string {
+  return typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+function Moment({ at, name, note }: { readonly at: number; readonly name: string; readonly note: string }): VNode {
+  return (
+    <li>
+      <span class="at">+{duration(Math.max(0, at))}</span>
+      <span class="what">{line(name, 64)}</span>
+      <span class="note">
+        <Text of={note.slice(0, 2_000)} />
+      </span>
+    </li>
+  )
+}
+
+function Id({ name, value }: { readonly name: string; readonly value: string }): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <code>
+          <Text of={value} />
+        </code>
+      </dd>
+    </div>
+  )
+}
+
+function Cancel({ id }: { readonly id: string }): VNode {
+  const [words, setWords] = useState('Cancel')
+  return (
+    <button
+      class="danger"
+      disabled={words === 'Cancelling…'}
+      onClick={() => {
+        setWords('Cancelling…')
+        client
+          .cancel(id, 'Cancelled in the inspector.')
+          .catch((error: Error) => setWords(`Cancel: ${line(error.message, 80)}`))
+      }}
+    >
+      {words}
+    </button>
+  )
+}

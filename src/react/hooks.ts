@@ -1,0 +1,175 @@
+/**
+ * Hooks for pages over a client of `toolwright/client/browser`. They need React alone.
+ *
+ * @module
+ */
+import {
+  createContext,
+  createElement,
+  useCallback,
+  useContext,
+  useEffect,
+  useInsertionEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react'
+import type { CallView, ClientHandler, ToolClient } from '../client/protocol.ts'
+import type { ClientToolDescription, Tool } from '../index.ts'
+
+/** A call of a client tool that a form answers. */
+export interface ClientCall<Args = unknown> {
+  /** The args, unmasked. */
+  readonly args: Args
+  readonly call: CallView
+  /** Answers the call. An answer that does not fit rejects, and the call still waits. @throws A `WireError`. */
+  readonly respond: (value: unknown) => Promise<void>
+  /** Answers the call with a failure, in words for the model. @throws A `WireError`. */
+  readonly fail: (message: string) => Promise<void>
+}
+
+type OpenCall = Omit<ClientCall, 'call'> & { readonly invocationId: string }
+
+const ClientContext = createContext<ToolClient | undefined>(undefined)
+const none: readonly never[] = []
+const noCalls = (): readonly never[] => none
+
+/** Gives a client to the components within. */
+export function ToolClientProvider({ client, children }: { client: ToolClient; children?: ReactNode }): ReactNode {
+  return createElement(ClientContext, { value: client }, children)
+}
+
+/** Returns the client of the provider. */
+export function useToolClient(): ToolClient {
+  const client = useContext(ClientContext)
+  if (client !== undefined) return client
+  throw new Error('Put a <ToolClientProvider client={connect(url)}> around what uses tools.')
+}
+
+/** Returns the known calls, newest first; with a filter, those that it takes. */
+export function useToolCalls(filter?: (call: CallView) => boolean): readonly CallView[] {
+  const client = useToolClient()
+  const subscribe = useCallback((listener: () => void) => client.subscribe(listener), [client])
+  const calls = useSyncExternalStore(subscribe, () => client.calls(), noCalls)
+  return useMemo(() => (filter === undefined ? calls : calls.filter(filter)), [calls, filter])
+}
+
+/** Returns a call, if it is known. */
+export function useToolCall(invocationId: string): CallView | undefined {
+  return useToolCalls().find((call) => call.invocationId === invocationId)
+}
+
+const waitsForApproval = ({ waiting }: CallView): boolean => waiting?.reason === 'approval'
+
+/** Returns the calls that wait for approval, and what decides on them. */
+export function useApprovals(): { readonly pending: readonly CallView[]; readonly decide: ToolClient['decide'] } {
+  const client = useToolClient()
+  const decide = useCallback<ToolClient['decide']>((...given) => client.decide(...given), [client])
+  return { pending: useToolCalls(waitsForApproval), decide }
+}
+
+/**
+ * Answers the calls of a client tool for as long as the component is mounted. The handler of the newest render runs, with the
+ * state of now.
+ *
+ * @param tool The name of the tool, or the tool itself, whose schemas then check in the page too.
+ * @param handler Default: the tool's own.
+ * @param description Declares the tool to the server, if the server lets pages declare tools.
+ */
+export function useClientTool<Args = unknown>(
+  tool: string | Tool,
+  handler?: ClientHandler<Args>,
+  description?: ClientToolDescription,
+): void {
+  const client = useToolClient()
+  const newest = useRef(handler)
+  useInsertionEffect(() => void (newest.current = handler))
+  const isOwn = handler === undefined
+  const told = description && JSON.stringify(description)
+  useEffect(() => {
+    const run: ClientHandler<Args> = (args, context) => newest.current?.(args, context)
+    return client.tool(tool, isOwn ? undefined : run, told === undefined ? undefined : JSON.parse(told))
+  }, [client, tool, isOwn, told])
+}
+
+/** The calls of one client tool that wait for forms. They outlive a component that is mounted anew, as StrictMode does. */
+class Forms {
+  readonly #client: ToolClient
+  readonly #name: string
+  readonly #listeners = new Set<() => void>()
+  #open: readonly OpenCall[] = none
+  #remove = (): void => {}
+
+  constructor(client: ToolClient, name: string) {
+    this.#client = client
+    this.#name = name
+  }
+
+  readonly open = (): readonly OpenCall[] => this.#open
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    if (this.#listeners.size === 0) this.#remove = this.#client.tool(this.#name, this.#wait)
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) this.#remove()
+    }
+  }
+
+  /** Keeps a call open, and its lease, until it is over or another page has it. */
+  readonly #wait: ClientHandler = (args, { invocationId, signal }) => {
+    const close = (): void => this.#show(this.#open.filter((call) => call.invocationId !== invocationId))
+    const respond = async (value: unknown): Promise<void> => {
+      await this.#client.respond(invocationId, value)
+      close()
+    }
+    const fail = async (message: string): Promise<void> => {
+      await this.#client.fail(invocationId, message)
+      close()
+    }
+    this.#show([...this.#open, { invocationId, args, respond, fail }])
+    return new Promise((resolve) => {
+      const end = (): void => {
+        close()
+        resolve(undefined)
+      }
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end)
+    })
+  }
+
+  #show(open: readonly OpenCall[]): void {
+    this.#open = open
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const formsOf = new WeakMap<ToolClient, Map<string, Forms>>()
+
+/**
+ * Returns the calls of a client tool that this page has reserved, for forms. The page reserves them when the component is
+ * mounted.
+ *
+ * @param name The name of the tool. No `useClientTool` may have it.
+ */
+export function useClientCalls<Args = unknown>(name: string): readonly ClientCall<Args>[] {
+  const client = useToolClient()
+  const forms = useMemo(() => {
+    const known = formsOf.get(client) ?? new Map<string, Forms>()
+    formsOf.set(client, known)
+    const found = known.get(name) ?? new Forms(client, name)
+    known.set(name, found)
+    return found
+  }, [client, name])
+  const open = useSyncExternalStore(forms.subscribe, forms.open, noCalls)
+  const calls = useToolCalls()
+  return useMemo(
+    () =>
+      open.flatMap(({ invocationId, ...form }) => {
+        const call = calls.find((one) => one.invocationId === invocationId)
+        return call === undefined ? [] : [{ ...form, call } as ClientCall<Args>]
+      }),
+    [open, calls],
+  )
+}

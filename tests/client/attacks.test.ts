@@ -1,0 +1,246 @@
+// What clumsy hosts, hostile pages and bad luck do to the counter, beside what `http-attacks` tries.
+import { connect } from 'node:net'
+import { createExecutor, tool, ToolRegistry, type Extension } from 'toolwright'
+import { agUi } from 'toolwright/client/ag-ui'
+import { httpClients } from 'toolwright/client/http'
+import { pageTools } from 'toolwright/client/page-tools'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { describe, expect, test } from 'vitest'
+import { counter, read, send } from './_counter.ts'
+
+const waitFor = { timeout: 20_000 }
+
+describe('streams', () => {
+  const events = (as = 'ada'): Request =>
+    new Request('http://localhost/events', { headers: { authorization: `Bearer ${as}` } })
+
+  test('that are asked for at once do not exceed the limits', async () => {
+    const { clients } = await counter({ limits: { streams: 3, allStreams: 4 }, use: [memoryJournal()] })
+    const asked = Array.from({ length: 200 }, (_, index) => clients.fetch(events(index % 2 === 0 ? 'ada' : 'bob')))
+    const statuses = (await Promise.all(asked)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(4)
+  })
+
+  test('that wait for their list while the counter closes are refused, and none stays open', async () => {
+    const { clients } = await counter({ use: [memoryJournal()] })
+    const asked = clients.fetch(events())
+    await Promise.resolve()
+    await clients.close()
+    const { status, body } = await asked
+    if (status === 200)
+      for await (const _ of body ?? []); // a stream that was opened before ends
+    else expect(status).toBe(503)
+  })
+
+  test.each([0, Number.NaN, Infinity, 2 ** 31, -1])('have no heartbeat of %d ms', (heartbeat) => {
+    const given = { executor: createExecutor(), token: 'x', heartbeat }
+    expect(() => httpClients(given)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
+  })
+})
+
+test.each([
+  ['/calls/none', {}, 404],
+  ['/calls/none/decision', { body: {} }, 400],
+  ['/calls/none/decision', { body: {}, headers: { 'content-type': 'text/plain' } }, 415],
+  ['/calls', { method: 'POST', body: {} }, 405],
+] as const)(
+  'a page of a site that the host names reads why its request was refused: %s',
+  async (path, sent, status) => {
+    const { url } = await counter({ origins: ['app.test'] })
+    const origin = 'https://app.test'
+    const headers = { origin, ...('headers' in sent && sent.headers) }
+    const refused = await send(`${url}${path}`, { ...sent, headers })
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([status, origin])
+  },
+)
+
+test('a page of AG-UI of a site that the host names reads why its request was refused', async () => {
+  const { fetch } = agUi({ executor: createExecutor(), token: 'x', origins: ['app.test'] })
+  const headers = { host: 'localhost', origin: 'https://app.test', authorization: 'Bearer x' }
+  const refused = await fetch(new Request('http://localhost/', { headers }))
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.test'])
+})
+
+test.each([[[]], [[memoryJournal()]]])(
+  'a client’s call that is approved first takes the client’s answer',
+  async (use) => {
+    const both = tool({
+      name: 'both',
+      description: 'Asks twice',
+      type: 'client',
+      requiresResponse: true,
+      requiresConfirmation: true,
+      timeout: 600_000,
+    })
+    const { executor, url } = await counter({ extra: [both], use })
+    const { invocationId } = await executor.execute({ name: 'both' }, { session: 'ada' })
+    const headers = { prefer: 'wait=20' }
+    const decision = { body: { decision: 'allow' }, headers }
+    const decided = await send(`${url}/calls/${invocationId}/decision`, decision)
+    expect([decided.status, decided.data.result?.status]).toEqual([200, 'pending'])
+    const given = { body: { invocationId, value: 'done' }, headers }
+    const answered = await send(`${url}/tool-results`, given)
+    expect([answered.status, answered.data.result?.content]).toEqual([200, [{ type: 'text', text: 'done' }]])
+    for (const again of [
+      await send(`${url}/calls/${invocationId}/decision`, decision),
+      await send(`${url}/tool-results`, given),
+    ]) {
+      expect([again.status, again.data.repeated]).toEqual([200, true])
+    }
+  },
+)
+
+describe('values that JSON cannot hold', () => {
+  const circle: Record<string, unknown> = {}
+  circle['own'] = circle
+  const hostile = [10n, circle, () => 1, undefined, { toJSON: () => { throw new Error('no') } }] // prettier-ignore
+
+  test.each([[[]], [[memoryJournal()]]])('spoil no list, stream or other call as progress of a tool', async (use) => {
+    const later: Record<string, unknown> = {}
+    const noisy = tool({
+      name: 'noisy',
+      description: 'Tells of everything',
+      handler: (_, { emit }) => {
+        for (const data of [...hostile, later]) emit('some', data)
+        later['own'] = later // what was told is as it was then
+        return 'over'
+      },
+    })
+    const { executor, url, reports } = await counter({ extra: [noisy], use })
+    const stream = await read(url)
+    const { invocationId } = await executor.execute({ name: 'noisy' }, { session: 'ada' })
+    expect((await send(`${url}/calls`)).data.calls).toHaveLength(1)
+    const { progress } = (await send(`${url}/calls/${invocationId}`)).data
+    expect([progress?.length, progress?.at(0)?.data, progress?.at(-1)?.data]).toEqual([6, '[no JSON]', {}])
+    const told = (): unknown[] => stream.frames.filter(({ data }) => 'event' in data && data.event === 'tool:progress')
+    await expect.poll(() => told().length, waitFor).toBe(6)
+    expect(reports).toEqual([])
+  })
+
+  test('spoil no question as what a policy tells of it', async () => {
+    const meta = { at: 1, large: 10n }
+    const asking: Extension = { policies: [{ name: 'asking', decide: () => ({ decision: 'ask', meta }) }] }
+    const { executor, url, reports } = await counter({ use: [asking] })
+    const { invocationId, status } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
+    expect(status).toBe('pending')
+    const { data } = await send(`${url}/calls/${invocationId}`)
+    expect(data.waiting).toMatchObject({ meta: { at: 1 } })
+    expect(reports).toEqual([])
+  })
+
+  test('spoil no run of AG-UI as progress of a tool', async () => {
+    const noisy = tool({
+      name: 'noisy',
+      description: 'Tells of everything',
+      handler: (_, { emit }) => {
+        for (const data of hostile) emit('some', data)
+        return 'over'
+      },
+    })
+    const { fetch } = agUi({
+      executor: createExecutor({ tools: [noisy] }),
+      token: 'x',
+      model: (_input, { results }) => (results.length === 0 ? [{ name: 'noisy', args: {} }] : []),
+    })
+    const answer = await fetch(
+      new Request('http://localhost/', {
+        method: 'POST',
+        headers: { host: 'localhost', authorization: 'Bearer x', 'content-type': 'application/json' },
+        body: '{"threadId":"t","runId":"r","messages":[]}',
+      }),
+    )
+    expect(await answer.text()).toContain('RUN_FINISHED')
+  })
+})
+
+test('an id that is used again, in another session, shows neither session the other’s call', async () => {
+  const { executor, url } = await counter()
+  const [of, invocationId] = [(session: string) => ({ session, invocationId: 'x' }), 'x']
+  await executor.execute({ name: 'echo', args: { text: 'hers' } }, of('ada'))
+  await executor.execute({ name: 'echo', args: { text: 'his' } }, of('bob'))
+  const seen = async (as: string): Promise<string> => JSON.stringify((await send(`${url}/calls`, { as })).data.calls)
+  expect(await seen('ada')).not.toContain('his')
+  expect(await seen('bob')).toContain('his')
+  expect(await seen('bob')).not.toContain('hers')
+  expect((await send(`${url}/calls/${invocationId}`)).status).toBe(404)
+  await executor.execute({ name: 'nothing' }, of('bob'))
+  await executor.execute({ name: 'echo', args: { text: 'well' } }, of('bob'))
+  const { data } = await send(`${url}/calls/${invocationId}`, { as: 'bob' })
+  expect([data.status, data.error]).toEqual(['ok', undefined])
+})
+
+test('a call under the id of another session’s running call changes nothing that pages see of it', async () => {
+  const { executor, url } = await counter()
+  const leaving = new AbortController()
+  const running = executor.execute({ name: 'endless' }, { session: 'ada', invocationId: 'x', signal: leaving.signal })
+  const refused = await executor.execute({ name: 'echo', args: {} }, { session: 'bob', invocationId: 'x' })
+  expect(refused.error?.code).toBe('E_DUPLICATE_INVOCATION')
+  const { data } = await send(`${url}/calls/x`)
+  expect([data.toolName, data.session, data.status]).toEqual(['endless', 'ada', undefined])
+  expect((await send(`${url}/calls/x`, { as: 'bob' })).status).toBe(404)
+  leaving.abort()
+  await running
+})
+
+test.each([
+  ['//x/calls', 404],
+  ['/\\x/calls', 404],
+  ['//x/api/calls', 404],
+  ['/api//calls', 404],
+  ['/api%2fcalls', 404],
+  ['/api/../calls', 404],
+  ['*', 400],
+  ['http://evil@localhost/api/calls', 200],
+  ['/api/calls', 200],
+])('a path is what the server before this one took it for: %s', async (target, status) => {
+  const { url } = await counter({ base: '/api' })
+  const { hostname, port } = new URL(url)
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname)
+    let got = ''
+    socket.on('data', (piece) => (got += String(piece))).on('error', reject).on('close', () => resolve(got)) // prettier-ignore
+    const fields = 'Host: localhost\r\nAuthorization: Bearer ada\r\nConnection: close'
+    socket.write(`GET ${target} HTTP/1.1\r\n${fields}\r\n\r\n`)
+  })
+  expect(answer.split(' ')[1]).toBe(String(status))
+})
+
+describe('tools of pages', () => {
+  const declared = (name: string) => [{ name, description: 'Of the page' }]
+
+  test.each(['ship', 'Ship', 'SHIP', 'de-liver', 'De_Liver'])(
+    'do not take the name or the alias of a host’s tool: %s',
+    async (name) => {
+      const pages = pageTools()
+      const ship = tool({ name: 'ship', aliases: ['de_liver'], description: 'Of the host', handler: () => 'host' })
+      const executor = createExecutor({ tools: [ship], use: [pages] })
+      pages.declare('ada', 'page', declared(name))
+      expect(executor.list('model', 'ada').map((each) => each.type)).toEqual([ship.type])
+      const { status, content } = await executor.execute({ name }, { session: 'ada' })
+      if (status === 'ok') expect(content).toEqual([{ type: 'text', text: 'host' }])
+      else expect(status).toBe('error')
+    },
+  )
+
+  test('do not keep a name that the host takes later', async () => {
+    const pages = pageTools()
+    const registry = new ToolRegistry()
+    const executor = createExecutor({ tools: registry, use: [pages], report: () => {} })
+    pages.declare('ada', 'page', declared('late'))
+    expect((await executor.execute({ name: 'late' }, { session: 'ada' })).status).toBe('pending')
+    registry.add(tool({ name: 'late', description: 'Of the host', handler: () => 'host' }))
+    const { content } = await executor.execute({ name: 'late' }, { session: 'ada' })
+    expect(content).toEqual([{ type: 'text', text: 'host' }])
+  })
+
+  test('whose names differ in spelling alone leave the other tools as they are', async () => {
+    const reports: unknown[] = []
+    const pages = pageTools()
+    const host = tool({ name: 'host', description: 'Of the host', handler: () => 'host' })
+    const executor = createExecutor({ tools: [host], use: [pages], report: (error) => void reports.push(error) })
+    pages.declare('ada', 'page', [...declared('my-tool'), ...declared('my_tool'), ...declared('other')])
+    const names = executor.list('model', 'ada').map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['host', 'my-tool', 'other']))
+    expect((await executor.execute({ name: 'host' }, { session: 'ada' })).status).toBe('ok')
+  })
+})

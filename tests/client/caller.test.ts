@@ -1,0 +1,81 @@
+import { createExecutor, tool, type Tool, type ToolExecutor } from 'toolwright'
+import { caller, type DirectMessage } from 'toolwright/client/caller'
+import { expect, test } from 'vitest'
+
+const add = tool('add', ({ a, b }: { a: number; b: number }) => a + b)
+
+function made(...tools: Tool[]): ToolExecutor {
+  return createExecutor({ tools })
+}
+
+test('a tool is a method, and its calls take the passage', async () => {
+  const executor = made(add)
+  const events: unknown[] = []
+  executor.on('call:received', ({ id, session }) => void events.push([id, session]))
+  const result = await caller<'add'>(executor, { session: 'ada' }).add.invoke({ a: 1, b: 2 })
+  expect(result).toMatchObject({ status: 'ok', content: [{ type: 'text', text: '3' }] })
+  expect(events).toEqual([[expect.stringMatching(/^tooluse_[\da-f-]{36}$/), 'ada']])
+})
+
+test('three messages tell of each call that settled, without secrets, unless it says no', async () => {
+  const told: (readonly DirectMessage[])[] = []
+  const login = tool({
+    name: 'log-in',
+    description: 'Logs in',
+    inputSchema: { type: 'object', properties: { key: { type: 'string' }, as: { type: 'string' } } },
+    secrets: ['/key'],
+    handler: ({ as }) => ({ as }),
+  })
+  const asking = tool({ name: 'ask', description: 'Asks', requiresConfirmation: true, handler: () => 1 })
+  const tools = caller<'log_in' | 'ask' | 'none'>(made(login, asking), {
+    record: (messages) => void told.push(messages),
+  })
+  await tools.log_in.invoke({ key: 'canary', as: 'ada' })
+  await tools.log_in.invoke({}, { record: false })
+  expect(await tools.ask.invoke()).toMatchObject({ status: 'pending' })
+  expect(await tools.none.invoke()).toMatchObject({ error: { code: 'E_TOOL_NOT_FOUND' } })
+  const toolUseId = expect.stringMatching(/^tooluse_/) as string
+  const input = { key: '[secret]', as: 'ada' }
+  expect(told).toEqual([
+    [
+      {
+        role: 'user',
+        content: [{ text: `The tool log-in was called directly, with the input ${JSON.stringify(input)}.` }],
+      },
+      { role: 'assistant', content: [{ toolUse: { toolUseId, name: 'log-in', input } }] },
+      { role: 'user', content: [{ toolResult: { toolUseId, status: 'success', content: [{ json: { as: 'ada' } }] } }] },
+    ],
+    [
+      { role: 'user', content: [{ text: 'The tool none was called directly, with the input {}.' }] },
+      { role: 'assistant', content: [{ toolUse: { toolUseId, name: 'none', input: {} } }] },
+      {
+        role: 'user',
+        content: [{ toolResult: { toolUseId, status: 'error', content: [{ text: expect.any(String) as string }] } }],
+      },
+    ],
+  ])
+})
+
+test('the events of a call can be streamed', async () => {
+  const count = tool('count', async function* () {
+    yield 1
+    return 'done'
+  })
+  const stream = caller<'count'>(made(count)).count.stream()
+  const names: string[] = []
+  let step = await stream.next()
+  for (; step.done !== true; step = await stream.next()) names.push(step.value.event)
+  expect(names).toEqual(['call:received', 'tool:start', 'tool:progress', 'tool:end', 'call:settled'])
+  expect(step.value.status).toBe('ok')
+})
+
+test('it is no promise, no iterable and no tool itself', async () => {
+  const tools = caller(made(add))
+  expect(await Promise.resolve(tools)).toBe(tools)
+  expect([
+    tools['then'],
+    Symbol.iterator in tools,
+    (tools as unknown as { [key: symbol]: unknown })[Symbol.toPrimitive],
+  ]).toEqual([undefined, false, undefined])
+  expect(() => caller({} as ToolExecutor)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
+})

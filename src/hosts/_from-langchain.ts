@@ -1,0 +1,62 @@
+import { content, shown, ToolFailure, type ContentBlock, type Schema, type Tool, type ToolContext } from '../index.ts'
+import { foreignTool, type ForeignOptions } from './_foreign.ts'
+
+/** A tool of LangChain. */
+export interface LangchainForeignTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly schema?: unknown
+  // oxlint-disable-next-line typescript/no-explicit-any -- the parameters of LangChain's `invoke` are generic
+  readonly invoke: (input: any, config?: any) => Promise<unknown>
+}
+
+const textInput = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] } as const
+
+/**
+ * Makes LangChain's tools those of an executor. Their schemas validate, and their functions run. What a tool yields or writes is
+ * progress. The content of its message is what the model reads, and its artifact is kept.
+ *
+ * @param tools What LangChain's `tool` or a toolkit made.
+ * @param options `tools` adds by each name what only the host knows, such as `traits` and `secrets`.
+ * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used; `E_SCHEMA_CONVERSION`.
+ * @experimental
+ */
+export function fromLangchain(tools: readonly LangchainForeignTool[], options: ForeignOptions = {}): Tool[] {
+  return tools.map((theirs) => {
+    const { name, description, schema } = theirs
+    // Tools that take a text have a transform of it as their schema.
+    const isText =
+      (schema as { readonly _def?: { readonly typeName?: unknown } } | undefined)?._def?.typeName === 'ZodEffects'
+    const inputSchema = (isText || schema === undefined ? textInput : schema) as Schema
+    const handler = async (args: unknown, { toolUse, invocationId, signal, values, emit }: ToolContext) => {
+      const id = String(toolUse.toolUseId ?? invocationId)
+      const tell = (chunk: unknown): void => emit('progress', chunk)
+      const callbacks = [{ handleToolEvent: tell }]
+      const config = { signal, configurable: values, context: values, writer: tell, callbacks }
+      return returnedOf(await theirs.invoke({ type: 'tool_call', id, name, args }, config))
+    }
+    return foreignTool({ name, description, inputSchema, handler }, options)
+  })
+}
+
+function returnedOf(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || !('tool_call_id' in message)) return message
+  const { content: said, artifact, status } = message as Readonly<Record<string, unknown>>
+  if (status === 'error') throw new ToolFailure(typeof said === 'string' ? said : JSON.stringify(said))
+  const blocks: ContentBlock[] = Array.isArray(said) ? said.map(blockOf) : [{ type: 'text', text: String(said) }]
+  return artifact === undefined ? content(blocks) : shown(blocks, artifact)
+}
+
+/** Returns a block of a message's part, in any of the forms that LangChain has had. */
+function blockOf(part: Readonly<Record<string, unknown>>): ContentBlock {
+  const { type, text, data, image_url: image } = part
+  if (type === 'text') return { type, text: String(text) }
+  const address = typeof image === 'string' ? image : (image as { readonly url?: unknown } | undefined)?.url
+  const [, mediaType, bytes] = /^data:([^;,]+);base64,(.*)$/s.exec(String(address)) ?? []
+  if (mediaType !== undefined && bytes !== undefined) return { type: 'image', data: bytes, mimeType: mediaType }
+  const mimeType = part['mimeType'] ?? part['mime_type']
+  if ((type === 'image' || type === 'audio') && typeof data === 'string' && typeof mimeType === 'string') {
+    return { type, data, mimeType }
+  }
+  return { type: 'json', data: part }
+}

@@ -1,0 +1,68 @@
+import { MockLanguageModelV4 } from 'ai/test'
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+
+interface Said {
+  readonly text?: string
+  readonly calls?: readonly { readonly id: string; readonly name: string; readonly args: unknown }[]
+}
+
+function contentOf({ text, calls = [] }: Said): object[] {
+  const parts = calls.map(({ id, name, args }) => {
+    return { type: 'tool-call', toolCallId: id, toolName: name, input: JSON.stringify(args) }
+  })
+  return text === undefined ? parts : [{ type: 'text', text }, ...parts]
+}
+
+/** A model of version 7 that says these things, one after the other. */
+export function modelOf(...said: readonly Said[]): MockLanguageModelV4 {
+  const finish = ({ calls }: Said): object => {
+    return calls === undefined ? { unified: 'stop', raw: 'stop' } : { unified: 'tool-calls', raw: 'tool' }
+  }
+  const steps = said.map((each) => ({ content: contentOf(each), finishReason: finish(each), usage, warnings: [] }))
+  const streams = said.map((each) => {
+    const chunks = [
+      { type: 'stream-start', warnings: [] },
+      ...contentOf(each).flatMap((part) => {
+        if (!('text' in part)) return [part]
+        return [
+          { type: 'text-start', id: 't' },
+          { type: 'text-delta', id: 't', delta: part.text },
+          { type: 'text-end', id: 't' },
+        ]
+      }),
+      { type: 'finish', finishReason: finish(each), usage },
+    ]
+    return {
+      stream: new ReadableStream({
+        start(controller) {
+          for (const chunk of chunks) controller.enqueue(chunk)
+          controller.close()
+        },
+      }),
+    }
+  })
+  return new MockLanguageModelV4({ doGenerate: steps as never, doStream: streams as never })
+}
+
+interface Output {
+  readonly type: string
+  readonly value?: unknown
+}
+
+/** What a model was told as the result of a call: the last of it in a prompt. */
+export function toldOf(prompt: unknown, id: string): Output | undefined {
+  const parts = (prompt as readonly { readonly content: unknown }[]).flatMap(({ content }) =>
+    Array.isArray(content) ? (content as readonly { type: string; toolCallId?: string; output?: Output }[]) : [],
+  )
+  return parts.findLast(({ type, toolCallId }) => type === 'tool-result' && toolCallId === id)?.output
+}
+
+/** The words of an output. */
+export function wordsOf(output: Output | undefined): string | undefined {
+  if (output === undefined) return undefined
+  return typeof output.value === 'string' ? output.value : JSON.stringify(output.value ?? output)
+}

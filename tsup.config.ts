@@ -3,20 +3,15 @@ import { defineConfig } from 'tsup'
 
 // Every public file is an entry: the door, and each leaf whose path has no part that begins with `_`.
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
-  ignore: ['src/{kernel,records,approvals,spool}/**', 'src/cli/!(bin).ts', '**/_*', '**/_*/**'],
+  ignore: ['src/{kernel,records,approvals,spool}/**', 'src/cli/!(bin).ts', 'src/devtools/*/**', '**/_*', '**/_*/**'],
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
 const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/held.ts', 'src/mcp/server/_listen.ts']
 
-// Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart.
-const parts = [
-  ...['errors', 'executor', 'tool/tool', 'json/canonical', 'json/parse', 'result/content', 'result/kinds'].map(
-    (name) => `src/kernel/${name}.ts`,
-  ),
-  'src/records/index.ts',
-  'src/records/record.ts',
-]
+// Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart. Each costs Node a file
+// or two more to load.
+const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
 
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
   entry: Object.fromEntries(

@@ -1,10 +1,14 @@
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@toolwright/source', ...defaultServerConditions]
+// Node, which loads the packages, cannot read what `module` is for: files for bundlers.
+const server = defaultServerConditions.filter((name) => name !== 'module')
+const conditions = ['@toolwright/source', ...server]
 
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
   ssr: { resolve: { conditions } },
+  // React for production has no `jsxDEV`.
+  oxc: { jsx: { runtime: 'automatic', development: false } },
   test: {
     include: ['tests/**/*.test.ts'],
     reporters: process.env['CI'] ? ['default', './tests/closing-line.ts'] : ['default'],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const leaves = globSync([
-  'src/{artifacts,conformance,formats,journals,mcp,middleware,observers,policies,stores}/*.ts',
+  'src/{artifacts,client,conformance,devtools,formats,hosts,journals,mcp,middleware,observers,policies,react,stores}/*.ts',
   'validators/*.ts',
 ])
   .filter((file) => !/(^|\/)_/.test(file))

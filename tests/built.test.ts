@@ -11,7 +11,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 const leaves = globSync(
-  ['src/{artifacts,formats,journals,mcp,middleware,observers,policies,stores}/*.ts', 'validators/*.ts'],
+  [
+    'src/{artifacts,client,devtools,formats,hosts,journals,mcp,middleware,observers,policies,react,stores}/*.ts',
+    'validators/*.ts',
+  ],
   {
     cwd: root,
     ignore: '**/_*',
@@ -24,7 +27,7 @@ function camelCase(name: string): string {
 
 // `npm ci` builds; a checkout that was edited since is built anew by `npm run build`.
 describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', () => {
-  const isNamedAfterItsFactory = (leaf: string): boolean => !/^(artifacts|mcp)\//.test(leaf)
+  const isNamedAfterItsFactory = (leaf: string): boolean => !/^(artifacts|client|devtools|hosts|mcp|react)\//.test(leaf)
 
   it.each(leaves)('has %s under its public path', async (leaf) => {
     const path = join(root, 'dist', `${leaf}.js`)
@@ -39,6 +42,20 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     // `stores/file` gives `fileStore`: the family's word follows where the name alone would say too little.
     const factories = Object.keys(module).filter((key) => key.startsWith(name) && typeof module[key] === 'function')
     expect(factories).toHaveLength(1)
+  })
+
+  it.each(leaves.filter((leaf) => leaf.startsWith('hosts/')))('loads no framework with %s', (leaf) => {
+    const protocol = /^@modelcontextprotocol\// // what Claude's agent speaks
+    const loaded = new Set([join(root, 'dist', `${leaf}.js`)])
+    const packages: string[] = []
+    for (const file of loaded) {
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^'"]*['"]([^'"]+)['"]/gm)) {
+        if (name.startsWith('.')) loaded.add(join(file, '..', name))
+        else if (!name.startsWith('#') && !protocol.test(name)) packages.push(name)
+      }
+    }
+    expect(loaded.size).toBeGreaterThan(3)
+    expect(packages).toEqual([])
   })
 
   it('has suites that a consumer runs in a vitest of its own', async () => {

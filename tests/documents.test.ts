@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { globSync } from 'tinyglobby'
 import * as door from 'toolwright'
+import { transformWithOxc } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const run = promisify(execFile)
@@ -11,8 +12,10 @@ const root = join(import.meta.dirname, '..')
 // Within the package, so that the snippets find `toolwright` by its own name.
 const folder = join(root, 'tests', `.snippets-${process.pid}`)
 
-function snippetsOf(text: string): string[] {
-  return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map((match) => match[1] ?? '')
+function snippetsOf(text: string, language = 'ts'): string[] {
+  return [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , code = '']) => code)
 }
 
 /** The examples of the public documentation comments, with what stands before each line taken away. */
@@ -27,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pages = [
   'README.md',
   ...globSync(['src/*/README.md', 'validators/README.md', 'bench/README.md'], { cwd: root }).toSorted(),
-]
+].filter((page) => page !== 'src/hosts/README.md') // its snippets need the frameworks: tests/hosts/readme.test.ts runs them
 const snippets = pages.flatMap((page) =>
   snippetsOf(readFileSync(join(root, page), 'utf8')).map((code, index) => [index + 1, page, code] as const),
 )
@@ -45,11 +48,25 @@ describe('the pages', () => {
   )
 })
 
+describe('the pages of components', () => {
+  const components = globSync('src/*/README.md', { cwd: root }).flatMap((page) =>
+    snippetsOf(readFileSync(join(root, page), 'utf8'), 'tsx').map((code, index) => [index + 1, page, code] as const),
+  )
+
+  it.each(components)('have a snippet %i in %s that runs', async (index, page, code) => {
+    const file = join(folder, `${page.replaceAll('/', '-')}-${index}.mjs`)
+    const jsx = { runtime: 'automatic', development: false } as const
+    writeFileSync(file, (await transformWithOxc(code, file.replace(/mjs$/, 'tsx'), { jsx })).code)
+    const { stdout } = await run(process.execPath, ['-C', '@toolwright/source', file], { cwd: root })
+    expect(stdout).not.toBe('')
+  })
+})
+
 describe('the README', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
-  it('has at most 208 lines', () => {
-    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(208)
+  it('has at most 228 lines', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(228)
   })
 
   it('says how to install the package', () => {

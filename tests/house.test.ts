@@ -9,12 +9,12 @@ const free = ['ports', 'errors', 'kernel', 'executor-types'].map((name) => `src/
 const wings = ['records', 'approvals', 'spool']
 
 const kernel = globSync('src/kernel/**/*.ts')
-const attic = ['cli', 'conformance', 'mcp']
+const attic = ['cli', 'conformance', 'devtools', 'hosts', 'mcp', 'react']
 const wingFiles = globSync(wings.map((wing) => `src/${wing}/**/*.ts`))
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
   ignore: ['kernel', 'platform', ...wings, ...attic].map((family) => `src/${family}/**`),
 })
-const sources = globSync(['src/**/*.ts', 'validators/**/*.ts'])
+const sources = globSync(['src/**/*.{ts,tsx}', 'validators/**/*.ts'])
 const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'run', 'check', 'spool', 'settle']
 
 function read(file: string): string {
@@ -105,16 +105,16 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_308],
-    ['records', 2_251],
-    ['approvals', 284],
-    ['spool', 569],
+    ['kernel', 8_831],
+    ['records', 2_556],
+    ['approvals', 358],
+    ['spool', 595],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 57 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(57)
+  it('hold the kernel to 59 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(59)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {
@@ -161,10 +161,38 @@ describe('the sources', () => {
         path === 'src/index.ts' ||
           path.startsWith(`${family}/`) ||
           isTypeOfTheFloor ||
-          (family === 'src/journals' && path.startsWith('src/records/')),
+          (family === 'src/journals' && path.startsWith('src/records/')) ||
+          // The schemas of pages are as little trusted as those of servers: the engine for both stands there.
+          (file === 'src/client/page-tools.ts' && path === 'validators/json-schema.ts'),
         `${file} imports ${specifier}`,
       ).toBe(true)
     }
+  })
+})
+
+describe('the hosts', () => {
+  it.each(globSync('src/hosts/*.ts'))('%s imports no framework, not even its types', (file) => {
+    const foreign = importsOf(file).filter(
+      (name) => !/^(?:\.\/|\.\.\/(?:index|formats\/[\w-]+|mcp\/server)\.ts$)/.test(name),
+    )
+    expect(foreign).toEqual([])
+    expect(codeLines(file)).toBeLessThanOrEqual(250)
+  })
+})
+
+describe('what a page loads', () => {
+  const entries = globSync('src/{client/{browser,protocol},react/hooks}.ts')
+  /** The files that are loaded with a file: types are gone by then. */
+  const loadedWith = (file: string): string[] =>
+    [...codeOf(file).matchAll(/^(?:import|export) (?!type )[^']*?from '(\.[^']+)'/gm)].map(([, specifier = '']) =>
+      new URL(specifier, `file:///${file}`).pathname.slice(1),
+    )
+
+  it.each(entries)('with %s has nothing of the kernel but types', (entry) => {
+    const loaded = new Set([entry])
+    for (const file of loaded) for (const next of loadedWith(file)) loaded.add(next)
+    const strangers = [...loaded].filter((file) => !/^src\/(?:client|react)\//.test(file))
+    expect(strangers).toEqual([])
   })
 })
 

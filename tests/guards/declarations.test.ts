@@ -36,11 +36,14 @@ const settings = {
   },
 }
 
-const leaves = globSync(['src/{artifacts,formats,middleware,observers,policies}/*.ts', 'src/journals/memory.ts'], {
-  cwd: root,
-  ignore: ['**/_*', 'src/observers/tracing-channel.ts'],
-}).map((file) => file.replace(/^src\/|\.ts$/g, ''))
-const ofNode = ['journals/sqlite', 'stores/file']
+const leaves = globSync(
+  ['src/{artifacts,client,formats,middleware,observers,policies}/*.ts', 'src/journals/memory.ts'],
+  {
+    cwd: root,
+    ignore: ['**/_*', 'src/client/node.ts', 'src/observers/tracing-channel.ts'],
+  },
+).map((file) => file.replace(/^src\/|\.ts$/g, ''))
+const ofNode = ['client/node', 'journals/sqlite', 'stores/file']
 // Their packages have many declarations, which the compilers before 7.0 take long to check.
 const large = ['mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
 const program = (names: readonly string[]): string =>

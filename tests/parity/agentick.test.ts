@@ -18,6 +18,8 @@ import { mcp } from 'toolwright/formats/mcp'
 import { anthropic, type AnthropicMessage } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
 import { openai } from 'toolwright/formats/openai'
+import { httpClients } from 'toolwright/client/http'
+import { foldView, type CallView, type WireEvent } from 'toolwright/client/protocol'
 import { viewMessages } from 'toolwright/mcp/client'
 import { expect, it } from 'vitest'
 
@@ -300,6 +302,56 @@ it('AGK-20 the host sends a view the args as tool-input, then the output as tool
   }
 })
 
+it('AGK-30 a page is streamed the events of a call, and folds them into when it began and ended, who decided and what came of it', async () => {
+  const pay = make({ name: 'pay', requiresConfirmation: true, handler: () => 'paid' })
+  const broken = make({
+    name: 'broken',
+    handler: () => {
+      throw new Error('out of luck')
+    },
+  })
+  const executor = createExecutor({ tools: [pay, broken] })
+  const clients = httpClients({ executor, authorize: () => ({ session: 'ada', name: 'Ada' }) })
+  const send = (path: string, body?: object): Promise<Response> => {
+    const headers = { 'content-type': 'application/json', prefer: 'wait=20' }
+    const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
+    return clients.fetch(new Request(`http://localhost${path}`, init))
+  }
+  let told = ''
+  const { body } = await send('/events')
+  const reading = body!.pipeTo(new WritableStream({ write: (piece) => void (told += new TextDecoder().decode(piece)) }))
+  const { invocationId } = await executor.execute({ id: 'call_1', name: 'pay' }, { session: 'ada' })
+  await send(`/calls/${invocationId}/decision`, { decision: 'allow' })
+  await executor.execute({ name: 'broken' }, { session: 'ada' })
+  await expect.poll(() => told, { timeout: 20_000 }).toContain('E_TOOL_DOWNSTREAM_ERROR')
+  await clients.close()
+  await reading
+  const events = [...told.matchAll(/^event: event\ndata: (.*)$/gm)].map(
+    ([, data = '']) => JSON.parse(data) as WireEvent,
+  )
+  const views = new Map<string, CallView>()
+  for (const event of events) views.set(event.invocationId, foldView(views.get(event.invocationId), event))
+  const names = (id: string): string[] => events.flatMap((each) => (each.invocationId === id ? [each.event] : []))
+  expect(names(invocationId)).toEqual([
+    'call:received',
+    'call:paused',
+    'call:settled',
+    'call:resumed',
+    'tool:start',
+    'tool:end',
+    'call:settled',
+  ])
+  const [paid, failed] = [...views.values()]
+  expect(paid).toMatchObject({
+    id: 'call_1',
+    startedAt: expect.any(Number),
+    completedAt: expect.any(Number),
+    approval: { decision: 'allow', decidedBy: 'Ada' },
+    status: 'ok',
+  })
+  expect(failed).toMatchObject({ status: 'error', error: { code: 'E_TOOL_DOWNSTREAM_ERROR' } })
+})
+
 it('AGK-31 a path outside the sandbox is used once after a yes, or from then on, and the call goes on once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'toolwright-agentick-'))
   const path = join(directory, 'outside.txt')
@@ -321,4 +373,26 @@ it('AGK-31 a path outside the sandbox is used once after a yes, or from then on,
   await executor.close()
   await sandbox.close()
   rmSync(directory, { recursive: true })
+})
+
+it('AGK-28 a tool says in a line what a call does, and shows a preview of it; a preview that fails stops nothing', async () => {
+  const config = { displaySummary: ({ city }: { city: string }) => `Looks at ${city}`, requiresConfirmation: true }
+  const shown = make({ inputSchema })
+  const good = shown.with({ ...config, confirmationPreview: ({ city }: { city: string }) => `A map of ${city}` })
+  const bad = shown.with({
+    ...config,
+    name: 'broken',
+    confirmationPreview() {
+      throw new Error('no map')
+    },
+  })
+  const reports: unknown[] = []
+  const executor = createExecutor({ tools: [good, bad], report: (error) => void reports.push(error) })
+  for (const { name } of [good, bad]) {
+    expect(await executor.execute({ name, args: { city: 'Oslo' } })).toMatchObject({ status: 'pending' })
+  }
+  const metaOf = new Map((await executor.waiting()).map(({ toolName, meta }) => [toolName, meta]))
+  expect(metaOf.get('forecast')).toEqual({ summary: 'Looks at Oslo', preview: 'A map of Oslo' })
+  expect(metaOf.get('broken')).toEqual({ summary: 'Looks at Oslo' })
+  expect(reports).toHaveLength(1)
 })

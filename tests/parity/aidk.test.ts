@@ -17,6 +17,8 @@ import {
   type ToolEvent,
   type ToolResult,
 } from 'toolwright'
+import { httpClients } from 'toolwright/client/http'
+import type { CallPage } from 'toolwright/client/protocol'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
@@ -735,6 +737,14 @@ it('AIDK-54 executor, registry, model, adapter and client each take their own pa
   const described: unknown = JSON.parse('{"name":"chart","description":"Draws","inputSchema":{"type":"object"}}')
   registry.add(clientTool(described as Parameters<typeof clientTool>[0]))
   expect(wordsOf(await executor.execute({ name: 'chart', args: {} }))).toBe('[chart rendered on client]')
+
+  const clients = httpClients({ executor, authorize: () => ({ session: 'ada' }) })
+  const page = (await (await clients.fetch(new Request('http://localhost/calls'))).json()) as CallPage
+  expect(page.hello.tools).toEqual([
+    { name: 'adding', type: 'server' },
+    { name: 'chart', type: 'client' },
+  ])
+  await clients.close()
 })
 
 it('AIDK-55 what wraps a run sees how long it took and what went wrong', async () => {
@@ -807,6 +817,19 @@ it('AIDK-18 a client posts its answer by a token, nobody else’s answer counts,
   expect(wordsOf(await executor.respond(token, 'Because.'))).toBe('Because.')
   await expect(executor.respond(token, 'Again.')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
   await expect(executor.respond('nobody.waits', 'Hello?')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+
+  // The same at /tool-results, where no token is needed, and the page of another session finds no call.
+  const clients = httpClients({ executor, authorize: ({ headers }) => ({ session: headers.get('x-session') ?? '' }) })
+  const asked = await executor.execute({ name: 'form', args: { question: 'Who?' } }, { session: 'ada' })
+  const post = async (session: string, value: string): Promise<number> => {
+    const body = JSON.stringify({ invocationId: asked.invocationId, value })
+    const headers = { 'content-type': 'application/json', 'x-session': session, prefer: 'wait=20' }
+    return (await clients.fetch(new Request('http://localhost/tool-results', { method: 'POST', headers, body }))).status
+  }
+  const answered = executor.settled(asked)
+  expect([await post('eve', 'Eve.'), await post('ada', 'Ada.'), await post('ada', 'Bob.')]).toEqual([404, 200, 409])
+  expect(wordsOf(await answered)).toBe('Ada.')
+  await clients.close()
 
   const giveUp = new AbortController()
   const one = executor.execute({ name: 'endless', args: {} }, { signal: giveUp.signal })

@@ -16,10 +16,13 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { EcmaScriptArtifact } from 'toolwright/artifacts/ecmascript'
 import { filter, Json5Artifact, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
 import { MarkdownArtifact } from 'toolwright/artifacts/markdown'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
+import { ToonArtifact } from 'toolwright/artifacts/toon'
 import { XmlArtifact } from 'toolwright/artifacts/xml'
+import { YamlArtifact } from 'toolwright/artifacts/yaml'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -164,15 +167,15 @@ describe('ADK', () => {
     )
   })
 
-  it('ADK-30 an artifact of any other format is one class over any parser, as that of XML is, and its tools come by themselves', async () => {
-    class YamlArtifact extends TextArtifact {
+  it('ADK-30 YAML, XML, TOON and ECMAScript are artifacts, and any other format is one class over any parser, whose tools come by themselves', async () => {
+    class OwnArtifact extends TextArtifact {
       static override readonly kind: string = 'yaml'
       static override readonly mediaType: string = 'application/yaml'
       static override readonly queries: Readonly<Record<string, ArtifactQuery>> = {
         yaml_get: {
           description: 'The value at a key of a YAML document',
           inputSchema: { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] },
-          answer: async (artifact: YamlArtifact, { key }: { key: string }) =>
+          answer: async (artifact: OwnArtifact, { key }: { key: string }) =>
             ((await artifact.value()) as Record<string, unknown>)[key],
         },
       }
@@ -180,7 +183,7 @@ describe('ADK', () => {
         return parse(await this.asString()) as unknown
       }
     }
-    const { ask, executor, result } = await kept('name: Ada\nages:\n  - 36\n', YamlArtifact)
+    const { ask, executor, result } = await kept('name: Ada\nages:\n  - 36\n', OwnArtifact)
     expect(forged(executor)).toContain('artifact_yaml_get')
     expect(wordsOf(result)).toContain('artifact_yaml_get about it.')
     expect(await ask('yaml_get', { key: 'ages' })).toBe('[36]')
@@ -189,6 +192,16 @@ describe('ADK', () => {
     const xml = await kept('<feed>\n  <entry id="1">A</entry>\n  <entry id="2">B</entry>\n</feed>\n', XmlArtifact)
     expect(await json(xml.ask('json_filter', { path: '$.feed.entry[*]["#text"]' }))).toEqual(['A', 'B'])
     expect(await json(xml.ask('xml_elements', { name: 'entry', start: 1 }))).toMatchObject([{ line: 2, endLine: 3 }])
+
+    const yaml = await kept('name: Ada\nages:\n  - 36\n', YamlArtifact)
+    expect(await json(yaml.ask('json_get', { pointer: '/ages' }))).toEqual([36])
+    const toon = await kept('users[2]{id,name}:\n  1,Ada\n  2,Bob\n', ToonArtifact)
+    expect(await json(toon.ask('json_filter', { path: '$.users[?@.id == 2].name' }))).toEqual(['Bob'])
+
+    const module = await kept("import { join } from 'node:path'\n\nexport function at() {}\n", EcmaScriptArtifact)
+    expect(await json(module.ask('ecmascript_imports'))).toMatchObject([{ from: 'node:path', names: ['join'] }])
+    expect(await json(module.ask('ecmascript_exports'))).toMatchObject([{ name: 'at' }])
+    expect(await json(module.ask('ecmascript_functions'))).toMatchObject([{ name: 'at', line: 2, endLine: 3 }])
   })
 
   it('ADK-31 forged tools are ephemeral, replace their like, and can name the live artifacts; without any there are none', async () => {
@@ -286,7 +299,7 @@ describe('ADK', () => {
         category: expect.stringMatching(
           /^(?:network|rate_limit|auth|validation|timeout|cancelled|application|unknown)$/,
         ),
-        retryable: ['E_LEASED', 'E_VALIDATOR_FAILED'].includes(Class.code),
+        retryable: ['E_LEASED', 'E_UNAVAILABLE', 'E_VALIDATOR_FAILED'].includes(Class.code),
         recommendations: ['Ask again.'],
       })
       expect(error.cause).toBe(cause)

@@ -96,16 +96,7 @@ function dataOf({ content }: ToolResult): unknown {
 
 function recorded(executor: ToolExecutor): ToolEvent[] {
   const events: ToolEvent[] = []
-  const names = [
-    'call:received',
-    'call:paused',
-    'call:resumed',
-    'tool:start',
-    'tool:progress',
-    'tool:end',
-    'call:settled',
-  ] as const
-  for (const name of names) executor.on(name, (event) => events.push(event))
+  executor.on('*', (event) => events.push(event))
   return events
 }
 
@@ -213,6 +204,24 @@ it('KODE-07 that a tool only reads is part of its definition, and known to polic
   const read = await executor.execute({ name: 'fs_read', args: { path: 'a.txt' } }, { values })
   expect(read).toMatchObject({ status: 'ok', effect: 'none' })
   expect((await executor.execute({ name: 'bash_run', args: { command: 'ls' } }, { values })).status).toBe('denied')
+})
+
+it('KODE-08 the metadata of a tool says whether its results are cached, and for how long', async () => {
+  let runs = 0
+  const counted = (name: string, metadata: object): Tool =>
+    new Tool({ name, description: 'Counts its runs', metadata, handler: () => ++runs })
+  const tools = [
+    counted('plain', {}),
+    counted('cached', { cacheable: true }),
+    counted('over', { cacheable: true, cacheTTL: 0 }),
+  ]
+  const executor = createExecutor({ tools, use: [cache({ ttl: 60_000 })] })
+  const runsOf = async (name: string): Promise<number> => {
+    runs = 0
+    for (let call = 0; call < 3; call++) await executor.execute({ name })
+    return runs
+  }
+  expect([await runsOf('plain'), await runsOf('cached'), await runsOf('over')]).toEqual([3, 1, 3])
 })
 
 it('KODE-09 a tool brings its own preToolUse and postToolUse', async () => {

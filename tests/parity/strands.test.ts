@@ -16,6 +16,7 @@ import {
 import * as v from 'valibot'
 import { type } from 'arktype'
 import { toolMethod, toolsOf } from 'toolwright/builtins/methods'
+import { caller, type DirectMessage } from 'toolwright/client/caller'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -430,6 +431,24 @@ describe('Strands', () => {
     expect((await executor.execute({ name: 'read_file' })).status).toBe('ok')
     expect(await executor.execute({ name: 'cat' })).toMatchObject({ status: 'ok', toolName: 'read_file' })
     expect((await executor.execute({ name: 'read-file' })).error?.code).toBe('E_TOOL_NOT_FOUND')
+  })
+
+  it('STR-29 tools are methods of a caller, which tells three messages of each call unless it is asked not to', async () => {
+    const told: (readonly DirectMessage[])[] = []
+    const executor = createExecutor({ tools: [calculator, counting] })
+    const tools = caller<'calculator' | 'counting'>(executor, { record: (messages) => void told.push(messages) })
+    expect(wordsOf(await tools.calculator.invoke({ operation: 'add', a: 1, b: 2 }))).toBe('3')
+    await tools.calculator.invoke({ operation: 'add', a: 1, b: 2 }, { record: false })
+    expect(told.map((messages) => messages.map(({ role }) => role))).toEqual([['user', 'assistant', 'user']])
+    expect(told[0]?.[1]?.content).toMatchObject([
+      { toolUse: { name: 'calculator', toolUseId: expect.stringMatching(/^tooluse_[\da-f-]{36}$/) as string } },
+    ])
+    const yielded: unknown[] = []
+    for await (const event of tools.counting.stream({ from: 2 })) {
+      if (event.event === 'tool:progress') yielded.push(event.data)
+    }
+    expect(yielded).toEqual([2, 1])
+    expect(Object.is(await Promise.resolve(tools), tools)).toBe(true)
   })
 
   it('STR-30 calls run side by side or one after another, each tells its events in order, and each has its result in its place', async () => {

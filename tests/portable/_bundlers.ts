@@ -54,7 +54,10 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
     const resolver = require('@rollup/plugin-node-resolve') as {
       nodeResolve(options: object): import('rollup').Plugin
     }
-    const minified = { name: 'minified', renderChunk: (code: string) => transform(code, { minify: true }) }
+    const minified = {
+      name: 'minified',
+      renderChunk: (code: string) => transform(code, { minify: true, format: 'esm' }),
+    }
     const bundle = await rollup({
       input: { main: entry },
       plugins: [resolver.nodeResolve({ browser: true }), minified],

@@ -13,13 +13,12 @@ const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/h
 // or two more to load.
 const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
 
+function entries(...files: readonly string[]): Record<string, string> {
+  return Object.fromEntries(files.map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
+}
+
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
-  entry: Object.fromEntries(
-    ['src/index.ts', ...leaves, ...behindTheImportsMap, ...parts].map((file) => [
-      file.replace(/^src\//, '').replace(/\.ts$/, ''),
-      file,
-    ]),
-  ),
+  entry: entries('src/index.ts', ...leaves, ...behindTheImportsMap, ...parts),
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',
@@ -28,7 +27,16 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   clean: true,
   removeNodeProtocol: false,
   external: [/^#/, /^node:/],
-  // `Symbol.asyncDispose` is in no library that TypeScript takes by default.
-  dts: { resolve: ['@standard-schema/spec'], banner: '/// <reference lib="esnext.disposable" />' },
+  // Only what a program can import has declarations.
+  dts: {
+    entry: entries(
+      'src/index.ts',
+      'src/records/index.ts',
+      ...leaves.filter((file) => !/^src\/(?:cli|platform)\//.test(file)),
+    ),
+    resolve: ['@standard-schema/spec'],
+    // `Symbol.asyncDispose` is in no library that TypeScript takes by default.
+    banner: '/// <reference lib="esnext.disposable" />',
+  },
 })
 export default configuration

@@ -5,12 +5,17 @@ import { globSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const leaves = globSync([
-  'src/{artifacts,client,conformance,devtools,formats,hosts,journals,mcp,middleware,observers,policies,react,stores}/*.ts',
-  'validators/*.ts',
-])
-  .filter((file) => !/(^|\/)_/.test(file))
-  .map((file) => `./${file.replace(/^src\//, '').replace(/\.ts$/, '')}`)
+/** The places of the sources that each entry of `exports` stands for. */
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | { readonly '@toolwright/source': string }>>
+}
+const leaves = Object.entries(exports).flatMap(([entry, place]) => {
+  if (typeof place === 'string' || entry === '.') return []
+  const [before = '', after = ''] = place['@toolwright/source'].slice(2).split('*')
+  if (!entry.endsWith('/*')) return [entry]
+  const files = globSync(`${before}*${after}`).map((file) => file.slice(before.length, -after.length))
+  return files.filter((name) => !name.startsWith('_')).map((name) => entry.replace('*', name))
+})
 
 function run(command: string, ...parameters: string[]): string {
   return execFileSync(command, parameters, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
@@ -34,7 +39,15 @@ function install(tarball: string, cwd: string): void {
   process.exitCode = 1
 }
 
-run('npm', 'run', '--silent', 'build')
+/** Builds the package. A type that a declaration needs and no entry exports cannot be named by programs: TypeScript refuses them. */
+function build(): void {
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${stdout}${stderr}`)
+  const unnamed = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('no public re-export'))
+  if (unnamed.length > 0) throw new Error(unnamed.join('\n'))
+}
+
+build()
 const folder = mkdtempSync(join(tmpdir(), 'toolwright-package-'))
 try {
   // Built above: packing would build again, and say so where the name of the file is read.

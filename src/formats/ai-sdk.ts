@@ -24,6 +24,9 @@ import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { JsonValue, ObjectSchema } from './_types.ts'
 
+export type { SchemaOptions } from './_schemas.ts'
+export type { JsonValue, ObjectSchema } from './_types.ts'
+
 /** Options of the format. */
 export interface AiSdkOptions extends FormatOptions, SchemaOptions {
   /** The provider behind the SDK, whose rules schemas follow. Default: none, and schemas go out as they are. */
@@ -48,7 +51,7 @@ export type AiSdkMessage =
   | readonly object[]
 
 /** A file in a result, in the form of version 7. */
-interface AiSdkFile {
+export interface AiSdkFile {
   type: 'file'
   mediaType: string
   data: { type: 'data'; data: string }

@@ -13,6 +13,9 @@ import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
+export type { SchemaOptions } from './_schemas.ts'
+export type { ObjectSchema } from './_types.ts'
+
 /** Options of the format. */
 export interface AnthropicOptions extends FormatOptions, SchemaOptions {
   /**
@@ -39,12 +42,14 @@ export interface AnthropicTool {
 export type AnthropicMessage =
   { readonly role: string; readonly content: string | readonly object[] } | readonly object[]
 
-interface AnthropicImage {
+/** A picture in a result. */
+export interface AnthropicImage {
   type: 'image'
   source: { type: 'base64'; media_type: ImageType; data: string }
 }
 
-interface AnthropicDocument {
+/** A document in a result. */
+export interface AnthropicDocument {
   type: 'document'
   source: { type: 'base64'; media_type: 'application/pdf'; data: string }
   title?: string

@@ -14,6 +14,8 @@ import { schemasOf } from './_schemas.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
+export type { ObjectSchema } from './_types.ts'
+
 /** Options of the format. */
 export interface GeminiOptions extends FormatOptions {
   /** Whether results carry pictures and PDF documents. Models before Gemini 3 refuse them. Default: `true`. */
@@ -24,7 +26,8 @@ export interface GeminiOptions extends FormatOptions {
   readonly parameters?: 'json-schema' | 'openapi'
 }
 
-interface GeminiFunction {
+/** The declaration of a function. */
+export interface GeminiFunction {
   name: string
   description: string
   parametersJsonSchema: ObjectSchema
@@ -42,7 +45,8 @@ export type GeminiMessage =
   | { readonly parts?: readonly object[] | undefined }
   | readonly object[]
 
-interface GeminiMedia {
+/** A picture or a document in a result. */
+export interface GeminiMedia {
   inlineData: { mimeType: string; data: string }
 }
 

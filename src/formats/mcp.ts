@@ -14,6 +14,7 @@ import { shortened } from './_turn.ts'
 import type { ObjectSchema } from './_types.ts'
 
 export type { FormatOptions } from './_render.ts'
+export type { ObjectSchema } from './_types.ts'
 
 const invalidParams = -32602
 
@@ -30,12 +31,16 @@ export interface McpTool {
 
 /** A request as a server's handler gets it, a JSON-RPC message, or a batch of them. */
 export type McpMessage = McpRequest | McpRpc | readonly object[]
-interface McpRequest {
+
+/** A request, as the handler of a server gets it. */
+export interface McpRequest {
   readonly method: string
   readonly params?: object | undefined
   readonly jsonrpc?: never
 }
-interface McpRpc {
+
+/** A message of JSON-RPC. */
+export interface McpRpc {
   readonly jsonrpc: string
   readonly id?: string | number | null
   readonly method?: string

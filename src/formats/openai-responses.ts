@@ -14,6 +14,9 @@ import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
+export type { SchemaOptions } from './_schemas.ts'
+export type { ObjectSchema } from './_types.ts'
+
 /** Options of the format. */
 export interface OpenAiResponsesOptions extends FormatOptions, SchemaOptions {}
 

@@ -14,6 +14,9 @@ import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
+export type { SchemaOptions } from './_schemas.ts'
+export type { ObjectSchema } from './_types.ts'
+
 /** Options of the format. */
 export interface OpenAiOptions extends FormatOptions, SchemaOptions {
   /** Whose rules schemas follow: some servers that speak this API have other ones. Default: `'openai'`. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -59,6 +59,37 @@ export const executor: ToolExecutor = createExecutor({ tools: [add] })
 export const closed: PromiseLike<void> = executor[Symbol.asyncDispose]()
 `
 
+/** Exports values whose types are inferred from deep within those of formats: each has to have a name that a program can import. */
+const inferred = `import { aiSdk } from 'toolwright/formats/ai-sdk'
+import { anthropic } from 'toolwright/formats/anthropic'
+import { gemini } from 'toolwright/formats/gemini'
+import { mcp } from 'toolwright/formats/mcp'
+import { openai } from 'toolwright/formats/openai'
+import { openaiResponses } from 'toolwright/formats/openai-responses'
+import { aiSdkTools } from 'toolwright/hosts/ai-sdk'
+import { executor } from './library.js'
+const tools = executor.list()
+const results = await executor.executeToolCalls([])
+export const formats = [aiSdk(), anthropic(), gemini(), mcp(), openai(), openaiResponses()] as const
+export const [sdkTool, anthropicTool, geminiTool, mcpTool, openaiTool, responsesTool] = [
+  ...aiSdk().definitions(tools), ...anthropic().definitions(tools), ...gemini().definitions(tools),
+  ...mcp().definitions(tools), ...openai().definitions(tools), ...openaiResponses().definitions(tools),
+]
+export const sdkSchema = aiSdk().definitions(tools)[0]?.inputSchema
+export const anthropicSchema = anthropic().definitions(tools)[0]?.input_schema
+export const declarations = gemini().definitions(tools)[0]?.functionDeclarations
+export const mcpSchema = mcp().definitions(tools)[0]?.inputSchema
+export const openaiSchema = openai().definitions(tools)[0]?.function.parameters
+export const responsesSchema = openaiResponses().definitions(tools)[0]?.parameters
+export const sdkOutput = aiSdk().results(results).content[0]?.output
+export const sdkValue = sdkOutput?.type === 'json' ? sdkOutput.value : undefined
+export const anthropicParts = anthropic().results(results).content[0]?.content
+export const geminiParts = gemini().results(results).parts[0]?.functionResponse.parts
+export const responsesOutput = openaiResponses().results(results)[0]?.output
+export const hosted = aiSdkTools({ executor, session: 's' })
+export const told = hosted.tools['add']?.toModelOutput({ toolCallId: 'x', output: 1 })
+`
+
 let folder = ''
 beforeAll(() => {
   if (reason !== undefined) return
@@ -67,6 +98,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'server.ts'), program([...leaves, ...ofNode]))
   writeFileSync(join(folder, 'all.ts'), program([...leaves, ...ofNode, ...large]))
   writeFileSync(join(folder, 'library.ts'), program([]))
+  writeFileSync(join(folder, 'inferred.ts'), inferred)
 })
 afterAll(() => {
   if (folder !== '') rmSync(folder, { recursive: true, force: true })
@@ -108,13 +140,19 @@ describe('the declarations of the packed package are right for', () => {
     }
   }
 
-  it.skipIf(reason !== undefined)('a library that exports tools: its declarations name the package alone', () => {
-    const outDir = join(folder, 'library')
-    const options = { module: 'nodenext', types: ['node'], declaration: true, noEmit: false, outDir }
-    expect(compiled(compilers['7.0'], 'library', 'library.ts', options)).toBe('')
-    const [declarations = ''] = globSync('*.d.ts', { cwd: outDir })
-    const { stdout } = spawnSync('cat', [join(outDir, declarations)], { encoding: 'utf8' })
-    const named = [...stdout.matchAll(/(?:from |import\()["']([^"']+)["']/g)].map(([, specifier = '']) => specifier)
-    expect(named.filter((specifier) => !/^toolwright(?:\/[a-z]|$)/.test(specifier))).toEqual([])
-  })
+  it.skipIf(reason !== undefined).each(['library', 'inferred'])(
+    'a library that exports what it makes of the package: the declarations of %s name public entries alone',
+    (file) => {
+      const outDir = join(folder, 'declared', file)
+      const options = { module: 'nodenext', types: ['node'], declaration: true, noEmit: false, outDir }
+      for (const version of ['5.8', '7.0'] as const) {
+        expect(compiled(compilers[version], `${file} ${version}`, `${file}.ts`, options), version).toBe('')
+        const declarations = readFileSync(join(outDir, `${file}.d.ts`), 'utf8')
+        const named = [...declarations.matchAll(/(?:from |import\()["']([^"']+)["']/g)].map(([, name = '']) => name)
+        expect(named.length).toBeGreaterThan(0)
+        expect(named.filter((name) => !/^toolwright(?:\/[a-z]|$)/.test(name))).toEqual([])
+      }
+    },
+    60_000,
+  )
 })

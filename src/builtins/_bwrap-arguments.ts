@@ -21,7 +21,6 @@ export interface Walls {
   readonly writable: readonly string[]
   /** Names directly below the root that are bound read-only. */
   readonly protect: readonly string[]
-  readonly hasFilter: boolean
   readonly ripgrep: string | undefined
 }
 
@@ -33,7 +32,7 @@ const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
 
 /** Returns the arguments of bwrap up to the program that it runs. */
 export function bwrapArguments(walls: Walls, directory: string): string[] {
-  const { root, network, readable, writable, protect, hasFilter, ripgrep } = walls
+  const { root, network, readable, writable, protect, ripgrep } = walls
   const etc = [...ofEtc, ...(network ? ofEtcWithNetwork : [])].map((name) => `/etc/${name}`)
   return [
     ...namespaces(network),
@@ -56,7 +55,6 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
     ...protect.flatMap((name) => protectedIn(root, name)),
     '--remount-ro',
     '/',
-    ...(hasFilter ? ['--seccomp', '3'] : []),
     '--chdir',
     directory,
     '--',
@@ -64,7 +62,7 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
 }
 
 /** Returns the arguments of bwrap for a search: it sees programs and the root alone, and writes nothing. */
-export function searchArguments({ root, hasFilter, ripgrep }: Walls): string[] {
+export function searchArguments({ root, ripgrep }: Walls): string[] {
   return [
     ...namespaces(false),
     ...programs(),
@@ -74,13 +72,16 @@ export function searchArguments({ root, hasFilter, ripgrep }: Walls): string[] {
     root,
     '--remount-ro',
     '/',
-    ...(hasFilter ? ['--seccomp', '3'] : []),
     '--chdir',
     root,
     '--',
   ]
 }
 
+/**
+ * There is no `--new-session`: who ends the group of bwrap ends the first process of the sandbox too, whatever it is about to
+ * do. It has no terminal either way.
+ */
 function namespaces(network: boolean): string[] {
   return [
     '--unshare-user',
@@ -90,10 +91,13 @@ function namespaces(network: boolean): string[] {
     '--unshare-cgroup-try',
     ...(network ? [] : ['--unshare-net']),
     '--disable-userns',
+    '--as-pid-1',
     '--die-with-parent',
-    '--new-session',
     '--cap-drop',
     'ALL',
+    // It is read at once, and to its end: nothing is set up before.
+    '--add-seccomp-fd',
+    '3',
   ]
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { giveBack, takeGuard, type Guard } from './_guard.ts'
 import { Ring, visible, wholeLength } from './_output.ts'
 import { requireCommand, start, type Program, type Running } from './_shell.ts'
 import { refusal } from './_words.ts'
@@ -11,6 +12,7 @@ const keptOfJobs = 1_048_576
 export class Commands {
   readonly #programOf: (command: string, options: ExecOptions) => Promise<Program>
   readonly #running = new Set<Running>()
+  #guard: Guard | undefined
   #isClosed = false
 
   constructor(programOf: (command: string, options: ExecOptions) => Promise<Program>) {
@@ -46,7 +48,7 @@ export class Commands {
   }
 
   async run(program: Program, options: ExecOptions): Promise<ExecResult> {
-    return this.#track(start(program, options)).done
+    return this.#begin(program, options).done
   }
 
   async close(): Promise<void> {
@@ -54,19 +56,21 @@ export class Commands {
     const running = [...this.#running]
     for (const each of running) each.stop()
     await Promise.allSettled(running.map(({ done }) => done))
+    if (this.#guard !== undefined) giveBack(this.#guard)
+    this.#guard = undefined
   }
 
   async #start(command: string, options: ExecOptions): Promise<Running> {
     requireCommand(command)
-    const program = await this.#programOf(command, options)
-    return this.#track(start(program, options))
+    return this.#begin(await this.#programOf(command, options), options)
   }
 
-  #track(running: Running): Running {
+  #begin(program: Program, options: ExecOptions): Running {
+    if (this.#isClosed) throw refusal('The sandbox is closed.')
+    const running = start(program, (this.#guard ??= takeGuard()), options)
     this.#running.add(running)
     const forget = (): void => void this.#running.delete(running)
     running.done.then(forget, forget)
-    if (this.#isClosed) running.stop()
     return running
   }
 }

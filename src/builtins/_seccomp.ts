@@ -3,6 +3,7 @@ interface Architecture {
   readonly audit: number
   readonly socket: number
   readonly ioctl: number
+  readonly prctl: number
   readonly denied: readonly number[]
 }
 
@@ -12,12 +13,14 @@ const x64: Architecture = {
   audit: 0xc000003e,
   socket: 41,
   ioctl: 16,
+  prctl: 157,
   denied: [101, 310, 311, 250, 248, 249, 321, 298, 323, 165, 166, 155, 308, 175, 313, 176, 246, 304],
 }
 const arm64: Architecture = {
   audit: 0xc00000b7,
   socket: 198,
   ioctl: 29,
+  prctl: 167,
   denied: [117, 270, 271, 219, 217, 218, 280, 241, 282, 40, 39, 41, 268, 105, 273, 106, 104, 265],
 }
 
@@ -30,68 +33,86 @@ const deniedRequests = [0x5412, 0x541c]
 const deniedFamilies = [38, 40]
 const unixFamily = 1
 
+const setSignalOfParentsDeath = 1
+const sigkill = 9
+
 const load = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
 const giveBack = 0x06
-const allow = 0x7fff0000
-const refuseWithEperm = 0x00050001
+const allowed = 0x7fff0000
+const refusedWithEperm = 0x00050001
+/** The call does nothing, and its program believes that it did. */
+const pretended = 0x00050000
 const firstOfX32 = 0x40000000
+// Where the data of a call has its number, its architecture and its arguments.
+const ofNumber = 0
+const ofArchitecture = 4
+const [first, second] = [16, 24]
 
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
+/** An instruction, with the labels to which it jumps. Default: the next instruction. */
+type Instruction = readonly [code: number, value: number, ifTrue?: string, ifFalse?: string]
 
 /**
- * Returns the program of a seccomp filter that refuses what a sandboxed command has no use for, with EPERM.
+ * Returns the program of a seccomp filter that refuses what a sandboxed command has no use for, with EPERM. No process of the
+ * sandbox can outlive the one that set it up, by telling the kernel that it does not want to end with it.
  *
  * @param unixSockets Whether sockets of the file system may be opened. Pairs of sockets always may.
- * @returns `undefined` for an architecture whose numbers are not known.
+ * @returns For an architecture whose numbers are not known, a filter that allows everything.
  */
-export function seccompFilter(unixSockets: boolean, name: string = process.arch): Uint8Array | undefined {
+export function seccompFilter(unixSockets: boolean, name: string = process.arch): Uint8Array {
   const architecture = name === 'x64' ? x64 : name === 'arm64' ? arm64 : undefined
-  if (architecture === undefined) return undefined
-  const { audit, socket, ioctl, denied } = architecture
+  if (architecture === undefined) return encoded([[giveBack, allowed]])
+  const { audit, socket, ioctl, prctl, denied } = architecture
   const families = unixSockets ? deniedFamilies : [unixFamily, ...deniedFamilies]
-  const ofSocket = checks(16, families)
-  const ofIoctl = checks(24, deniedRequests)
-  const numbers = [...denied, ...deniedEverywhere]
-  // Distances are counted from the next instruction. At the end stand: the checks, `allow`, `refuse`.
-  const afterNumbers = 2 + ofIoctl.length + 1 + ofSocket.length + 1
-  const program: Instruction[] = [
-    [load, 0, 0, 4],
-    [jumpIfEqual, 0, numbers.length + 2 + afterNumbers, audit],
-    [load, 0, 0, 0],
-  ]
-  program.push([jumpIfAtLeast, numbers.length + afterNumbers, 0, firstOfX32])
-  for (const [index, number] of numbers.entries()) {
-    program.push([jumpIfEqual, numbers.length - index - 1 + afterNumbers, 0, number])
+  const refuseIf = (value: number): Instruction => [jumpIfEqual, value, 'refuse']
+  return encoded([
+    [load, ofArchitecture],
+    [jumpIfEqual, audit, 'known', 'refuse'],
+    'known',
+    [load, ofNumber],
+    [jumpIfAtLeast, firstOfX32, 'refuse'],
+    ...[...denied, ...deniedEverywhere].map(refuseIf),
+    [jumpIfEqual, socket, 'socket'],
+    [jumpIfEqual, ioctl, 'ioctl'],
+    [jumpIfEqual, prctl, 'prctl', 'allow'],
+    'socket',
+    [load, first],
+    ...families.map(refuseIf),
+    [giveBack, allowed],
+    'ioctl',
+    [load, second],
+    ...deniedRequests.map(refuseIf),
+    [giveBack, allowed],
+    'prctl',
+    [load, first],
+    [jumpIfEqual, setSignalOfParentsDeath, 'death', 'allow'],
+    'death',
+    [load, second],
+    [jumpIfEqual, sigkill, 'allow'],
+    [giveBack, pretended],
+    'allow',
+    [giveBack, allowed],
+    'refuse',
+    [giveBack, refusedWithEperm],
+  ])
+}
+
+/** @param program Instructions, and the labels of those that follow them. */
+function encoded(program: readonly (Instruction | string)[]): Uint8Array {
+  const instructions: Instruction[] = []
+  const labels = new Map<string, number>()
+  for (const each of program) {
+    if (typeof each === 'string') labels.set(each, instructions.length)
+    else instructions.push(each)
   }
-  program.push([jumpIfEqual, 1 + ofIoctl.length + 1, 0, socket])
-  program.push([jumpIfEqual, 0, ofIoctl.length + 1 + ofSocket.length, ioctl])
-  program.push(...withDistances(ofIoctl, 1 + ofSocket.length + 1))
-  program.push([giveBack, 0, 0, allow])
-  program.push(...withDistances(ofSocket, 1))
-  program.push([giveBack, 0, 0, allow], [giveBack, 0, 0, refuseWithEperm])
-  return encoded(program)
-}
-
-/** Loads an argument of the call, and compares it. */
-function checks(offset: number, values: readonly number[]): readonly Instruction[] {
-  return [[load, 0, 0, offset], ...values.map((value): Instruction => [jumpIfEqual, 0, 0, value])]
-}
-
-/** Lets each comparison that holds jump beyond the block and `after` more instructions. */
-function withDistances(block: readonly Instruction[], after: number): Instruction[] {
-  return block.map(([code, , , value], index) =>
-    code === load ? [code, 0, 0, value] : [code, block.length - index - 1 + after, 0, value],
-  )
-}
-
-function encoded(program: readonly Instruction[]): Uint8Array {
-  const view = new DataView(new ArrayBuffer(program.length * 8))
-  for (const [index, [code, ifTrue, ifFalse, value]] of program.entries()) {
+  const view = new DataView(new ArrayBuffer(instructions.length * 8))
+  for (const [index, [code, value, ...jumps]] of instructions.entries()) {
     view.setUint16(index * 8, code, true)
-    view.setUint8(index * 8 + 2, ifTrue)
-    view.setUint8(index * 8 + 3, ifFalse)
+    for (const [which, label] of jumps.entries()) {
+      // Distances are counted from the next instruction.
+      if (label !== undefined) view.setUint8(index * 8 + 2 + which, (labels.get(label) ?? 0) - index - 1)
+    }
     view.setUint32(index * 8 + 4, value, true)
   }
   return new Uint8Array(view.buffer)

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Guard } from './_guard.ts'
 import { Ends } from './_output.ts'
 import type { Owner } from './_root.ts'
 import { refusal } from './_words.ts'
@@ -21,12 +21,9 @@ export interface Program {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly user?: Owner | undefined
-  /** Written to descriptor 3. */
-  readonly input?: Uint8Array | undefined
-  /**
-   * Whether the program's child leaves its process group, and takes all others with it when it ends. Its descriptor 4 ends when
-   * this process does.
-   */
+  /** Written to descriptor 3 once a guard holds the program. It waits for that before it starts anything, and ends without it. */
+  readonly input: Uint8Array | string
+  /** Whether its child takes all others with it when it ends, and so has nothing to do before. */
   readonly hasInit?: boolean
 }
 
@@ -40,22 +37,26 @@ export function requireCommand(command: string): void {
   }
 }
 
-/**
- * A shell's command that ends it if the host has ended while a sandbox was set up: nothing else would. The first process of the
- * sandbox closes its descriptor just before it takes over to watch.
- */
-export const endsWithHost = 'for i in {1..999}; do [ -e /proc/1/fd/4 ] || break; done; read -t 0 -u 4 && exit 137'
+/** A shell's command that closes the descriptors above 2. Node does not close those that it inherited itself. */
+const closeInherited = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done'
+
+/** What a shell of this machine waits for. */
+export const go = 'go\n'
+
+/** Returns the arguments that run a command in a shell without other descriptors, once there is `go` on descriptor 3. */
+export function shellFor(command: string): [program: string, ...args: string[]] {
+  return ['/bin/bash', '-c', `read -r -u 3 || exit 137; ${closeInherited}; exec /bin/bash -c "$1"`, 'bash', command]
+}
 
 /**
- * Returns the arguments that run a command in a shell without the descriptors that this process inherited itself: Node does
- * not close those.
+ * Returns the arguments that run a command below a shell which is the first process of a sandbox.
  *
- * @param first A shell's command that has to succeed before.
- * @param before A shell's command that runs while inherited descriptors are open.
+ * @param limits A shell's command that has to succeed before.
  */
-export function shellFor(command: string, first = 'true', before = 'true'): [program: string, ...args: string[]] {
-  const close = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done'
-  return ['/bin/bash', '-c', `${before}; ${close}; ${first} && exec /bin/bash -c "$1"`, 'bash', command]
+export function firstShellFor(command: string, limits: string): [program: string, ...args: string[]] {
+  // The shell itself says nothing of how the command ended.
+  const script = `${closeInherited}; exec 3>&2 2> /dev/null; (exec 2>&3 3>&-; ${limits} && exec /bin/bash -c "$1"); exit`
+  return ['/bin/bash', '-c', script, 'bash', command]
 }
 
 // Names such as LC_SECRET are no locale: remote shells let them through, and people put anything into them.
@@ -84,27 +85,32 @@ export interface Running {
   readonly done: Promise<ExecResult>
 }
 
-/** Starts a program in a process group of its own. Its end, its timeout and an abort end the whole group. */
-export function start(program: Program, { timeout = 120_000, signal, onOutput }: ExecOptions): Running {
+/**
+ * Starts a program in a process group of its own. Its end, its timeout and an abort end the whole group.
+ *
+ * @param guard Ends the group if this process has ended.
+ */
+export function start(program: Program, guard: Guard, { timeout = 120_000, signal, onOutput }: ExecOptions): Running {
   signal?.throwIfAborted()
   const [file, ...args] = program.argv
   const child = spawn(file, args, {
     cwd: program.cwd,
     env: program.env,
     detached: true,
-    stdio: [
-      'ignore',
-      'pipe',
-      'pipe',
-      program.input === undefined ? 'ignore' : 'pipe',
-      ...(program.hasInit === true ? ['pipe' as const] : []),
-    ],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     ...program.user,
   })
   const group = new Group(child, program.hasInit)
-  const input = child.stdio[3] as Writable | null
-  input?.on('error', () => {}) // the program ended before it read
-  input?.end(program.input)
+  const input = child.stdio[3] as Writable
+  input.on('error', () => {}) // the program ended before it read
+  const { pid } = child
+  const held = pid === undefined ? group.exited : guard.hold(pid)
+  const release = (): void => {
+    if (pid !== undefined) guard.release(pid)
+  }
+  group.exited.then(release, release)
+  const begun = held.then(() => input.end(program.input))
+  begun.catch(() => group.stop())
   let timedOut = false
   const timer =
     timeout === Infinity || timeout === 0
@@ -120,11 +126,13 @@ export function start(program: Program, { timeout = 120_000, signal, onOutput }:
   const end = async (): Promise<ExecResult> => {
     try {
       const { code, by } = await group.exited
+      await begun
       await Promise.all([stdout.toEnd(), stderr.toEnd()])
       return { exitCode: code, signal: by, timedOut, stdout: stdout.ends.toOutput(), stderr: stderr.ends.toOutput() }
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
+      input.destroy()
       stdout.close()
       stderr.close()
     }
@@ -158,7 +166,7 @@ class Group {
   stop(): void {
     if (this.#isStopping || this.#hasExited) return
     this.#isStopping = true
-    if (this.#hasInit) return this.#end()
+    if (this.#hasInit) return this.#send('SIGKILL')
     this.#send('SIGTERM')
     this.#send('SIGCONT') // a stopped process gets the signal only when it goes on
     const timer = setTimeout(() => this.#send('SIGKILL'), grace)
@@ -166,36 +174,14 @@ class Group {
     this.exited.then(clear, clear)
   }
 
-  /**
-   * Ends the program together with its children. While these are being set up, they would not notice that it has ended, and
-   * would go on without it.
-   */
-  #end(): void {
-    const children = childrenOf(this.#child.pid)
-    this.#send('SIGKILL')
-    for (const pid of children) kill(pid, 'SIGKILL')
-  }
-
   #send(signal: NodeJS.Signals): void {
     const { pid } = this.#child
-    if (pid !== undefined && !this.#hasExited) kill(-pid, signal)
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // it has gone
-  }
-}
-
-function childrenOf(pid: number | undefined): number[] {
-  try {
-    const numbers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
-    return numbers.map(Number).filter((child) => child > 1)
-  } catch {
-    return [] // it has gone
+    if (pid === undefined || this.#hasExited) return
+    try {
+      process.kill(-pid, signal)
+    } catch {
+      // it has gone
+    }
   }
 }
 

@@ -21,7 +21,7 @@ import { sandboxOver } from './_machine.ts'
 import { searchWith } from './_ripgrep.ts'
 import { Root } from './_root.ts'
 import { seccompFilter } from './_seccomp.ts'
-import { endsWithHost, environment, shellFor, type Program } from './_shell.ts'
+import { environment, firstShellFor, type Program } from './_shell.ts'
 import type { ExecOptions, Match, Sandbox, SearchQuery } from './sandbox.ts'
 import { startOf } from './_walk.ts'
 
@@ -95,7 +95,6 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     readable,
     writable,
     protect,
-    hasFilter: filter !== undefined,
     ripgrep: options.ripgrep,
   }
   const ripgrep = options.ripgrep === undefined ? firstOf(['/usr/bin/rg', '/usr/local/bin/rg']) : ripgrepInside
@@ -114,15 +113,12 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
 
   const commands = new Commands(async (command, exec) =>
     programOf(
-      [
-        ...bwrapArguments(walls, await directoryOf(root, exec.cwd)),
-        ...shellFor(command, ulimits(limits), endsWithHost),
-      ],
+      [...bwrapArguments(walls, await directoryOf(root, exec.cwd)), ...firstShellFor(command, ulimits(limits))],
       exec.env,
     ),
   )
   try {
-    const probe = programOf([...bwrapArguments(walls, root.path), ...shellFor('true', ulimits(limits), endsWithHost)])
+    const probe = programOf([...bwrapArguments(walls, root.path), ...firstShellFor('true', ulimits(limits))])
     const { exitCode, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
     if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : reasonOf(stderr.text))
   } catch (cause) {

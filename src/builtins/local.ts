@@ -9,7 +9,7 @@ import { Commands } from './_commands.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
 import { Root } from './_root.ts'
-import { environment, shellFor } from './_shell.ts'
+import { environment, go, shellFor } from './_shell.ts'
 import { directoryOf } from './_directory.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -59,6 +59,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
     argv: shellFor(command),
     cwd: await directoryOf(root, exec.cwd),
     env: environment(root.path, { ...env, ...exec.env }),
+    input: go,
   }))
   report(
     `The commands of ${root.path} run without isolation, with the rights of this process. Use the sandbox of toolwright/builtins/bubblewrap for commands that are not trusted.`,

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The processes of this machine whose command line has a mark. */
+/** The processes of this machine whose command line or environment has a mark. */
 export function withMark(mark: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => commandLine(name).includes(mark))
+    .filter((name) => ['cmdline', 'environ'].some((file) => textOf(name, file).includes(mark)))
     .map(Number)
 }
 
@@ -19,9 +19,9 @@ export function end(pids: readonly number[]): void {
   }
 }
 
-function commandLine(pid: string): string {
+function textOf(pid: string, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return ''
   }

@@ -1,0 +1,125 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { refusal } from './_words.ts'
+
+/**
+ * Reads which process groups to hold until its input ends, that is, until this process has ended in any way. Then it ends
+ * those groups, and what left them for other groups of the same session.
+ */
+const script = `
+trap '' HUP INT QUIT TERM
+held=' '
+while read -r sign group; do
+  case $sign in
+    +)
+      case $held in
+        *" $group "*) ;;
+        *) held="$held$group " ;;
+      esac
+      ;;
+    *) held="\${held%% $group *} \${held#* $group }" ;;
+  esac
+done
+[ "$held" = ' ' ] && exit
+for group in $held; do kill -KILL "-$group"; done
+for round in 1 2 3 4 5 6 7 8 9; do
+  found=
+  for stat in /proc/[0-9]*/stat; do
+    read -r line < "$stat" || continue
+    process=\${stat#/proc/}
+    set -- \${line##*) }
+    case "$1 $held" in
+      Z*) ;;
+      *" $4 "*) kill -KILL "\${process%/stat}" && found=yes ;;
+    esac
+  done
+  [ "$found" ] || exit
+done`
+const mostStarts = 3
+
+let shared: Guard | undefined
+let sharers = 0
+
+/** Returns the guard of this process, for one more that will call `giveBack`. */
+export function takeGuard(): Guard {
+  sharers++
+  return (shared ??= new Guard())
+}
+
+export function giveBack(guard: Guard): void {
+  if (--sharers === 0) guard.close()
+}
+
+/**
+ * Ends process groups when this process has ended, even by SIGKILL: a process of its own that this one tells of each group.
+ */
+export class Guard {
+  readonly #groups = new Set<number>()
+  #process: ChildProcess | undefined
+
+  /**
+   * Resolves when the group will not outlive this process.
+   *
+   * @throws `ToolFailure` if no guard can be started.
+   */
+  async hold(group: number): Promise<void> {
+    this.#groups.add(group)
+    for (let starts = 0; starts < mostStarts; starts++) {
+      const isRunning = this.#process !== undefined
+      const told = isRunning ? `+ ${group}\n` : this.#all()
+      if (await this.#tell((this.#process ??= this.#start()), told)) return
+    }
+    this.#groups.delete(group)
+    throw refusal('The command was not started: nothing would end it together with this process.')
+  }
+
+  release(group: number): void {
+    if (!this.#groups.delete(group) || this.#process === undefined) return
+    void this.#tell(this.#process, `- ${group}\n`)
+  }
+
+  /** Lets the process of the guard end, if there is one. */
+  close(): void {
+    this.#process?.stdin?.end()
+    this.#process = undefined
+  }
+
+  #all(): string {
+    return [...this.#groups].map((group) => `+ ${group}\n`).join('')
+  }
+
+  #start(): ChildProcess {
+    const child = spawn('/bin/sh', ['-c', script], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    const isOver = (): void => {
+      if (this.#process !== child) return
+      this.#process = undefined
+      if (this.#groups.size === 0) return
+      this.#process = this.#start()
+      void this.#tell(this.#process, this.#all())
+    }
+    child.once('error', () => {
+      if (this.#process === child) this.#process = undefined
+    })
+    child.once('exit', isOver)
+    child.stdin?.on('error', () => {})
+    // Neither it nor its input keeps this process running.
+    child.unref()
+    ;(child.stdin as Socket).unref()
+    return child
+  }
+
+  /** Returns whether it was told: it may have ended. */
+  async #tell(child: ChildProcess, words: string): Promise<boolean> {
+    const isTold = await new Promise<boolean>((resolve) => {
+      if (child.pid === undefined || child.stdin === null) resolve(false)
+      else child.stdin.write(words, (error) => resolve(error === null || error === undefined))
+    })
+    if (!isTold && this.#process === child) this.#process = undefined
+    return isTold
+  }
+}

@@ -108,7 +108,7 @@ describe('the walls', () => {
     ['kernel', 8_831],
     ['records', 2_556],
     ['approvals', 358],
-    ['spool', 595],
+    ['spool', 593],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })

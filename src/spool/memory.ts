@@ -1,6 +1,6 @@
-import { createSha256 } from '#sha256'
+import { createSha256, sha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
-import { joinedBytes, MemoryReader } from '../kernel/result/lines.ts'
+import { MemoryReader } from '../kernel/result/lines.ts'
 import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
 import { randomDigits } from '../kernel/json/text.ts'
 import { Pace } from '../kernel/result/stream.ts'
@@ -38,9 +38,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
 
   return {
     async write(source, { session, mediaType, signal }) {
-      const bytes = await bytesOf(source, maximumBytes, signal)
-      const hash = createSha256()
-      hash.update(bytes)
+      const [bytes, digest] = await bytesOf(source, maximumBytes, signal)
       const handle = `artifact_${randomDigits(20)}`
       kept.set(handle, { session, mediaType, bytes })
       total += bytes.byteLength
@@ -48,7 +46,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
         if (total <= maximumBytes) break
         forget(oldest)
       }
-      return { handle, sha256: hash.digest(), byteLength: bytes.byteLength }
+      return { handle, sha256: digest, byteLength: bytes.byteLength }
     },
     open(handle, { session }) {
       const entry = kept.get(handle)
@@ -57,9 +55,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
       kept.set(handle, entry)
       return new MemoryReader(entry.bytes, entry.mediaType)
     },
-    async delete(handle) {
-      forget(handle)
-    },
+    delete: async (handle) => forget(handle),
     get size() {
       return kept.size
     },
@@ -77,33 +73,35 @@ export function noArtifact(handle: string): ArtifactError {
   )
 }
 
-/** Copies the bytes of a source, since its owner may change them later. */
-async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+/** Copies and hashes the bytes of a source, since its owner may change them later. A stream takes no long turn. */
+async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<[Uint8Array, string]> {
   const demandRoom = (length: number): void => {
     if (length <= maximumBytes) return
     throw new ArtifactError(
       `The result is larger than the ${maximumBytes.toLocaleString('en')} bytes that the store in memory can hold (\`maximumBytes\` of memoryStore). Ask for less at once, or let the host use another store.`,
     )
   }
-  if (typeof source === 'string') {
+  if (typeof source === 'string' || source instanceof Uint8Array) {
     demandRoom(source.length)
-    const bytes = new TextEncoder().encode(source)
-    demandRoom(bytes.byteLength)
-    return bytes
-  }
-  if (source instanceof Uint8Array) {
-    demandRoom(source.byteLength)
-    return new Uint8Array(source)
+    const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : new Uint8Array(source)
+    demandRoom(bytes.length)
+    return [bytes, sha256(bytes)]
   }
   const chunks: Uint8Array[] = []
   let length = 0
+  const hash = createSha256()
   const pace = new Pace()
   for await (const chunk of source) {
-    const turn = pace.step()
-    if (turn !== undefined) await turn
+    await pace.step()
     signal?.throwIfAborted()
     demandRoom((length += chunk.byteLength))
     chunks.push(new Uint8Array(chunk))
+    hash.update(chunk)
   }
-  return joinedBytes(chunks, length)
+  const bytes = new Uint8Array(length)
+  for (const chunk of chunks.toReversed()) {
+    await pace.step()
+    bytes.set(chunk, (length -= chunk.byteLength))
+  }
+  return [bytes, hash.digest()]
 }

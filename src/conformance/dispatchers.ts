@@ -93,6 +93,26 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         }, soon)
       }))
 
+    test('delivers a call while it runs if it is sent for another turn, and once for each', () =>
+      within(async (_place, open, working) => {
+        let count = 0
+        let go = (): void => {}
+        const may = new Promise<void>((resolve) => (go = resolve))
+        const [call] = callsOf(['a']) as [{ invocationId: string; queue: string }]
+        working(
+          await open().work('default', { concurrency: 4 }, async () => {
+            if (++count < 3) await may
+          }),
+        )
+        await open().send([call])
+        await vi.waitFor(() => expect(count).toBe(1), soon)
+        for (let time = 0; time < 2; time++) await open().send([{ ...call, turn: 'first' }])
+        await vi.waitFor(() => expect(count).toBe(2), soon)
+        go()
+        await open().send([{ ...call, turn: 'second' }])
+        await vi.waitFor(() => expect(count).toBe(3), soon)
+      }))
+
     test('delivers a call again whose run was rejected', () =>
       within(async (_place, open, working) => {
         const delivered: string[] = []

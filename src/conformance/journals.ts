@@ -11,6 +11,7 @@ import { opened } from './journals/_records.ts'
 import { describeQueues } from './journals/_queues.ts'
 import { describeShared } from './journals/_shared.ts'
 import type { OpenedStorage, Suite } from './journals/_suite.ts'
+import { describeTurns } from './journals/_turns.ts'
 import { describeTexts } from './journals/_texts.ts'
 
 /** A place where a journal keeps its records. */
@@ -63,6 +64,7 @@ export function describeJournal(
   describeLists(suite)
   describeOptional(suite)
   describeQueues(suite)
+  describeTurns(suite)
   describeTexts(suite)
   if (isShared) describeShared(suite)
 }

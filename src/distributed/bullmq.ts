@@ -186,8 +186,8 @@ export function bullmq(options: BullmqOptions): Dispatcher {
 }
 
 /** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */
-function jobOf({ invocationId, priority, attempts = 0 }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
-  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts]))}`
+function jobOf({ invocationId, priority, attempts = 0, turn }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
+  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts, turn]))}`
   return { name: 'call', data: { invocationId }, opts: { jobId, ...(priority !== undefined && { priority }) } }
 }
 

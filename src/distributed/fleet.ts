@@ -27,6 +27,8 @@ export interface QueuedCall {
   readonly priority?: number | undefined
   /** How many workers have taken it. To send a call again after one did is another call. Default: 0. */
   readonly attempts?: number | undefined
+  /** Set if it was delivered before its turn in its session. To send it again with another one is another call. */
+  readonly turn?: string | undefined
 }
 
 /** How a worker takes calls from a queue. */

@@ -22,19 +22,20 @@ class Queue {
   }
 
   add(call: QueuedCall): void {
-    if (this.#held.has(call.invocationId)) return
-    this.#held.add(call.invocationId)
+    const key = keyOf(call)
+    if (this.#held.has(key)) return
+    this.#held.add(key)
     this.again(call)
   }
 
   /** Lets a call wait, also one that was taken. */
   again(call: QueuedCall): void {
-    this.#waiting.set(call.invocationId, call)
+    this.#waiting.set(keyOf(call), call)
     for (const wake of this.#workers) wake()
   }
 
-  done(invocationId: string): void {
-    this.#held.delete(invocationId)
+  done(call: QueuedCall): void {
+    this.#held.delete(keyOf(call))
   }
 
   /** Takes the most urgent call. */
@@ -44,7 +45,7 @@ class Queue {
       if (first === undefined || (call.priority ?? 0) < (first.priority ?? 0)) first = call
       if ((first.priority ?? 0) === 0) break
     }
-    if (first !== undefined) this.#waiting.delete(first.invocationId)
+    if (first !== undefined) this.#waiting.delete(keyOf(first))
     return first
   }
 
@@ -53,6 +54,11 @@ class Queue {
     this.#workers.add(listener)
     return () => void this.#workers.delete(listener)
   }
+}
+
+/** Calls that the workers take for different ones. */
+function keyOf({ invocationId, attempts = 0, turn }: QueuedCall): string {
+  return JSON.stringify([invocationId, attempts, turn])
 }
 
 /** The starts of a queue in the present interval. */
@@ -133,7 +139,7 @@ export function memoryDispatcher(): Dispatcher {
         try {
           await run(invocationId)
           failures.delete(invocationId)
-          queue.done(invocationId)
+          queue.done(call)
         } catch {
           const count = (failures.get(invocationId) ?? 0) + 1
           failures.set(invocationId, count)

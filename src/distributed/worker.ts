@@ -180,6 +180,9 @@ export function createWorker(options: WorkerOptions): Worker {
         executor.on('*', forward),
       ]
     : []
+  if (dispatcher !== undefined) {
+    unsubscribes.push(executor.queue.onTurn((calls) => void dispatcher.send(calls).catch(fail)))
+  }
   const deliveries = Promise.all([...queues].map(([name, own]) => start(name, own)))
   const ready = deliveries.then(() => {})
   ready.catch(() => {}) // it was told as an error

@@ -14,6 +14,8 @@ export interface Columns {
   readonly expiresAt: number | null
   readonly settledAt: number | null
   readonly queue: string | null
+  /** Whether it runs beside no other call of its session: 1 or 0, if it waits for a worker or runs on one. */
+  readonly alone: number | null
 }
 
 /**
@@ -23,10 +25,21 @@ export interface Columns {
  */
 export function columnsOf(record: ToolCallRecord): Columns {
   const facts = factsOf(record)
-  const { id, session, standing, reason = null, createdAt, expiresAt = null, settledAt = null, queue = null } = facts
+  const {
+    id,
+    session,
+    standing,
+    reason = null,
+    createdAt,
+    expiresAt = null,
+    settledAt = null,
+    queue = null,
+    isAlone,
+  } = facts
   const text = textOf(record)
   const own = { id, text, session: sessionKey(session), state: standing, waits: reason }
-  return { ...own, createdAt, expiresAt, settledAt, queue: queue === null ? null : sessionKey(queue) }
+  const alone = isAlone === undefined ? null : Number(isAlone)
+  return { ...own, createdAt, expiresAt, settledAt, queue: queue === null ? null : sessionKey(queue), alone }
 }
 
 const digestMark = 'sha256:'
@@ -72,6 +85,25 @@ export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]
   if (before !== undefined) conditions.push(`(created_at, id) < (${value(before.createdAt)}, ${value(before.id)})`)
   if (silentFor !== undefined) conditions.push(`${idle} >= ${value(silentFor)}`)
   return conditions.join(' AND ')
+}
+
+/**
+ * Returns the condition in SQL that a row `call`, which waits for a worker, has its turn. SQLite and Postgres both read it.
+ *
+ * @param calls The name of the table.
+ * @param now The expression of the time.
+ * @param counts The condition that another row `other`, which waits in the same queue, counts.
+ */
+export function turnOf(calls: string, now: string, counts = 'true'): string {
+  const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = call.session`
+  const before = `other.waits = 'worker' AND other.queue = call.queue AND other.expires_at >= ${now} AND ${counts}
+    AND (other.created_at, other.changed, other.id) < (call.created_at, call.changed, call.id)`
+  return `CASE WHEN call.alone = 1 THEN
+      NOT EXISTS (${others} AND other.alone IN (0, 1) AND other.state = 'running')
+      AND NOT EXISTS (${others} AND ${before})
+    ELSE NOT EXISTS (${others} AND other.alone = 1 AND other.state = 'running')
+      AND NOT EXISTS (${others} AND other.alone = 1 AND ${before})
+    END`
 }
 
 /** What a deleted row named in the store, and its place in the chain of settlements. */

@@ -4,23 +4,23 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type Extension, type ToolCallRecord } from '../index.ts'
+import { InvalidConfigurationError, type Extension } from '../index.ts'
 import {
   isListed,
   newestFirst,
   records,
-  type Deleted,
   type Fence,
   type Found,
   type Journal,
   type Standing,
 } from '../records/index.ts'
-import { KeptRecord, keptRecords } from '../records/kept-record.ts'
+import { keptRecords } from '../records/kept-record.ts'
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
-import { asRunning, copyOf, TextRecord, type Kept } from './memory/_kept.ts'
+import { asRunning, copyOf, deletedOf, keptOf, textRecord, type Kept } from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { QueuedCalls } from './memory/_queued.ts'
+import { Turns } from './memory/_turns.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
@@ -78,6 +78,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
   const queued = new QueuedCalls()
+  const turns = new Turns()
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
   const watches = new Listeners()
@@ -119,6 +120,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     entry.isTaken = false
     if (kept.queue !== undefined) queued.add(kept.queue, id)
     else if (before === 'waiting') queued.delete(id)
+    turns.put(kept)
     if (standing !== 'settled') entry.seenAt = now()
     if (standing === 'waiting') waiting.set(id, kept.session, weight, kept.expiresAt ?? Infinity)
     else if (before === 'waiting') waiting.delete(id)
@@ -158,6 +160,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     entries.delete(id)
     if (entry.standing === 'waiting') waiting.delete(id)
     if (entry.kept.queue !== undefined) queued.delete(id)
+    turns.leave(id)
     if (cancelled.size > 0) cancelled.delete(id)
     bytes -= entry.weight
     return entry
@@ -165,6 +168,12 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
   function idleOf({ seenAt, owner }: Entry): number {
     return now() - Math.max(seenAt, beats.get(owner) ?? 0)
+  }
+
+  /** Whether a call waits for a worker and has its turn. */
+  function isFree({ kept, standing }: Entry, except?: ReadonlySet<string>): boolean {
+    const at = Date.now()
+    return standing === 'waiting' && (kept.expiresAt ?? 0) >= at && turns.has(kept.id, at, except)
   }
 
   const journal: Journal = {
@@ -218,13 +227,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       for (const id of ids) {
         if (taken.length >= wanted.limit) break
         const entry = entries.get(id)
-        const isFree = entry?.standing === 'waiting' && entry.kept.queue !== undefined && !except.has(id)
-        if (!isFree || (entry.kept.expiresAt ?? 0) < Date.now()) continue
+        if (entry === undefined || except.has(id) || !isFree(entry, except)) continue
         takeOver(entry, owner)
         entry.standing = 'running'
         entry.isTaken = true
         waiting.delete(id)
         queued.delete(id)
+        turns.put(entry.kept, true)
         taken.push({ record: copyOf(entry.kept), fence: fenceOf(entry) })
       }
       return taken
@@ -236,7 +245,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         for (const invocationId of queued.list(queue)) {
           const entry = entries.get(invocationId)
           if (found.length >= limit || entry === undefined || now() - entry.seenAt < silentFor) break
-          found.push({ invocationId, queue })
+          if (isFree(entry)) found.push({ invocationId, queue })
         }
       }
       for (const { invocationId, queue } of found) {
@@ -244,6 +253,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         queued.add(queue, invocationId) // in the order of their silence
       }
       return found
+    },
+
+    async free(ids) {
+      return ids.filter((id) => {
+        const entry = entries.get(id)
+        return entry !== undefined && isFree(entry)
+      })
     },
 
     depth: async (queue, atMost) => Math.min(atMost, queued.count(queue)),
@@ -286,23 +302,6 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 function bound(option: string, value: number): number {
   if (typeof value === 'number' && value >= 0) return value
   throw new InvalidConfigurationError(`\`${option}\` must be a number of at least 0, got ${String(value)}.`)
-}
-
-/** Keeps a record of the recorder itself, since it never changes. Of ids that hosts chose, `read` has refused wrong ones. */
-function keptOf(record: object): Kept {
-  return record instanceof KeptRecord ? record : textRecord(record as ToolCallRecord)
-}
-
-/** Refuses a record with a wrong id before it is read. */
-function textRecord(record: ToolCallRecord): TextRecord {
-  requireId(record.id)
-  return new TextRecord(record)
-}
-
-function deletedOf(kept: Kept): Deleted {
-  const { stored, handle } = copyOf(kept).journal ?? {}
-  const { id: invocationId, session } = kept
-  return { invocationId, session, ...(stored && { stored: stored.handle }), ...(handle !== undefined && { handle }) }
 }
 
 function fenceOf({ owner, version }: Entry): Fence {

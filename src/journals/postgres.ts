@@ -65,7 +65,13 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   const schema = nameOf('schema', options.schema ?? 'public')
   const prefix = nameOf('prefix', options.prefix ?? 'toolwright_')
   const table = (name: string): string => `"${schema}"."${prefix}${name}"`
-  const tables: Tables = { calls: table('calls'), owners: table('owners'), cuts: table('cuts'), schema, prefix }
+  const [calls, owners, cuts, take] = (['calls', 'owners', 'cuts', 'take'] as const).map(table) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  const tables: Tables = { calls, owners, cuts, take, schema, prefix }
   const { timeout = 10_000, notify = true } = options
   if (typeof timeout !== 'number' || !(timeout > 0 && timeout < 2 ** 31)) {
     throw new InvalidConfigurationError(`\`timeout\` must be a number of milliseconds above 0, got ${String(timeout)}.`)
@@ -140,6 +146,8 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
       const rows = await statements.unsent(wanted)
       return rows.map(({ id, queue }) => ({ invocationId: String(id), queue: names.get(String(queue)) ?? '' }))
     },
+
+    free: (ids) => statements.free(ids.filter(isId)),
 
     depth: (queue, atMost) => statements.depth(queue, atMost),
 

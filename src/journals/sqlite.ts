@@ -144,6 +144,8 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
       return rows.map(({ id, queue }) => ({ invocationId: String(id), queue: names.get(String(queue)) ?? '' }))
     },
 
+    free: (ids) => reading(() => statements.free(ids.filter(isId))),
+
     depth: (queue, atMost) => reading(() => statements.depth(queue, atMost)),
 
     settledOf: async (ids) => foundRows(await reading(() => statements.settledOf(ids.filter(isId)))),

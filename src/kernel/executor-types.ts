@@ -150,13 +150,25 @@ export interface CallQueue {
    * @returns Their invocations. None, if the journal cannot take calls by their queue.
    */
   take(queue: string, limit: number, except?: readonly string[]): Promise<readonly string[]>
-  /** Returns calls that have waited for so many milliseconds. Each is returned to one worker, and again after that time. */
+  /** Returns calls that could run and have waited for so many milliseconds. Each is returned to one worker, and again after that time. */
   unsent(
     queues: readonly string[],
     milliseconds: number,
   ): Promise<readonly { readonly invocationId: string; readonly queue: string }[]>
+  /**
+   * Calls the listener with calls that `run` left alone because of other calls of their session, once they may run. Returns an
+   * unsubscribe function.
+   */
+  onTurn(listener: (calls: readonly TurnedCall[]) => void): () => void
   /** Counts the calls that wait in a queue, up to a number. */
   depth(queue: string, atMost: number): Promise<number>
+}
+
+/** A call whose turn has come in its session. `turn` is another one each time. */
+export interface TurnedCall {
+  readonly invocationId: string
+  readonly queue: string
+  readonly turn: string
 }
 
 /** The call for which a worker makes the host's values. */

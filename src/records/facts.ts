@@ -13,6 +13,8 @@ export interface RecordFacts {
   readonly expiresAt: number | undefined
   /** The queue in which it waits for a worker. */
   readonly queue: string | undefined
+  /** Whether it runs beside no other call of its session, if it waits for a worker or runs on one. */
+  readonly isAlone: boolean | undefined
   /** When the call was completed, if it has settled. */
   readonly settledAt: number | undefined
 }
@@ -22,6 +24,7 @@ export function factsOf(record: ToolCallRecord): RecordFacts {
   const { id, session, createdAt, updatedAt, completedAt = updatedAt, state, journal } = record
   const isOver = isSettled(state)
   const awaits = isOver ? undefined : journal?.awaits
+  const work = isOver ? undefined : (awaits ?? journal?.work)?.work
   return {
     id,
     session,
@@ -30,6 +33,7 @@ export function factsOf(record: ToolCallRecord): RecordFacts {
     reason: awaits?.reason,
     expiresAt: awaits?.expiresAt,
     queue: awaits?.work?.queue,
+    isAlone: work && work.isAlone === true,
     settledAt: isOver ? completedAt : undefined,
   }
 }

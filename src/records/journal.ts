@@ -86,15 +86,22 @@ export interface Journal {
    */
   watch?(listener: (invocationId: string, session: string) => void): () => void
   /**
-   * Takes over calls that wait for a worker and have not expired, in one statement: one by its id, or the first of a queue.
-   * Their records say that they wait until they are written. They count as running at once, so that each is taken once.
+   * Takes over calls that wait for a worker, have not expired and have their turn, in one statement: one by its id, or the first
+   * of a queue. Their records say that they wait until they are written. They count as running at once, so that each is taken
+   * once.
+   *
+   * If the work of a call `isAlone`, no other call of its session runs on a worker beside it. In a session and a queue, such a
+   * call has its turn after all calls that were made before it, and before all that were made after it. Calls of `except` and
+   * expired calls keep no other waiting.
    */
   take?(wanted: TakeQuery, owner: string): Promise<readonly Found[]>
   /**
-   * Returns calls of some queues that wait for a worker, and that were not written or returned by this method for so many
-   * milliseconds.
+   * Returns calls of some queues that wait for a worker and have their turn, and that were not written or returned by this
+   * method for so many milliseconds.
    */
   unsent?(query: UnsentQuery): Promise<readonly { readonly invocationId: string; readonly queue: string }[]>
+  /** Returns those of these invocations that `take` would take now. */
+  free?(invocationIds: readonly string[]): Promise<readonly string[]>
   /** Counts the calls of a queue that wait for a worker, up to a number. */
   depth?(queue: string, atMost: number): Promise<number>
   /** Flags a record, so that `beat` tells its owner to cancel the call. Returns `false` if no such call is unsettled. */

@@ -112,6 +112,12 @@ export class KeptRecord implements RecordFacts {
     return this.#journal.awaits?.work?.queue
   }
 
+  get isAlone(): boolean | undefined {
+    const { awaits, work } = this.#journal
+    const own = this.isSettled ? undefined : (awaits ?? work)?.work
+    return own && own.isAlone === true
+  }
+
   get settledAt(): number | undefined {
     return this.isSettled ? this.#createdAt + (this.#completed ?? this.#updated) : undefined
   }

@@ -8,6 +8,7 @@ import type { Fence, Found, Journal, Listed } from './journal.ts'
 import { pausedCallOf } from './paused.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
+import { Turns } from './turns.ts'
 
 /** How many calls are told to the workers again at a time. */
 const mostUnsent = 1_000
@@ -20,6 +21,7 @@ export class JournalQueue implements WorkQueue {
   readonly #recorder: JournalRecorder
   readonly #journal: Journal
   readonly #kernel: Kernel
+  readonly #turns: Turns
   /** The calls that were taken and are about to run. */
   readonly #taken = new Map<string, Found>()
   /** Resolves when the last call in the line of those that lost workers has ended. */
@@ -31,7 +33,10 @@ export class JournalQueue implements WorkQueue {
     this.#recorder = recorder
     this.#journal = journal
     this.#kernel = kernel
+    this.#turns = new Turns(journal, () => kernel.owner())
   }
+
+  readonly onTurn: WorkQueue['onTurn'] = (listener) => this.#turns.on(listener)
 
   async take(queue: string, limit: number, except: readonly string[] = []): Promise<readonly string[]> {
     const found = await this.#ask(this.#journal.take?.({ queue, limit, except }, this.#kernel.owner()))
@@ -70,11 +75,7 @@ export class JournalQueue implements WorkQueue {
   async #claim(invocationId: string): Promise<Found | undefined> {
     const taken = this.#taken.get(invocationId)
     if (this.#taken.delete(invocationId)) return taken
-    const owner = this.#kernel.owner()
-    if (this.#journal.take !== undefined) {
-      const found = await this.#ask(this.#journal.take({ invocationId, limit: 1 }, owner))
-      return found?.[0]
-    }
+    if (this.#journal.take !== undefined) return (await this.#takeOne(invocationId)) ?? this.#takeInTurn(invocationId)
     const found = await this.#recorder.read(invocationId)
     if (found === null || !isQueued(found.record)) return undefined
     const fence = await this.#recorder.takeOver(found.record, found.fence)
@@ -82,6 +83,18 @@ export class JournalQueue implements WorkQueue {
     const { awaits, ...journal } = found.record.journal!
     const record = { ...found.record, journal: { ...journal, work: awaits! } }
     return (await this.#recorder.write(record, fence)) ? { record: found.record, fence } : undefined
+  }
+
+  async #takeOne(invocationId: string): Promise<Found | undefined> {
+    const found = await this.#ask(this.#journal.take?.({ invocationId, limit: 1 }, this.#kernel.owner()))
+    return found?.[0]
+  }
+
+  /** Remembers a call if others of its session keep it from running. Takes it if they have just ended. */
+  async #takeInTurn(invocationId: string): Promise<Found | undefined> {
+    const found = await this.#recorder.read(invocationId)
+    const isKept = found !== null && isQueued(found.record) && this.#turns.add(found.record)
+    return isKept ? this.#takeOne(invocationId) : undefined
   }
 
   async putBack({ taken, recording }: PausedCall): Promise<void> {

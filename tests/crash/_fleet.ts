@@ -33,14 +33,28 @@ export const staleAfter = 10_000
 export const session = 'fleet'
 
 const kinds = ['charge', 'lookup', 'put', 'charge', 'put', 'slow'] as const
-type Kind = (typeof kinds)[number] | 'poison' | 'poison_again'
+type Kind = (typeof kinds)[number] | 'poison' | 'poison_again' | 'alone' | 'alone_again'
 
 /** The tools that may run again after a worker has died. */
-export const repeatable: ReadonlySet<string> = new Set(['lookup', 'put', 'poison_again'])
+export const repeatable: ReadonlySet<string> = new Set(['lookup', 'put', 'poison_again', 'alone_again'])
 
 export interface PlannedCall {
   readonly call: ToolCall & { readonly name: Kind }
   readonly invocationId: string
+  /** Default: that of all calls. */
+  readonly session?: string
+}
+
+const besides = ['alone', 'put', 'alone_again', 'lookup', 'slow', 'alone'] as const
+
+/** Returns calls of some sessions, many of which run alone: the same in each process. */
+export function aloneCallsOf({ seed }: Site, count: number): PlannedCall[] {
+  return Array.from({ length: count }, (_, index) => {
+    const mixed = Math.imul(index + seed, 2_654_435_761) >>> 0
+    const name = besides[mixed % besides.length] ?? 'alone'
+    const call = { name, args: { index, pause: (mixed >>> 8) % 20 } }
+    return { call, invocationId: `call ${index}`, session: `session ${index % 12}` }
+  })
 }
 
 /** Returns the calls of a scenario: the same in each process. */
@@ -57,8 +71,11 @@ export interface Line {
   readonly at: 'start' | 'end'
   readonly tool: Kind
   readonly id: string
+  readonly session: string
   readonly pid: number
   readonly fence: number
+  /** Milliseconds since the epoch. */
+  readonly time: number
 }
 
 export function linesOf({ log }: Site): Line[] {
@@ -77,9 +94,12 @@ export function toolsOn({ log }: Site): Tool[] {
         required: ['index'],
       },
       traits,
-      handler: async ({ index, pause = 0 }, { invocationId: id, fence }) => {
+      handler: async ({ index, pause = 0 }, { invocationId: id, session: own, fence }) => {
         const append = (at: Line['at']): void =>
-          appendFileSync(log, `${JSON.stringify({ at, tool: name, id, pid: process.pid, fence })}\n`)
+          appendFileSync(
+            log,
+            `${JSON.stringify({ at, tool: name, id, session: own, pid: process.pid, fence, time: Date.now() })}\n`,
+          )
         append('start')
         run?.()
         await new Promise((resolve) => setTimeout(resolve, name === 'slow' ? 500 + pause : pause))
@@ -93,6 +113,8 @@ export function toolsOn({ log }: Site): Tool[] {
     make('slow', {}),
     make('lookup', { readonly: true }),
     make('put', { idempotent: true }),
+    make('alone', { concurrent: false }),
+    make('alone_again', { concurrent: false, idempotent: true }),
     make('poison', {}, die),
     make('poison_again', { idempotent: true }, die),
   ]
@@ -149,10 +171,10 @@ export function callerOn(site: Site, { use, dispatcher }: Open, send?: () => voi
 /** Makes a call. Asks again, as a host does, if the journal was too busy or down. */
 export async function askedUntilWritten(
   executor: ToolExecutor,
-  { call, invocationId }: PlannedCall,
+  { call, invocationId, session: own = session }: PlannedCall,
 ): Promise<ToolResult> {
   for (;;) {
-    const result = await executor.execute(call, { session, invocationId })
+    const result = await executor.execute(call, { session: own, invocationId })
     if (result.error?.code !== 'E_JOURNAL' || !result.error.retryable) return result
     await new Promise((resolve) => setTimeout(resolve, 200))
   }

@@ -12,12 +12,14 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { startPostgres, type PostgresServer } from '../servers/postgres.ts'
 import { startRedis, type RedisServer } from '../servers/redis.ts'
 import {
+  aloneCallsOf,
   askedUntilWritten,
   callerOn,
   callsOf,
   linesOf,
   open,
   repeatable,
+  type Line,
   type PlannedCall,
   type Site,
 } from './_fleet.ts'
@@ -66,6 +68,8 @@ class Stage {
   readonly workers: ChildProcess[] = []
   #words = ''
   #isOver = false
+  /** The worker that was signalled last, and when. */
+  #harmed: { readonly pid: number | undefined; readonly time: number } = { pid: undefined, time: 0 }
 
   constructor(site: Site) {
     this.site = site
@@ -106,15 +110,33 @@ class Stage {
   }
 
   /** Signals a worker while one of its handlers runs that may not run again. Returns the worker. */
-  async harm(signal: NodeJS.Signals): Promise<ChildProcess | undefined> {
+  async harm(signal: NodeJS.Signals, tools: readonly string[] = ['slow']): Promise<ChildProcess | undefined> {
     for (const until = Date.now() + 60_000; Date.now() < until; await pause(5)) {
-      const slow = linesOf(this.site).filter(({ tool }) => tool === 'slow')
+      const slow = linesOf(this.site).filter(({ tool }) => tools.includes(tool))
       const ended = new Set(slow.filter(({ at }) => at === 'end').map(({ id }) => id))
       const running = slow.findLast(({ id }) => !ended.has(id))
       const worker = this.workers.find(({ pid }) => pid === running?.pid)
+      this.#harmed = { pid: worker?.pid, time: Date.now() }
       if (worker?.kill(signal)) return worker
     }
     return undefined
+  }
+
+  /** Returns the calls that ran beside others of their session although one of the two runs alone. The lines are in order. */
+  overlaps(): string[] {
+    const running = new Map<string, Line>()
+    const found: string[] = []
+    for (const line of linesOf(this.site)) {
+      running.delete(line.id)
+      if (line.at === 'end') continue
+      for (const { id, tool, session, pid } of running.values()) {
+        const hasDied = pid === this.#harmed.pid && line.time > this.#harmed.time
+        const isMet = !hasDied && session === line.session && `${tool} ${line.tool}`.includes('alone')
+        if (isMet) found.push(`${id} and ${line.id}`)
+      }
+      running.set(line.id, line)
+    }
+    return found
   }
 
   record(invocationId: string): Promise<ToolCallRecord | undefined> {
@@ -216,6 +238,19 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           const results = await stage.execute(planned, () => stage.harm('SIGKILL'))
           const tally = await stage.verify(planned, results)
           expect(tally.sealed + tally.again).toBeGreaterThan(0)
+        }),
+      patience,
+    )
+
+    scenario(
+      'runs no call beside one that runs alone, also if a worker is killed',
+      () =>
+        staged(engine, {}, async (stage) => {
+          await Promise.all([stage.startWorker(), stage.startWorker(), stage.startWorker()])
+          const planned = aloneCallsOf(stage.site, calls)
+          const results = await stage.execute(planned, () => stage.harm('SIGKILL', ['alone', 'alone_again', 'slow']))
+          await stage.verify(planned, results)
+          expect(stage.overlaps()).toEqual([])
         }),
       patience,
     )

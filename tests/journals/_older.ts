@@ -1,7 +1,8 @@
 // Journals as older releases left them: their own tables, with records in every state.
 import { DatabaseSync } from 'node:sqlite'
 import type { ToolCallRecord } from 'toolwright'
-import { isSettled, type RecordQuery } from 'toolwright/records'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { isSettled, type Journal, type RecordQuery } from 'toolwright/records'
 import { recordOf, settledOf, waitingOf } from '../conformance/journals.ts'
 
 const longSession = 'long '.repeat(1_000)
@@ -31,6 +32,68 @@ export const expectedLists: readonly (readonly [RecordQuery, readonly string[]])
   [{ session: longSession }, ['long']],
   [{ session: 'a\ud800\0' }, ['odd']],
 ]
+
+const work = { queue: 'default', attempts: 0 }
+const pause = { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt: 8e12, text: '{}' } as const
+
+/** Calls for workers of a release that had none that run alone: one that runs, one that waits for it, one that waits for none. */
+export const workerRecords: readonly ToolCallRecord[] = [
+  recordOf('has a worker', {
+    createdAt: 100,
+    session: 'alone',
+    journal: { caller: 'model', owner: 'mine', fence: 0, work: { ...pause, work: { ...work, isAlone: true } } },
+  }),
+  waitingOf('comes next', { createdAt: 200, session: 'alone', state: 'PENDING' }, { ...pause, work }),
+  waitingOf(
+    'comes alone',
+    { createdAt: 300, session: 'two', state: 'PENDING' },
+    { ...pause, work: { ...work, isAlone: true } },
+  ),
+  waitingOf('comes last', { createdAt: 400, session: 'two', state: 'PENDING' }, { ...pause, work }),
+]
+
+/** What takes from a journal of version 5 (SQLite) or 4 (Postgres) what it has more than the versions before, the newest first. */
+const lessInFiles = [
+  'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
+  'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
+]
+const lessInTables = (schema: string): string[] => [
+  `DROP FUNCTION "${schema}".toolwright_take;
+  ALTER TABLE "${schema}".toolwright_calls DROP COLUMN alone;
+  DROP INDEX "${schema}".toolwright_calls_line;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 3'`,
+  `ALTER TABLE "${schema}".toolwright_calls DROP COLUMN queue;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 2'`,
+]
+
+/** Makes a journal as the last or the second to last release left it. */
+export async function makeFormerFile(file: string, steps: 1 | 2): Promise<void> {
+  const { journal, close } = sqliteJournal(file)
+  await fill(journal, steps)
+  await close()
+  const database = new DatabaseSync(file)
+  for (const statement of lessInFiles.slice(0, steps)) database.exec(statement)
+  database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(damagedText, 'damaged')
+  database.close()
+}
+
+export async function makeFormerTables(
+  query: (text: string, values?: unknown[]) => Promise<unknown>,
+  journal: Journal,
+  schema: string,
+  steps: 1 | 2,
+): Promise<void> {
+  await fill(journal, steps)
+  for (const statement of lessInTables(schema).slice(0, steps)) await query(statement)
+  const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
+  await query(damage, [damagedText, 'damaged'])
+}
+
+async function fill(journal: Journal, steps: 1 | 2): Promise<void> {
+  for (const record of olderRecords) await journal.claim(record, 'mine')
+  await journal.claim(recordOf('damaged', { createdAt: 1 }), 'mine')
+  if (steps === 1) for (const record of workerRecords) await journal.claim(record, 'mine')
+}
 
 export function makeOlderFile(file: string, version: 1 | 2): void {
   const database = new DatabaseSync(file)

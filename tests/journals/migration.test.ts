@@ -9,9 +9,16 @@ import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import type { Journal } from 'toolwright/records'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listOf } from '../conformance/journals.ts'
+import { listOf, settledOf } from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
-import { expectedLists, makeOlderFile, makeOlderTables, olderRecords } from './_older.ts'
+import {
+  expectedLists,
+  makeFormerFile,
+  makeFormerTables,
+  makeOlderFile,
+  makeOlderTables,
+  olderRecords,
+} from './_older.ts'
 
 const child = fileURLToPath(new URL('_migrate.ts', import.meta.url))
 const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
@@ -57,6 +64,23 @@ async function requireWhole(journal: Journal): Promise<void> {
   await expect(listOf(journal, { state: 'running' })).rejects.toMatchObject({ code: 'E_JOURNAL' })
 }
 
+/** Calls that were queued before the migration run alone after it. */
+async function requireTurns(journal: Journal): Promise<void> {
+  const take = async (): Promise<string[]> => {
+    const taken = await journal.take?.({ queue: 'default', limit: 10, except: [] }, 'worker')
+    return (taken ?? []).map(({ record }) => record.id)
+  }
+  const settle = async (id: string, session: string): Promise<void> => {
+    const found = await journal.read(id)
+    expect(found && (await journal.write(settledOf(id, { session }), found.fence))).toBe(true)
+  }
+  expect(await take()).toEqual(['comes alone'])
+  await settle('comes alone', 'two')
+  expect(await take()).toEqual(['comes last'])
+  await settle('has a worker', 'alone')
+  expect(await take()).toEqual(['comes next'])
+}
+
 /** Kills a process at each moment of a migration, until one comes to the end. Returns how many were killed. */
 async function killAtEach(
   make: () => Promise<{ readonly task: object; readonly whole: () => Promise<void> }>,
@@ -96,6 +120,20 @@ describe('sqliteJournal with a file of an older version', () => {
     await requireWholeFile(olderFile(version))
   })
 
+  test('finds each of its records (version 3)', async () => {
+    const file = join(root, `${count++}.db`)
+    await makeFormerFile(file, 2)
+    await requireWholeFile(file)
+  })
+
+  test('lets calls for workers run alone that waited for it (version 4)', async () => {
+    const file = join(root, `${count++}.db`)
+    await makeFormerFile(file, 1)
+    const { journal, close } = sqliteJournal(file)
+    await requireTurns(journal)
+    await close()
+  })
+
   test('loses nothing when the process is killed at any statement of the migration', async () => {
     const killed = await killAtEach(async () => {
       const file = olderFile(1)
@@ -133,7 +171,7 @@ describe('sqliteJournal with a file of an older version', () => {
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The migration of postgresJournal is not tested: ${server}.`)
 
-describe.skipIf(typeof server === 'string')('postgresJournal with tables of version 1', () => {
+describe.skipIf(typeof server === 'string')('postgresJournal with tables of an older version', () => {
   if (typeof server === 'string') return
   const { connectionString } = server
   const run = `toolwright_migration_${process.pid}_${Date.now().toString(36)}`
@@ -170,6 +208,23 @@ describe.skipIf(typeof server === 'string')('postgresJournal with tables of vers
     })
     expect(killed).toBeGreaterThan(15)
   }, 240_000)
+
+  async function formerSchema(steps: 1 | 2): Promise<string> {
+    const schema = `${run}_${schemas.length}`
+    schemas.push(schema)
+    await pool.query(`CREATE SCHEMA "${schema}"`)
+    const { journal } = postgresJournal(pool, { schema })
+    await makeFormerTables((text, values) => pool.query(text, values), journal, schema, steps)
+    return schema
+  }
+
+  test('finds each of its records (version 2)', async () => {
+    await requireWholeSchema(await formerSchema(2))
+  })
+
+  test('lets calls for workers run alone that waited for it (version 3)', async () => {
+    await requireTurns(postgresJournal(pool, { schema: await formerSchema(1) }).journal)
+  })
 
   test('migrates them once when four processes start at the same time', async () => {
     const schema = await olderSchema()

@@ -94,9 +94,9 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 5')
+    newer.exec('PRAGMA user_version = 6')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 5, and this journal knows 4/)
+    expect(() => sqliteJournal(file)).toThrow(/version 6, and this journal knows 5/)
   })
 
   test('a file of version 1, and knows its owners on', async () => {

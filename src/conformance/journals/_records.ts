@@ -13,6 +13,7 @@ export interface Promising extends Journal {
 const optionalMethods = [
   'take',
   'unsent',
+  'free',
   'depth',
   'settledOf',
   'watch',

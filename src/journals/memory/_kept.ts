@@ -1,6 +1,7 @@
 import type { ToolCallRecord } from '../../index.ts'
-import { factsOf, type RecordFacts } from '../../records/index.ts'
-import { recordOf, textOf } from '../_rows.ts'
+import { factsOf, type Deleted, type RecordFacts } from '../../records/index.ts'
+import { KeptRecord } from '../../records/kept-record.ts'
+import { recordOf, requireId, textOf } from '../_rows.ts'
 
 /** A record as the journal keeps it. It never changes. A `KeptRecord` of the recorder is one. */
 export interface Kept extends RecordFacts {
@@ -19,6 +20,7 @@ export class TextRecord implements Kept {
   readonly expiresAt: number | undefined
   readonly settledAt: number | undefined
   readonly queue: string | undefined
+  readonly isAlone: boolean | undefined
 
   constructor(record: ToolCallRecord) {
     this.text = textOf(record)
@@ -31,6 +33,7 @@ export class TextRecord implements Kept {
     this.expiresAt = facts.expiresAt
     this.settledAt = facts.settledAt
     this.queue = facts.queue
+    this.isAlone = facts.isAlone
   }
 
   get weight(): number {
@@ -45,6 +48,30 @@ export function copyOf(kept: Kept): ToolCallRecord {
 
 /** Returns the facts of a waiting record that a worker has taken and not written yet. */
 export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
-  const nothing = { reason: undefined, expiresAt: undefined, settledAt: undefined, queue: undefined }
+  const nothing = {
+    reason: undefined,
+    expiresAt: undefined,
+    settledAt: undefined,
+    queue: undefined,
+    isAlone: undefined,
+  }
   return { id, session, createdAt, standing: 'running', ...nothing }
+}
+
+/** Keeps a record of the recorder itself, since it never changes. Of ids that hosts chose, `read` has refused wrong ones. */
+export function keptOf(record: object): Kept {
+  return record instanceof KeptRecord ? record : textRecord(record as ToolCallRecord)
+}
+
+/** Refuses a record with a wrong id before it is read. */
+export function textRecord(record: ToolCallRecord): TextRecord {
+  requireId(record.id)
+  return new TextRecord(record)
+}
+
+/** Returns what a deleted record named in the store. */
+export function deletedOf(kept: Kept): Deleted {
+  const { stored, handle } = copyOf(kept).journal ?? {}
+  const { id: invocationId, session } = kept
+  return { invocationId, session, ...(stored && { stored: stored.handle }), ...(handle !== undefined && { handle }) }
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import { JournalError } from '../../index.ts'
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
-import { conditionsOf, deletedRow, sessionKey, type Columns } from '../_columns.ts'
+import { conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
 import type { Row } from '../_rows.ts'
 import type { Ask, Tables } from './_tables.ts'
 
@@ -37,31 +37,31 @@ export class Statements {
   }
 
   async claim(columns: Columns, owner: string, session: string): Promise<boolean> {
-    const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue } = columns
+    const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue, alone } = columns
     const rows = await this.#ask(
       this.#telling(
         `INSERT INTO ${this.#tables.calls} (id, owner, held_since, version, record, session, state, waits, created_at,
-          expires_at, settled_at, queue, changed)
-        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, CASE WHEN $5 <> 'running' THEN txid_current() END)
+          expires_at, settled_at, queue, alone, changed)
+        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, CASE WHEN $5 <> 'running' THEN txid_current() END)
         ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
         '$10',
       ),
-      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payloadOf(id, session), queue],
+      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payloadOf(id, session), queue, alone],
     )
     return rows.length === 1
   }
 
   async write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
-    const { id, text, state, waits, expiresAt, settledAt, queue } = columns
+    const { id, text, state, waits, expiresAt, settledAt, queue, alone } = columns
     const rows = await this.#ask(
       this.#telling(
         `UPDATE ${this.#tables.calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
-          waits = $6, expires_at = $7, settled_at = $8, queue = $10,
+          waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11,
           changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
         WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
         '$9',
       ),
-      [id, owner, number, text, state, waits, expiresAt, settledAt, payloadOf(id, session), queue],
+      [id, owner, number, text, state, waits, expiresAt, settledAt, payloadOf(id, session), queue, alone],
     )
     return rows.length === 1
   }
@@ -89,39 +89,41 @@ export class Statements {
     return row
   }
 
-  /**
-   * Takes over calls that wait for a worker. They count as running, although their records are as they were. Postgres may run
-   * a query in `IN` once for each row, each time with its own limit: that of an array it runs once.
-   */
+  /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
   take(wanted: TakeQuery, owner: string): Promise<readonly Row[]> {
-    const { calls } = this.#tables
-    const first = 'invocationId' in wanted ? wanted.invocationId : sessionKey(wanted.queue)
-    const values: unknown[] = [owner, Date.now(), first]
-    const which =
-      'invocationId' in wanted
-        ? 'id = $3'
-        : `id = ANY (ARRAY(SELECT id FROM ${calls} WHERE waits = 'worker' AND queue = $3 AND expires_at >= $2
-            AND id <> ALL ($${values.push(wanted.except)}::text[])
-            ORDER BY updated_at LIMIT $${values.push(wanted.limit)} FOR UPDATE SKIP LOCKED))`
+    const [id, queue, except] =
+      'invocationId' in wanted ? [wanted.invocationId, null, []] : [null, sessionKey(wanted.queue), wanted.except]
     return this.#ask(
-      `UPDATE ${calls} SET owner = $1, held_since = version + 1, version = version + 1, updated_at = clock_timestamp(),
-        state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE ${which} AND waits = 'worker' AND expires_at >= $2 RETURNING id, record, owner, version`,
-      values,
+      `SELECT id, record, owner, version FROM ${this.#tables.take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer)`,
+      [owner, Date.now(), id, queue, except, wanted.limit],
     )
   }
 
-  /** Returns calls that wait for a worker and were silent. They count as written, so that no other worker gets them. */
+  /**
+   * Returns calls that wait for a worker, have their turn and were silent. They count as written, so that no other worker gets
+   * them.
+   */
   unsent({ queues, silentFor, limit }: UnsentQuery): Promise<readonly Row[]> {
     const { calls } = this.#tables
     return this.#ask(
       `UPDATE ${calls} SET updated_at = clock_timestamp() WHERE id = ANY (ARRAY(
-        SELECT id FROM ${calls} WHERE waits = 'worker' AND queue = ANY ($1::text[])
-          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8
+        SELECT id FROM ${calls} AS call WHERE waits = 'worker' AND queue = ANY ($1::text[])
+          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${turnOf(calls, '$4::float8')}
         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED))
       RETURNING id, queue`,
-      [queues.map(sessionKey), silentFor, limit],
+      [queues.map(sessionKey), silentFor, limit, Date.now()],
     )
+  }
+
+  /** Returns those of these calls that wait for a worker and have their turn. */
+  async free(ids: readonly string[]): Promise<string[]> {
+    const { calls } = this.#tables
+    const rows = await this.#ask(
+      `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= $2::float8
+        AND ${turnOf(calls, '$2::float8')}`,
+      [ids, Date.now()],
+    )
+    return rows.map(({ id }) => String(id))
   }
 
   async depth(queue: string, atMost: number): Promise<number> {

@@ -1,5 +1,5 @@
 import { JournalError } from '../../index.ts'
-import { columnsOf, type Columns } from '../_columns.ts'
+import { columnsOf, turnOf, type Columns } from '../_columns.ts'
 import { beatsKept, pageLength, recordOf, type Row } from '../_rows.ts'
 
 /** The names of the tables of a journal, ready for SQL. */
@@ -7,6 +7,8 @@ export interface Tables {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
+  /** A function: takes calls over. */
+  readonly take: string
   readonly schema: string
   readonly prefix: string
 }
@@ -14,7 +16,8 @@ export interface Tables {
 /** Runs one statement. */
 export type Ask = (text: string, values?: unknown[]) => Promise<readonly Row[]>
 
-const schemaVersion = '3'
+const schemaVersion = '4'
+const queuedVersion = '3'
 const listedVersion = '2'
 /** While records of version 1 get the columns of version 2. */
 const filling = '2, not complete'
@@ -28,6 +31,7 @@ const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>
   1: addColumns,
   [filling]: fillColumns,
   [listedVersion]: addQueues,
+  [queuedVersion]: addLines,
 }
 
 /**
@@ -114,7 +118,8 @@ async function create(ask: Ask, tables: Tables): Promise<void> {
         beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
       );
       ${completion(tables)}
-      ${queues(tables)}`,
+      ${queues(tables)}
+      ${lines(tables)}`,
     ),
   )
 }
@@ -162,7 +167,7 @@ async function fillColumns(ask: Ask, tables: Tables): Promise<void> {
 
 /** Adds what workers look for calls by. No call of version 2 waits for a worker. */
 async function addQueues(ask: Ask, tables: Tables): Promise<void> {
-  await ask(atVersion(listedVersion, schemaVersion, tables, queues(tables)))
+  await ask(atVersion(listedVersion, queuedVersion, tables, queues(tables)))
 }
 
 /** The column and the index of the calls that wait for workers. */
@@ -170,6 +175,54 @@ function queues({ calls, prefix }: Tables): string {
   return `
     ALTER TABLE ${calls} ADD COLUMN queue text; -- in which it waits for a worker, or its digest
     CREATE INDEX "${prefix}calls_queued" ON ${calls} (queue, updated_at) WHERE waits = 'worker';`
+}
+
+/** Adds what some calls run alone by, and fills it from the text of the records. */
+async function addLines(ask: Ask, tables: Tables): Promise<void> {
+  const fill = `UPDATE ${tables.calls} SET alone = CASE WHEN strpos(record, '"isAlone":true') > 0 THEN 1 ELSE 0 END
+    WHERE state <> 'settled' AND strpos(record, '"work":') > 0;`
+  await ask(atVersion(queuedVersion, schemaVersion, tables, lines(tables) + fill))
+}
+
+/** The column and the indexes of the calls that have workers or wait for them, and the function that takes them. */
+function lines({ calls, take, prefix }: Tables): string {
+  const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
+  const given = `call.waits = 'worker' AND call.expires_at >= now_at`
+  return `
+    ALTER TABLE ${calls} ADD COLUMN alone smallint; -- whether it runs beside no other of its session, if it waits for or has a worker
+    CREATE INDEX "${prefix}calls_line" ON ${calls} (session, queue, created_at) WHERE waits = 'worker';
+    CREATE INDEX "${prefix}calls_beside" ON ${calls} (session, alone, state) WHERE alone IS NOT NULL;
+    CREATE OR REPLACE FUNCTION ${take}(taker text, now_at float8, one text, line text, passed text[], most integer)
+      RETURNS TABLE (id text, record text, owner text, version integer)
+      LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $take$
+    #variable_conflict use_column
+    DECLARE
+      chosen text[];
+      found_one record;
+    BEGIN
+      -- Takers of one session wait for each other, or leave its calls to the next time. What others took is seen afterwards.
+      IF one IS NOT NULL THEN
+        SELECT call.session, call.alone INTO found_one FROM ${calls} AS call WHERE call.id = one AND ${given};
+        IF NOT FOUND THEN RETURN; END IF;
+        IF found_one.alone = 1 THEN PERFORM pg_advisory_xact_lock(${lockOf('found_one')});
+        ELSE PERFORM pg_advisory_xact_lock_shared(${lockOf('found_one')});
+        END IF;
+        chosen := ARRAY[one];
+      ELSE
+        chosen := ARRAY(
+          SELECT first.id FROM (
+            SELECT call.id, call.session, call.alone FROM ${calls} AS call
+            WHERE ${given} AND call.queue = line AND call.id <> ALL (passed)
+              AND ${turnOf(calls, 'now_at', 'other.id <> ALL (passed)')}
+            ORDER BY call.updated_at LIMIT most FOR UPDATE SKIP LOCKED) AS first
+          WHERE CASE WHEN first.alone = 1 THEN pg_try_advisory_xact_lock(${lockOf('first')})
+            ELSE pg_try_advisory_xact_lock_shared(${lockOf('first')}) END);
+      END IF;
+      RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
+        updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
+      WHERE call.id = ANY (chosen) AND ${given} AND ${turnOf(calls, 'now_at', 'other.id <> ALL (passed)')}
+      RETURNING call.id, call.record, call.owner, call.version;
+    END $take$;`
 }
 
 /** Returns the columns of a row of version 1. A damaged one keeps what the row says of it, so that lists report it. */
@@ -185,6 +238,7 @@ function filledColumns(row: Row): Omit<Columns, 'text'> {
     createdAt: at,
     expiresAt: null,
     queue: null,
+    alone: null,
   } as const
   try {
     const columns = columnsOf(recordOf(row['record'], row['id']))

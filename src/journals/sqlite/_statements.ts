@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
-import { conditionsOf, deletedRow, sessionKey, type Columns, type DeletedRow } from '../_columns.ts'
+import { conditionsOf, deletedRow, sessionKey, turnOf, type Columns, type DeletedRow } from '../_columns.ts'
 import { uptimeNow } from './_tables.ts'
 
 /** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
@@ -37,24 +37,24 @@ export class Statements {
   }
 
   claim(columns: Columns, owner: string): boolean {
-    const { id, text, session, state, waits, createdAt, expiresAt, settledAt, queue } = columns
+    const { id, text, session, state, waits, createdAt, expiresAt, settledAt, queue, alone } = columns
     const { changes } = this.#prepare(
       `INSERT INTO calls (id, owner, held_since, version, record, updated_at, session, state, waits, created_at, expires_at,
-        settled_at, queue, changed)
-      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
+        settled_at, queue, alone, changed)
+      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
       ON CONFLICT (id) DO NOTHING`,
-    ).run(id, owner, text, Date.now(), session, state, waits, createdAt, expiresAt, settledAt, queue)
+    ).run(id, owner, text, Date.now(), session, state, waits, createdAt, expiresAt, settledAt, queue, alone)
     return changes === 1
   }
 
-  write({ id, text, state, waits, expiresAt, settledAt, queue }: Columns, { owner, number }: Fence): boolean {
+  write({ id, text, state, waits, expiresAt, settledAt, queue, alone }: Columns, { owner, number }: Fence): boolean {
     // What runs on changes no column that an index has.
     if (state === 'running' && this.#writeRunning(text, id, owner, number)) return true
     const { changes } = this.#prepare(
       `UPDATE calls SET version = version + 1, record = ?, updated_at = ?, state = ?, waits = ?, expires_at = ?,
-        settled_at = ?, queue = ?, changed = ${next}
+        settled_at = ?, queue = ?, alone = ?, changed = ${next}
       WHERE id = ? AND owner = ? AND held_since <= ?`,
-    ).run(text, Date.now(), state, waits, expiresAt, settledAt, queue, id, owner, number)
+    ).run(text, Date.now(), state, waits, expiresAt, settledAt, queue, alone, id, owner, number)
     return changes === 1
   }
 
@@ -80,31 +80,45 @@ export class Statements {
 
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
   take(wanted: TakeQuery, owner: string): Row[] {
-    const which =
-      'invocationId' in wanted
-        ? 'id = ?'
-        : `id IN (SELECT id FROM calls WHERE waits = 'worker' AND queue = ? AND expires_at >= ?
-            AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY updated_at LIMIT ?)`
-    const now = Date.now()
-    const values =
-      'invocationId' in wanted
-        ? [wanted.invocationId]
-        : [sessionKey(wanted.queue), now, JSON.stringify(wanted.except), wanted.limit]
+    const isOne = 'invocationId' in wanted
+    const turn = turnOf('calls', '$now', 'other.id NOT IN (SELECT value FROM json_each($except))')
+    const which = isOne ? 'id = $first' : 'queue = $first AND id NOT IN (SELECT value FROM json_each($except))'
     return this.#prepare(
-      `UPDATE calls SET owner = ?, held_since = version + 1, version = version + 1, updated_at = ?, state = 'running',
+      `UPDATE calls SET owner = $owner, held_since = version + 1, version = version + 1, updated_at = $now, state = 'running',
         waits = NULL, queue = NULL, expires_at = NULL
-      WHERE ${which} AND waits = 'worker' AND expires_at >= ? RETURNING id, record, owner, version`,
-    ).all(owner, now, ...values, now)
+      WHERE id IN (SELECT id FROM calls AS call WHERE waits = 'worker' AND ${which} AND expires_at >= $now AND ${turn}
+        ORDER BY updated_at LIMIT $limit)
+      RETURNING id, record, owner, version`,
+    ).all({
+      $owner: owner,
+      $now: Date.now(),
+      $first: isOne ? wanted.invocationId : sessionKey(wanted.queue),
+      $except: JSON.stringify(isOne ? [] : wanted.except),
+      $limit: wanted.limit,
+    })
   }
 
-  /** Returns calls that wait for a worker and were silent. They count as written, so that no other worker gets them. */
+  /**
+   * Returns calls that wait for a worker, have their turn and were silent. They count as written, so that no other worker gets
+   * them.
+   */
   unsent({ queues, silentFor, limit }: UnsentQuery): Row[] {
     const now = Date.now()
     return this.#prepare(
-      `UPDATE calls SET updated_at = ? WHERE id IN (SELECT id FROM calls WHERE waits = 'worker'
-        AND queue IN (SELECT value FROM json_each(?)) AND updated_at < ? ORDER BY updated_at LIMIT ?)
+      `UPDATE calls SET updated_at = $now WHERE id IN (SELECT id FROM calls AS call WHERE waits = 'worker'
+        AND queue IN (SELECT value FROM json_each($queues)) AND updated_at < $before AND ${turnOf('calls', '$now')}
+        ORDER BY updated_at LIMIT $limit)
       RETURNING id, queue`,
-    ).all(now, JSON.stringify(queues.map(sessionKey)), now - silentFor, limit)
+    ).all({ $now: now, $queues: JSON.stringify(queues.map(sessionKey)), $before: now - silentFor, $limit: limit })
+  }
+
+  /** Returns those of these calls that wait for a worker and have their turn. */
+  free(ids: readonly string[]): string[] {
+    const rows = this.#prepare(
+      `SELECT id FROM calls AS call WHERE id IN (SELECT value FROM json_each($ids)) AND waits = 'worker'
+        AND expires_at >= $now AND ${turnOf('calls', '$now')}`,
+    ).all({ $ids: JSON.stringify(ids), $now: Date.now() })
+    return rows.map(({ id }) => String(id))
   }
 
   depth(queue: string, atMost: number): number {

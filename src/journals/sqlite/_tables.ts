@@ -4,7 +4,7 @@ import { InvalidConfigurationError, type ToolCallRecord } from '../../index.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 
-const schemaVersion = 4
+const schemaVersion = 5
 
 const indexes = `
   CREATE INDEX calls_created ON calls (created_at, id);
@@ -24,6 +24,11 @@ const indexes = `
 
 const queued = `CREATE INDEX calls_queued ON calls (queue, updated_at) WHERE waits = 'worker'`
 
+const lines = `
+  CREATE INDEX calls_line ON calls (session, queue, created_at) WHERE waits = 'worker';
+  CREATE INDEX calls_beside ON calls (session, alone, state) WHERE alone IS NOT NULL;
+`
+
 const schema = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
@@ -40,7 +45,8 @@ const schema = `
     settled_at REAL,
     cancel INTEGER NOT NULL DEFAULT 0, -- whether its owner was asked to cancel it
     changed INTEGER,                   -- the number of its last change that a watch tells
-    queue TEXT                         -- in which it waits for a worker, or its digest
+    queue TEXT,                        -- in which it waits for a worker, or its digest
+    alone INTEGER                      -- whether it runs beside no other of its session, if it waits for or has a worker
   ) STRICT;
   CREATE TABLE owners (
     owner TEXT PRIMARY KEY,
@@ -49,6 +55,7 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   ${indexes}
   ${queued};
+  ${lines}
 `
 
 /** What brings a file of each version to the next. */
@@ -57,6 +64,7 @@ const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
   1: (database) => database.exec('ALTER TABLE owners ADD COLUMN beat_uptime INTEGER'),
   2: addColumns,
   3: addQueues,
+  4: addLines,
 }
 
 /**
@@ -123,6 +131,18 @@ function addColumns(database: DatabaseSync): void {
 function addQueues(database: DatabaseSync): void {
   database.exec('ALTER TABLE calls ADD COLUMN queue TEXT')
   database.exec(queued)
+}
+
+/** Adds the column by which some calls run alone, and fills it from the records. */
+function addLines(database: DatabaseSync): void {
+  database.exec('ALTER TABLE calls ADD COLUMN alone INTEGER')
+  const fill = database.prepare('UPDATE calls SET alone = ? WHERE id = ?')
+  const found = database.prepare(`SELECT id, record FROM calls WHERE state <> 'settled' AND record LIKE '%"work":%'`)
+  for (const { id, record } of found.all()) {
+    const text = readable(record, id)
+    if (text !== undefined) fill.run(columnsOf(text).alone, String(id))
+  }
+  database.exec(lines)
 }
 
 function readable(text: unknown, id: unknown): ToolCallRecord | undefined {

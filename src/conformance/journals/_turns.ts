@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import type { ToolCallRecord } from '../../index.ts'
+import type { Found, TakeQuery } from '../../records/index.ts'
+import { held, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
+import { optional, type Suite } from './_suite.ts'
+
+interface Given {
+  /** When it was made: its place in the line. */
+  readonly at: number
+  readonly isAlone?: boolean
+  readonly session?: string
+  readonly queue?: string
+  readonly expiresAt?: number
+}
+
+/** The pause of a call that waits for a worker, or that one has. */
+function pauseOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: Given, attempts = 0): object {
+  const work = { queue, attempts, ...(isAlone && { isAlone }) }
+  return { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt, text: '{}', work }
+}
+
+function waits(id: string, given: Given): ToolCallRecord {
+  const { at, session = 'one' } = given
+  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, pauseOf(given))
+}
+
+function runs(id: string, given: Given): ToolCallRecord {
+  const journal = { caller: 'model', owner: 'worker', fence: 1, work: pauseOf(given, 1) } as ToolCallRecord['journal']
+  return recordOf(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
+}
+
+const all: TakeQuery = { queue: 'default', limit: 10, except: [] }
+const idsOf = (found: readonly Found[]): string[] => found.map(({ record }) => record.id).toSorted()
+
+/** A journal with calls that wait. */
+interface Line {
+  readonly journal: Promising
+  readonly take: (wanted?: TakeQuery | string, owner?: string) => Promise<string[]>
+  /** Writes that a taken call runs. */
+  readonly begin: (id: string) => Promise<void>
+  readonly settle: (id: string) => Promise<void>
+  /** Lets a taken call wait again. */
+  readonly putBack: (id: string) => Promise<void>
+}
+
+/** Tests in which order journals give calls to workers, and that some run alone. */
+export function describeTurns({ title, isShared, newStorage, newJournal }: Suite): void {
+  async function lineOf(calls: Readonly<Record<string, Given>>, skip: (reason: string) => never): Promise<Line> {
+    const journal = await newJournal()
+    const take = optional(journal, 'take', skip)
+    for (const [id, given] of Object.entries(calls)) await journal.claim(waits(id, given), 'caller')
+    const write = async (record: ToolCallRecord): Promise<void> => {
+      const found = await journal.read(record.id)
+      expect(found && (await journal.write(record, found.fence))).toBe(true)
+    }
+    return {
+      journal,
+      async take(wanted = all, owner = 'worker') {
+        return idsOf(await take(typeof wanted === 'string' ? { invocationId: wanted, limit: 1 } : wanted, owner))
+      },
+      begin: (id) => write(runs(id, calls[id] ?? { at: 0 })),
+      settle: (id) => write(settledOf(id, { session: calls[id]?.session ?? 'one' })),
+      putBack: (id) => write(waits(id, calls[id] ?? { at: 0 })),
+    }
+  }
+
+  describe(`${title}, if it has take, for calls that run alone,`, () => {
+    test('takes one of a session at a time, by its queue or its id, in the order in which they were made', async ({
+      skip,
+    }) => {
+      const calls = { c: { at: 3, isAlone: true }, a: { at: 1, isAlone: true }, b: { at: 2, isAlone: true } }
+      const { take, begin, settle } = await lineOf(calls, skip)
+      expect([await take('b'), await take('c')]).toEqual([[], []])
+      expect(await take()).toEqual(['a'])
+      expect([await take(), await take('b')]).toEqual([[], []])
+      await begin('a')
+      expect([await take(), await take('b')]).toEqual([[], []])
+      await settle('a')
+      expect(await take('c')).toEqual([])
+      expect(await take('b')).toEqual(['b'])
+      await settle('b')
+      expect(await take()).toEqual(['c'])
+    })
+
+    test('takes none beside another call of the session, and none of those behind it', async ({ skip }) => {
+      const calls = { one: { at: 1 }, two: { at: 2 }, alone: { at: 3, isAlone: true }, last: { at: 4 } }
+      const { take, begin, settle } = await lineOf(calls, skip)
+      expect([await take('alone'), await take('last')]).toEqual([[], []])
+      expect(await take()).toEqual(['one', 'two'])
+      await begin('two')
+      await settle('one')
+      expect([await take(), await take('alone')]).toEqual([[], []])
+      await settle('two')
+      expect(await take()).toEqual(['alone'])
+      expect([await take(), await take('last')]).toEqual([[], []])
+      await settle('alone')
+      expect(await take('last')).toEqual(['last'])
+    })
+
+    test('keeps no call of another session waiting', async ({ skip }) => {
+      const long = 'long '.repeat(100)
+      const calls = {
+        a: { at: 1, isAlone: true },
+        b: { at: 2, isAlone: true, session: 'two' },
+        c: { at: 3, session: long },
+        d: { at: 4, isAlone: true, session: long },
+      }
+      const { take, settle } = await lineOf(calls, skip)
+      expect(await take()).toEqual(['a', 'b', 'c'])
+      await settle('c')
+      expect(await take()).toEqual(['d'])
+    })
+
+    test('takes none beside a call of another queue, whose order is its own', async ({ skip }) => {
+      const calls = { a: { at: 1, isAlone: true, queue: 'gpu' }, b: { at: 2, isAlone: true }, c: { at: 3 } }
+      const { take, settle } = await lineOf(calls, skip)
+      expect(await take()).toEqual(['b'])
+      expect(await take('a')).toEqual([])
+      await settle('b')
+      expect(await take({ ...all, queue: 'gpu' })).toEqual(['a'])
+      expect(await take()).toEqual([])
+      await settle('a')
+      expect(await take()).toEqual(['c'])
+    })
+
+    test('lets those that are left out, or have expired, keep no other waiting', async ({ skip }) => {
+      const calls = {
+        late: { at: 1, isAlone: true, expiresAt: 1_000 },
+        foreign: { at: 2, isAlone: true },
+        next: { at: 3, isAlone: true },
+      }
+      const { take } = await lineOf(calls, skip)
+      expect(await take({ ...all, except: ['foreign'] })).toEqual(['next'])
+      expect(await take()).toEqual([])
+    })
+
+    test('goes on once the call waits again, is closed after its owner died, or is taken back', async ({ skip }) => {
+      const calls = { a: { at: 1, isAlone: true }, b: { at: 2, isAlone: true }, c: { at: 3 } }
+      const { journal, take, begin, putBack, settle } = await lineOf(calls, skip)
+      expect(await take()).toEqual(['a'])
+      await begin('a')
+      await putBack('a')
+      expect(await take()).toEqual(['a'])
+      await begin('a')
+      const dead = await journal.read('a')
+      const fence = await held(journal.takeOver('a', dead?.fence ?? { owner: '', number: 0 }, 'sweep'))
+      expect(await take()).toEqual([])
+      expect(await journal.write(settledOf('a'), fence)).toBe(true)
+      const waiting = await journal.read('b')
+      const own = await held(journal.takeOver('b', waiting?.fence ?? { owner: '', number: 0 }, 'caller'))
+      expect(await take('c')).toEqual([])
+      expect(await journal.write(settledOf('b'), own)).toBe(true)
+      expect(await take('c')).toEqual(['c'])
+      await settle('c')
+    })
+
+    test('says which of them are free, if it has free, and tells no worker of the others, if it has unsent', async ({
+      skip,
+    }) => {
+      const calls = { a: { at: 1, isAlone: true }, b: { at: 2, isAlone: true }, c: { at: 3, session: 'two' } }
+      const { journal, take, settle } = await lineOf(calls, skip)
+      const free = async (): Promise<string[]> =>
+        [...(await optional(journal, 'free', skip)(['a', 'b', 'c', 'never was']))].toSorted()
+      const unsent = async (): Promise<string[]> => {
+        await new Promise((resolve) => setTimeout(resolve, 3))
+        const found = await optional(journal, 'unsent', skip)({ queues: ['default'], silentFor: 1, limit: 10 })
+        return found.map(({ invocationId }) => invocationId).toSorted()
+      }
+      expect([await free(), await unsent()]).toEqual([
+        ['a', 'c'],
+        ['a', 'c'],
+      ])
+      expect(await take('a')).toEqual(['a'])
+      expect([await free(), await unsent()]).toEqual([['c'], ['c']])
+      await settle('a')
+      expect([await free(), await unsent()]).toEqual([
+        ['b', 'c'],
+        ['b', 'c'],
+      ])
+    })
+
+    test('is certain of it while workers race', { timeout: 120_000 }, async ({ skip }) => {
+      const storage = await newStorage()
+      const journals = Array.from({ length: isShared ? 4 : 1 }, () => storage.open().journal)
+      const [journal] = journals as [Promising]
+      optional(journal, 'take', skip)
+      const isAlone = (index: number): boolean => index % 3 !== 0
+      const sessionOf = (index: number): string => `session ${index % 2}`
+      const queueOf = (index: number): string => `queue ${(index >> 1) % 4}`
+      const given = (index: number): Given => ({
+        at: index,
+        isAlone: isAlone(index),
+        session: sessionOf(index),
+        queue: queueOf(index),
+      })
+      const count = 160
+      for (let index = 0; index < count; index++) await journal.claim(waits(`${index}`, given(index)), 'caller')
+      const running = new Set<number>()
+      const overlaps: string[] = []
+      let settled = 0
+      async function work(own: Promising, owner: string, byId: boolean): Promise<void> {
+        for (let next = 0; settled < count; next++) {
+          const wanted = byId
+            ? { invocationId: `${next % count}`, limit: 1 }
+            : { ...all, queue: queueOf(2 * next), limit: 2 }
+          const taken = await own.take?.(wanted, owner)
+          for (const { record, fence } of taken ?? []) {
+            const index = Number(record.id)
+            for (const other of running) {
+              if (sessionOf(other) === sessionOf(index) && (isAlone(other) || isAlone(index)))
+                overlaps.push(`${other} and ${index}`)
+            }
+            running.add(index)
+            expect(await own.write(runs(record.id, given(index)), fence)).toBe(true)
+          }
+          for (const { record, fence } of taken ?? []) {
+            running.delete(Number(record.id))
+            expect(await own.write(settledOf(record.id, { session: record.session }), fence)).toBe(true)
+            settled++
+          }
+          await new Promise((resolve) => setTimeout(resolve, 1))
+        }
+      }
+      await Promise.all(
+        Array.from({ length: 12 }, (_, index) =>
+          work(journals[index % journals.length] ?? journal, `worker ${index}`, index % 2 === 0),
+        ),
+      )
+      expect([overlaps, settled]).toEqual([[], count])
+    })
+  })
+}

@@ -41,7 +41,8 @@ export async function shownBy(
 
 function shownPart(option: string, view: unknown): unknown {
   if (typeof view === 'string') return shortened(view, largestPreview)
-  if (Array.isArray(view) && looksLikeBlocks(view) && bounded(view, largestPreview) === view) return view
+  const isFitting = Array.isArray(view) && looksLikeBlocks(view) && bounded(view, largestPreview) === view
+  if (isFitting) return JSON.parse(JSON.stringify(view)) // records and pages get it; it throws for what JSON cannot hold
   throw new InvalidConfigurationError(
     `\`${option}\` has to return text, or content blocks of at most 16,384 bytes. The question goes out without it.`,
   )

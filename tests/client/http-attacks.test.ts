@@ -3,7 +3,7 @@ import { httpClients } from 'toolwright/client/http'
 import { pageTools } from 'toolwright/client/page-tools'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { counter, read, send, sendRaw } from './_counter.ts'
+import { counter, read, seenIn, send, sendRaw } from './_counter.ts'
 
 const waitFor = { timeout: 20_000 }
 const ada = { authorization: 'Bearer ada' }
@@ -281,6 +281,32 @@ describe('what goes out', () => {
     expect(JSON.stringify(data).length).toBeLessThan(20_000)
     expect(data.artifact).toMatchObject({ kind: 'text', byteLength: 100_000, handle: expect.any(String) })
   })
+})
+
+test('a question whose meta JSON cannot hold is refused, and the list of those that wait stays whole', async () => {
+  const cycle: Record<string, unknown> = {}
+  cycle['itself'] = { cycle }
+  const metas = [{ risk: 1 }, { cents: 1n }, cycle, { show: () => 'x' }]
+  const decide = ({ args }: { readonly args: unknown }) => {
+    const { to } = args as { readonly to: string }
+    return { decision: 'ask', meta: metas[Number(to)] as Record<string, unknown> } as const
+  }
+  const { executor, url } = await counter({ use: [memoryJournal(), { policies: [{ name: 'careful', decide }] }] })
+  const stream = await read(url)
+  const asked = metas.map((_, to) => executor.execute({ name: 'deploy', args: { to: String(to) } }, { session: 'ada' }))
+  const results = await Promise.all(asked)
+  expect(results.map(({ status }) => status)).toEqual(['pending', 'denied', 'denied', 'denied'])
+  const { calls } = (await send(`${url}/calls`)).data
+  expect(calls.flatMap(({ waiting }) => waiting?.meta ?? [])).toEqual([{ risk: 1 }])
+  expect(calls.flatMap(({ error }) => error?.message ?? [])).toEqual(
+    Array.from({ length: 3 }, () =>
+      expect.stringMatching(/^Policy careful could not decide: JSON cannot hold `meta\./),
+    ),
+  )
+  await expect.poll(() => seenIn(stream).size, waitFor).toBe(4)
+  const path = `${url}/calls/${results[0]!.invocationId}/decision`
+  const answer = await send(path, { body: { decision: 'allow' }, headers: { prefer: 'wait=20' } })
+  expect(answer.data.result?.status).toBe('ok')
 })
 
 describe('a tool that changed while a page waited', () => {

@@ -1,4 +1,4 @@
-import type { Extension, ToolCallRecord } from 'toolwright'
+import { createExecutor, tool, type Extension, type ToolCallRecord } from 'toolwright'
 import { describeJournal } from 'toolwright/conformance/journals'
 import { records, type Journal } from 'toolwright/records'
 import { expect, test } from 'vitest'
@@ -48,5 +48,28 @@ export function journalConformance(
     expect(ids.size).toBeGreaterThan(20)
     for (const id of ids) requireBoundedRecord((await journal.read(id))!.record)
     await extension.close?.()
+  })
+
+  test(`${title} keeps the meta of a question as JSON, and gets no call whose policy gives it what JSON cannot hold`, async () => {
+    const extension = (await makeStorage()).open()
+    let meta: Record<string, unknown> = { when: new Date(0), risk: 0.5, cause: undefined }
+    const asking = { name: 'asking', decide: () => ({ decision: 'ask', meta }) as const }
+    const executor = createExecutor({ tools: [tool('pay', () => 'paid')], use: [extension, { policies: [asking] }] })
+    expect((await executor.execute({ name: 'pay' })).status).toBe('pending')
+    const cycle: Record<string, unknown> = {}
+    cycle['itself'] = cycle
+    for (const bad of [{ cents: 1n }, cycle, { show: () => '' }]) {
+      meta = bad
+      const { status, error } = await executor.execute({ name: 'pay' })
+      expect([status, error?.message]).toEqual([
+        'denied',
+        expect.stringMatching(/^Policy asking could not decide: JSON cannot hold `meta\./),
+      ])
+    }
+    const waiting = await executor.waiting()
+    expect(waiting.map((call) => call.meta)).toEqual([{ when: '1970-01-01T00:00:00.000Z', risk: 0.5 }])
+    meta = {}
+    expect((await executor.decide(waiting[0]!, 'allow')).status).toBe('ok')
+    await executor.close()
   })
 }

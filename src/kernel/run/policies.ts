@@ -1,6 +1,8 @@
-import { ToolDeniedError } from '../errors.ts'
+import { ToolDeniedError, type InvalidToolResultError } from '../errors.ts'
 import type { Validated } from '../call/parcel.ts'
 import type { Policy } from '../ports.ts'
+import { jsonText, readText } from '../json/json-text.ts'
+import { pathText } from '../json/text.ts'
 import { isThenable } from '../json/thenable.ts'
 
 /** A policy's decision. Each field was read once. */
@@ -16,28 +18,38 @@ export interface PolicyAnswer {
 /** Asks a policy. A policy that throws or returns an invalid decision denies the call. */
 export function askPolicy(policy: Policy, validated: Validated): PolicyAnswer | Promise<PolicyAnswer> {
   const { deadline, context } = validated
+  const words = `Policy ${policy.name} could not decide`
   const refuse = (cause: unknown): never => {
     deadline.check()
-    throw new ToolDeniedError(`Policy ${policy.name} could not decide`, { cause })
+    throw new ToolDeniedError(words, { cause })
   }
+  const read = (decision: unknown): PolicyAnswer =>
+    readAnswer(decision, (why) => ({ decision: 'deny', reason: `${words}: ${why}.` }))
   try {
     const decision: unknown = policy.decide(validated, context)
-    return isThenable(decision) ? deadline.within(decision, readAnswer).catch(refuse) : readAnswer(decision)
+    return isThenable(decision) ? deadline.within(decision, read).catch(refuse) : read(decision)
   } catch (cause) {
     return refuse(cause)
   }
 }
 
-function readAnswer(decision: unknown): PolicyAnswer {
+function readAnswer(decision: unknown, invalid: (why: string) => PolicyAnswer): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
-  if (typeof decision !== 'object') throw new TypeError(`a decision is an object, not ${typeof decision}`)
-  const said: Record<string, unknown> = { ...decision }
-  const { decision: word, timeout = 0 } = said
-  if (word === 'ask' && !(typeof timeout === 'number' && timeout >= 0)) {
-    throw new TypeError('`timeout` is a number of at least 0')
+  const said: Record<string, unknown> = typeof decision === 'object' ? { ...decision } : {}
+  const { decision: word, timeout = 0, reason, meta } = said
+  if (reason !== undefined && typeof reason !== 'string') return invalid('`reason` is text')
+  if (word === 'deny' || (word !== 'ask' && 'result' in said)) return said
+  if (word !== 'ask') return invalid('a decision asks, denies, or gives a result')
+  if (!(typeof timeout === 'number' && timeout >= 0)) return invalid('`timeout` is a number of at least 0')
+  if (meta === undefined) return said
+  try {
+    const text = jsonText(meta) // records and pages get it
+    if (!text.startsWith('{')) return invalid('`meta` is an object')
+    return { ...said, meta: readText(text) as NonNullable<PolicyAnswer['meta']> }
+  } catch (error) {
+    const { path = [] } = (error as InvalidToolResultError).issues?.[0] ?? {}
+    return invalid(`JSON cannot hold \`${pathText(path, 'meta')}\`. Return plain values`)
   }
-  if (word === 'ask' || word === 'deny' || 'result' in said) return said
-  throw new TypeError('a decision asks, denies, or gives a result')
 }
 
 /** The answer of a policy that does not object. */

@@ -131,6 +131,36 @@ describe('policies', () => {
     expect(names(events)).toBe('call:received call:settled')
   })
 
+  const cycle: Record<string, unknown> = { order: {} }
+  Object.assign(cycle['order'] as object, { cycle })
+  test.each<[string, object, RegExp]>([
+    ['a bigint', { meta: { order: { cents: 4_000n } } }, /JSON cannot hold `meta\.order\.cents`\. Return plain values/],
+    ['a cycle', { meta: cycle }, /JSON cannot hold `meta\.order\.cycle\.order/],
+    ['a function', { meta: { show: () => 'canary' } }, /`meta\.show`/],
+    ['a map', { meta: { orders: [new Map()] } }, /`meta\.orders\[0\]`/],
+    ['no number', { meta: { risk: Number.NaN } }, /`meta\.risk`/],
+    ['a list in place of an object', { meta: ['canary'] }, /`meta` is an object/],
+    ['something revoked', { meta: revoked() }, /JSON cannot hold `meta`/],
+    ['a reason that is no text', { reason: { canary: 1n } }, /`reason` is text/],
+  ])('one that asks with %s refuses the call, and names itself and the place', async (_, fields, words) => {
+    const { executor, runs } = ruled([policy({ decision: 'ask', ...fields })])
+    const result = await executor.execute({ name: 't' })
+    expect(outcome(result)).toBe('denied none E_TOOL_DENIED')
+    expect(text(result)).toMatch(/Policy rule could not decide: /)
+    expect(text(result)).toMatch(words)
+    expect(text(result)).not.toContain('canary')
+    expect([runs(), await executor.waiting()]).toEqual([0, []])
+  })
+
+  test('one that keeps the meta of a question cannot change it later, and a date is its text', async () => {
+    const meta = { when: new Date(0), left: undefined, orders: [1] }
+    const { executor } = ruled([policy({ decision: 'ask', meta })])
+    await executor.execute({ name: 't' })
+    meta.orders.push(2)
+    const [waiting] = await executor.waiting()
+    expect(waiting?.meta).toEqual({ when: '1970-01-01T00:00:00.000Z', orders: [1] })
+  })
+
   test('one that answers null has no objection, as one that answers nothing', async () => {
     expect(outcome(await ruled([policy(null)]).executor.execute({ name: 't' }))).toBe('ok completed')
   })

@@ -48,7 +48,7 @@ const answerTimeout = 600_000
 
 /**
  * Lets pages declare client tools for their own session. Give it to the executor, and to `httpClients` or `agUi`. A page
- * cannot take the name of a tool of the host.
+ * never has the name of a tool of the host or of an MCP server: its tool is set aside, which the executor reports.
  *
  * @example
  * ```ts
@@ -100,13 +100,14 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
       else sessions.set(session, known)
       changed()
     },
-    tools(session, _shelf, isTaken) {
+    isGuest: true,
+    tools(session) {
       const known = sessions.get(session)
       if (known === undefined) return none
       expire(session, known)
       const tools = new Map<string, Tool>()
       for (const page of known.pages.values()) {
-        for (const tool of page.tools) if (!tools.has(tool.name) && !isTaken(tool.name)) tools.set(tool.name, tool)
+        for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
       }
       const now = [...tools.values()]
       const isSame = now.length === known.last.length && now.every((tool, index) => tool === known.last[index])

@@ -41,11 +41,16 @@ test('of two pages that declare one name the first has it, until it leaves', () 
 
 test('a page cannot take the name of a tool of the host, in any spelling', async () => {
   const pages = pageTools()
-  const executor = createExecutor({ tools: [tool('pay_bill', () => 'paid by the host')], use: [pages] })
+  const reports: unknown[] = []
+  const report = (error: unknown): void => void reports.push(error)
+  const executor = createExecutor({ tools: [tool('pay_bill', () => 'paid by the host')], use: [pages], report })
   pages.declare('ada', 'page 1', [described('pay_bill'), described('pay-bill'), described('Pay_Bill')])
   const result = await executor.execute({ name: 'pay_bill', args: {} }, { session: 'ada' })
   expect(result.content).toEqual([{ type: 'text', text: 'paid by the host' }])
   expect(namesOf(executor, 'ada')).toEqual(['pay_bill'])
+  expect(reports).toEqual([
+    expect.objectContaining({ message: expect.stringMatching(/"pay_bill" of a page is set aside/) }),
+  ])
 })
 
 test('the tools of a page that says no more of itself go away', async () => {

@@ -237,7 +237,7 @@ describe('the options', () => {
       exposeErrors: false,
       report: () => {},
     }
-    const doors: Required<Extension> = {
+    const doors: Required<Omit<Extension, 'isGuest'>> = {
       policies: [],
       approver: { ask: () => never },
       middleware: [],

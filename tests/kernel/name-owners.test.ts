@@ -123,6 +123,39 @@ describe('a name that a tool of the host’s own had first', () => {
   })
 })
 
+describe('a tool of a guest', () => {
+  const guest = (...names: string[]): Extension => {
+    const given = names.map((name) => work(name, () => `${name} of a guest`))
+    return { isGuest: true, tools: () => given }
+  }
+
+  test.each([
+    ['before', (one: Extension, other: Extension) => [one, other]],
+    ['after', (one: Extension, other: Extension) => [other, one]],
+  ])('yields to one that a server lists later, also if it stands %s it in `use`', async (_, order) => {
+    const files = serverOf('files')
+    const { executor, reports, answer } = watched(order(guest('search', 'select'), files))
+    expect(await answer('search')).toBe('search of a guest')
+    files.give('search')
+    expect([await answer('search'), await answer('select')]).toEqual(['search of files', 'select of a guest'])
+    expect(executor.list().map(({ name }) => name)).toEqual(['search', 'select'])
+    expect(reports).toEqual([expect.stringMatching(/^The tool "search" of a page is set aside: "search" belongs to/)])
+    files.give()
+    expect(await answer('search')).toBe('E_TOOL_NOT_FOUND')
+  })
+
+  test('yields to one that the host or another extension adds later, in any spelling', async () => {
+    let given: readonly Tool[] = []
+    const { registry, reports, answer } = watched([guest('pay_bill', 'Pay-Bill', 'ask'), { tools: () => given }])
+    expect([await answer('pay_bill'), await answer('ask')]).toEqual(['pay_bill of a guest', 'ask of a guest'])
+    registry.add(local('pay_bill'))
+    given = [local('ask')]
+    expect([await answer('pay_bill'), await answer('ask')]).toEqual(['pay_bill of ours', 'ask of ours'])
+    expect(await answer('Pay-Bill')).not.toContain('guest')
+    expect(reports).toHaveLength(3) // one for each name, and one for two spellings of the guest's own
+  })
+})
+
 test('a server that lists new names for ever is refused more of them after 10,000, and keeps those that it has', async () => {
   const files = serverOf('files', 'first')
   const { executor, reports } = watched([files])

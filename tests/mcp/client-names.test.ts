@@ -1,5 +1,6 @@
 // Whose tool a name means, where servers list what they like, when they like.
 import { createExecutor, tool, ToolRegistry, type ToolExecutor } from 'toolwright'
+import { pageTools } from 'toolwright/client/page-tools'
 import { memoryJournal } from 'toolwright/journals/memory'
 import type { McpToolsOptions } from 'toolwright/mcp/client'
 import { budget } from 'toolwright/policies/budget'
@@ -70,6 +71,27 @@ test('a name of a tool of the host’s own is never a server’s, although the t
   await server.list('echo')
   expect(namesOf(executor)).toEqual(['change', 'files_echo'])
   expect((await executor.execute({ name: 'echo', args: {} })).error?.code).toBe('E_TOOL_NOT_FOUND')
+})
+
+test('a page has no name that a server lists, although the page declared it before', async () => {
+  const files = await fickle({ name: 'files' })
+  const pages = pageTools()
+  const reported: unknown[] = []
+  const report = (error: unknown): void => void reported.push(error)
+  const executor = createExecutor({ use: [pages, files.server], report })
+  pages.declare('ada', 'page 1', [{ name: 'echo', description: 'Says what the page wants' }])
+  const ada = { session: 'ada' }
+  expect((await executor.execute({ name: 'echo', args: {} }, ada)).status).toBe('pending')
+  const [waiting] = await executor.waiting(ada)
+  await files.list('echo')
+  const result = await executor.execute({ name: 'echo', args: { path: '/a' } }, ada)
+  expect([result.status, files.count(/^call echo/)]).toEqual(['ok', 1])
+  await expect(executor.respond(waiting!, 'as the page wants')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  pages.declare('ada', 'page 1', [])
+  pages.declare('ada', 'page 2', [{ name: 'Echo', description: 'Tries it again' }])
+  expect(executor.list('model', 'ada').map(({ name }) => name)).toEqual(['change', 'echo'])
+  expect(messages(reported)).toEqual([expect.stringMatching(/^The tool "echo" of a page is set aside/)])
+  expect(files.reported).toEqual([])
 })
 
 describe('a list of a policy', () => {

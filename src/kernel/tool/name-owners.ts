@@ -14,7 +14,8 @@ interface Owner {
 
 /**
  * Records which extension owns a name. A server's name stays its own for the life of the executor. A server never gets a name
- * that a tool of another source has or had. Reason: people approve tools, and policies allow them, by name.
+ * that a tool of another source has or had. Reason: people approve tools, and policies allow them, by name. The tools of a guest
+ * own no name: they yield to a tool of any other source, also to one that comes later.
  */
 class NameOwners {
   readonly registry: ToolRegistry
@@ -38,6 +39,7 @@ class NameOwners {
 
   /** Claims the names of an extension's tools. Returns the tools that own theirs; the others are set aside and reported. */
   claim(tools: readonly ToolLike[], extension: Extension): readonly ToolLike[] {
+    const { isGuest = false } = extension
     return tools.filter((tool) => {
       if (!isToolLike(tool)) return true // the registry refuses it with the reason
       const { name, aliases, mcpConfig } = definitionOf(tool)
@@ -46,16 +48,17 @@ class NameOwners {
       const other = words.find((word) => this.#isForeign(word, { extension, isServer }))
       const count = this.#counts.get(extension) ?? 0
       if (other !== undefined) {
-        const of = isServer ? ` of the server ${JSON.stringify(mcpConfig.serverName)}` : ''
+        const of = isServer ? ` of the server ${JSON.stringify(mcpConfig.serverName)}` : isGuest ? ' of a page' : ''
         this.#refuse(
           `The tool ${JSON.stringify(name)}${of} is set aside: ${JSON.stringify(other)} belongs to a tool of another source. Give the tool another name; \`mcpTools\` takes a \`prefix\`.`,
+          isGuest ? spelling(other) : undefined, // a page has many spellings of one name
         )
       } else if (isServer && count > mostNames) {
         this.#refuse(
           `The server ${JSON.stringify(mcpConfig.serverName)} has used ${mostNames} names: its tools of other names are set aside.`,
         )
         return words.every((word) => this.#owners.has(spelling(word)))
-      } else this.#give(words, { extension, isServer }, count)
+      } else if (!isGuest) this.#give(words, { extension, isServer }, count)
       return other === undefined
     })
   }
@@ -73,7 +76,7 @@ class NameOwners {
   }
 
   #isForeign(word: string, { extension, isServer }: Owner): boolean {
-    if (isServer) return this.isTaken(word, extension)
+    if (isServer || extension.isGuest) return this.isTaken(word, extension)
     const owner = this.#owners.get(spelling(word))
     return owner?.isServer === true && owner.extension !== extension
   }
@@ -90,9 +93,9 @@ class NameOwners {
   }
 
   /** Reports each clash once. */
-  #refuse(message: string): void {
-    if (this.#reported.has(message) || this.#reported.size >= mostNames) return
-    this.#reported.add(message)
+  #refuse(message: string, clash = message): void {
+    if (this.#reported.has(clash) || this.#reported.size >= mostNames) return
+    this.#reported.add(clash)
     this.#report(new ToolAlreadyRegisteredError(message))
   }
 }
@@ -146,7 +149,8 @@ export function registriesOf(
   shelf: Shelf,
   report: (error: unknown) => void,
 ): (session: string) => ToolRegistry {
-  const giving = extensions.filter((extension) => extension.tools !== undefined)
+  const rank = ({ isGuest }: Extension): number => (isGuest ? 1 : 0)
+  const giving = extensions.filter((extension) => extension.tools !== undefined).toSorted((a, b) => rank(a) - rank(b))
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
   let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
@@ -154,7 +158,12 @@ export function registriesOf(
   const givenBy = (extension: Extension, session: string, former: Given | undefined): Given => {
     try {
       const tools = extension.tools?.(session, shelf, (name) => owners.isTaken(name, extension)) ?? []
-      return former?.tools === tools ? former : { tools, own: owners.claim(tools, extension) }
+      if (former?.tools !== tools) return { tools, own: owners.claim(tools, extension) }
+      if (!extension.isGuest) return former
+      const own = owners.claim(tools, extension) // others may have its names by now
+      return own.length === former.own.length && own.every((tool, index) => tool === former.own[index])
+        ? former
+        : { tools, own }
     } catch (error) {
       report(error)
       return { tools: [], own: [] }

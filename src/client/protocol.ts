@@ -205,6 +205,8 @@ export interface ClientContext {
   readonly signal: AbortSignal
   /** When the call expires. */
   readonly expiresAt: number
+  /** Gives the call back, so that another page or handler takes it at once. It aborts `signal`. */
+  readonly release: () => void
 }
 
 /** Answers a client tool in a page. */

@@ -29,7 +29,7 @@ export interface ClientCall<Args = unknown> {
   readonly fail: (message: string) => Promise<void>
 }
 
-type OpenCall = Omit<ClientCall, 'call'> & { readonly invocationId: string }
+type OpenCall = Omit<ClientCall, 'call'> & { readonly invocationId: string; readonly release: () => unknown }
 
 const ClientContext = createContext<ToolClient | undefined>(undefined)
 const none: readonly never[] = []
@@ -113,22 +113,40 @@ class Forms {
     this.#listeners.add(listener)
     return () => {
       this.#listeners.delete(listener)
-      if (this.#listeners.size === 0) this.#remove()
+      if (this.#listeners.size > 0) return
+      this.#remove()
+      queueMicrotask(this.#releaseUnseen) // StrictMode mounts again at once
     }
   }
 
-  /** Keeps a call open, and its lease, until it is over or another page has it. */
-  readonly #wait: ClientHandler = (args, { invocationId, signal }) => {
+  /** Gives the calls back if no form shows them, so that another page, or a form that is mounted later, takes them. */
+  readonly #releaseUnseen = (): void => {
+    if (this.#listeners.size === 0) for (const { release } of this.#open) release()
+  }
+
+  /** Keeps a call open, and its lease, until it is over, its form is gone or another page has it. */
+  readonly #wait: ClientHandler = (args, { invocationId, signal, release }) => {
+    let isAnswering = false
     const close = (): void => this.#show(this.#open.filter((call) => call.invocationId !== invocationId))
-    const respond = async (value: unknown): Promise<void> => {
-      await this.#client.respond(invocationId, value)
-      close()
+    const answer = async (sent: Promise<unknown>): Promise<void> => {
+      isAnswering = true
+      try {
+        await sent
+        close()
+      } finally {
+        isAnswering = false
+        this.#releaseUnseen()
+      }
     }
-    const fail = async (message: string): Promise<void> => {
-      await this.#client.fail(invocationId, message)
-      close()
+    const form: OpenCall = {
+      invocationId,
+      args,
+      respond: (value) => answer(this.#client.respond(invocationId, value)),
+      fail: (message) => answer(this.#client.fail(invocationId, message)),
+      release: () => isAnswering || release(), // a form may close as soon as it is sent
     }
-    this.#show([...this.#open, { invocationId, args, respond, fail }])
+    this.#show([...this.#open, form])
+    this.#releaseUnseen() // it may be gone since the lease was asked for
     return new Promise((resolve) => {
       const end = (): void => {
         close()
@@ -166,9 +184,9 @@ export function useClientCalls<Args = unknown>(name: string): readonly ClientCal
   const calls = useToolCalls()
   return useMemo(
     () =>
-      open.flatMap(({ invocationId, ...form }) => {
+      open.flatMap(({ invocationId, args, respond, fail }) => {
         const call = calls.find((one) => one.invocationId === invocationId)
-        return call === undefined ? [] : [{ ...form, call } as ClientCall<Args>]
+        return call === undefined ? [] : [{ args: args as Args, call, respond, fail }]
       }),
     [open, calls],
   )

@@ -97,4 +97,43 @@ describe.skipIf(missingBrowser !== undefined).each(['production', 'development']
     expect((await settled(its.executor, second)).error?.message).toContain('The user gave it up')
     await page.waitForSelector('fieldset', { state: 'detached' })
   })
+
+  it('gives a call back when its form is unmounted: another page takes it at once, and so does a form that comes back', async () => {
+    const { its, page } = await open()
+    const call = await ask(its, 'form', { question: 'Which address?' })
+    await page.waitForSelector('fieldset')
+    const other = await pageIn(page.context(), its, '/?idle')
+    await other.addScriptTag({ content: script, type: 'module' })
+    await other.waitForFunction(() => window.client?.calls().some(({ waiting }) => waiting?.lease !== undefined))
+    expect(await other.locator('fieldset').count()).toBe(0)
+    // A lease that is kept is renewed for ever: each of these waits would end without its form.
+    await page.click('#toggle')
+    await other.waitForSelector('fieldset')
+    await page.click('#toggle')
+    await other.click('#toggle')
+    await page.waitForSelector('fieldset')
+    expect(await other.locator('fieldset').count()).toBe(0)
+    await page.click('button.right')
+    expect((await settled(its.executor, call)).status).toBe('ok')
+  })
+
+  it('counts an answer whose form closes as it is sent', async () => {
+    const { its, page } = await open()
+    const call = await ask(its, 'form', { question: 'Which address?' })
+    await page.waitForSelector('button.right')
+    await page.evaluate(() => {
+      document.querySelector<HTMLElement>('button.right')!.click()
+      document.querySelector<HTMLElement>('#toggle')!.click()
+    })
+    expect((await settled(its.executor, call)).status).toBe('ok')
+    await page.waitForSelector('#last:text("ok")')
+  })
+
+  it('leaves a call to others if its page ends the connection', async () => {
+    const { its, page } = await open()
+    await ask(its, 'form', { question: 'Which address?' })
+    await page.waitForSelector('fieldset')
+    await page.evaluate(() => window.client.close())
+    await expect.poll(async () => (await its.executor.waiting())[0]?.lease, { timeout: 20_000 }).toBeUndefined()
+  })
 })

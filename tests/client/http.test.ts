@@ -214,6 +214,20 @@ describe('a client tool', () => {
     expect((await answer('page 1')).status).toBeLessThan(300)
   })
 
+  test('is free again as soon as its holder gives the lease back, which no other can', async () => {
+    const { executor, url } = await counter()
+    const { invocationId } = await executor.execute({ name: 'form', args: { pin: '1234' } }, { session: 'ada' })
+    const lease = async (holder: string, milliseconds: number) =>
+      send(`${url}/calls/${invocationId}/lease`, { body: { holder, milliseconds } })
+    await lease('page 1', 120_000)
+    expect((await lease('page 2', 0)).status).toBe(409)
+    expect((await lease('page 2', 120_000)).status).toBe(409)
+    const returned = await lease('page 1', 0)
+    expect([returned.status, returned.data]).toEqual([200, {}])
+    await expect.poll(async () => (await lease('page 2', 120_000)).status, waitFor).toBe(200)
+    expect((await lease('page 1', 1)).status).toBe(400)
+  })
+
   test('is free again once a lease has run out', async () => {
     const { executor, url } = await counter({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })

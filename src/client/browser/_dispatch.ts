@@ -14,6 +14,9 @@ export interface Desk {
   readonly report: (error: unknown) => void
 }
 
+/** Why a call is aborted that this page gives back. */
+const released = 'released'
+
 /** Runs the client tools of a page: those calls for which it gets the lease. */
 export class Dispatch {
   readonly #desk: Desk
@@ -74,21 +77,21 @@ export class Dispatch {
   close(): void {
     this.#handlers.clear()
     for (const timer of this.#timers.values()) clearTimeout(timer)
-    for (const running of this.#running.values()) running.abort()
+    for (const running of this.#running.values()) running.abort(released)
   }
 
   async #run({ invocationId, toolName }: CallView, run: ClientHandler): Promise<void> {
-    const { holder, lease: milliseconds, post, report } = this.#desk
+    const { holder, lease: milliseconds, calls, post, report } = this.#desk
     const running = new AbortController()
     const { signal } = running
     this.#running.set(invocationId, running)
-    const take = (): Promise<LeaseAnswer> =>
-      post(`/calls/${encodeURIComponent(invocationId)}/lease`, { holder, milliseconds })
+    const take = (length = milliseconds): Promise<LeaseAnswer> =>
+      post(`/calls/${encodeURIComponent(invocationId)}/lease`, { holder, milliseconds: length })
     let renewal: ReturnType<typeof setInterval> | undefined
     try {
       const { args, expiresAt } = await take()
       renewal = setInterval(() => void take().catch(() => running.abort()), milliseconds / 2)
-      const context = { invocationId, toolName, signal, expiresAt }
+      const context = { invocationId, toolName, signal, expiresAt, release: () => running.abort(released) }
       let answer = this.#unsent.get(invocationId)
       answer ??= await Promise.resolve(args)
         .then((given) => run(given, context))
@@ -110,7 +113,11 @@ export class Dispatch {
       if (![0, 404, 409, 410].includes(status)) report(error)
     } finally {
       clearInterval(renewal)
+      const isReleased = signal.reason === released
+      if (isReleased) await take(0).catch(() => {}) // another has it, or it is over
       this.#running.delete(invocationId)
+      const known = calls.get(invocationId)
+      if (isReleased && known !== undefined) this.consider(known) // it may have a handler again
     }
   }
 }

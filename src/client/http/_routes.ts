@@ -208,8 +208,9 @@ async function lease({ request, id, visitor, counter }: Asked): Promise<Response
   const body = await bodyOf(request, limits.body)
   const holder = textOf(body, 'holder', 1_024) ?? ''
   const { milliseconds = 30_000 } = body
-  if (typeof milliseconds !== 'number' || milliseconds < 1_000 || milliseconds > 120_000) {
-    throw new Refusal(400, 'E_BODY', '`milliseconds` has to be a number from 1,000 to 120,000.')
+  const isReturned = milliseconds === 0
+  if (typeof milliseconds !== 'number' || (milliseconds < 1_000 && !isReturned) || milliseconds > 120_000) {
+    throw new Refusal(400, 'E_BODY', '`milliseconds` has to be a number from 1,000 to 120,000, or 0 to give it back.')
   }
   if (holder === '') throw new Refusal(400, 'E_BODY', '`holder` has to be text that is not empty.')
   const { session } = visitor
@@ -219,8 +220,9 @@ async function lease({ request, id, visitor, counter }: Asked): Promise<Response
     throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
   }
   require(visitor, waiting.reason === 'client' ? 'answer' : 'decide')
-  const leased = await executor.lease(waiting, holder, milliseconds)
+  const leased = await executor.lease(waiting, holder, milliseconds || 1)
   known.refresh(id, waiting.session)
+  if (isReturned && leased !== undefined) return reply({})
   if (leased?.call.lease === undefined) throw new Refusal(409, 'E_LEASED', 'Another client holds the call.')
   const answer: LeaseAnswer = { args: leased.args, lease: leased.call.lease, expiresAt: leased.call.expiresAt }
   return reply(answer)

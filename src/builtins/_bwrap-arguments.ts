@@ -27,6 +27,9 @@ export interface Walls {
 /** Where a given ripgrep stands in the sandbox. */
 export const ripgrepInside = '/run/rg'
 
+/** What bwrap reads from descriptor 3 before it sets anything up. Without it the other arguments are refused. */
+export const firstArgument = '--unshare-pid\0'
+
 const ofEtc = 'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nsswitch.conf ssl localtime'.split(' ')
 const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
 
@@ -61,12 +64,22 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
   ]
 }
 
-/** Returns the arguments of bwrap for a search: it sees programs and the root alone, and writes nothing. */
-export function searchArguments({ root, ripgrep }: Walls): string[] {
+/**
+ * Returns the arguments of bwrap for a search: it sees the root and the engine alone, and writes nothing. So what is swapped for
+ * a link while it is searched leads nowhere.
+ *
+ * @param libraries What the engine loads.
+ */
+export function searchArguments(root: string, ripgrep: string, libraries: readonly string[]): string[] {
   return [
     ...namespaces(false),
-    ...programs(),
-    ...(ripgrep === undefined ? [] : ['--ro-bind', ripgrep, ripgrepInside]),
+    '--ro-bind-try',
+    '/etc/ld.so.cache',
+    '/etc/ld.so.cache',
+    ...libraries.flatMap((path) => ['--ro-bind', path, path]),
+    '--ro-bind',
+    ripgrep,
+    ripgrepInside,
     '--ro-bind',
     root,
     root,
@@ -75,7 +88,18 @@ export function searchArguments({ root, ripgrep }: Walls): string[] {
     '--chdir',
     root,
     '--',
+    ripgrepInside,
   ]
+}
+
+/** Returns a shell's command that lists what a program loads. */
+export function listLibraries(program: string | undefined): string {
+  return program === undefined ? 'true' : `ldd '${program}' 2> /dev/null; true`
+}
+
+/** Returns the files in the answer to `listLibraries`. A program that is linked statically has none. */
+export function librariesIn(answer: string): string[] {
+  return Array.from(answer.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(0x/gm), ([, path = '']) => path)
 }
 
 /**
@@ -84,8 +108,9 @@ export function searchArguments({ root, ripgrep }: Walls): string[] {
  */
 function namespaces(network: boolean): string[] {
   return [
+    '--args',
+    '3',
     '--unshare-user',
-    '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',
     '--unshare-cgroup-try',
@@ -95,9 +120,8 @@ function namespaces(network: boolean): string[] {
     '--die-with-parent',
     '--cap-drop',
     'ALL',
-    // It is read at once, and to its end: nothing is set up before.
-    '--add-seccomp-fd',
-    '3',
+    '--seccomp',
+    '4',
   ]
 }
 

@@ -22,7 +22,9 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>
   readonly user?: Owner | undefined
   /** Written to descriptor 3 once a guard holds the program. It waits for that before it starts anything, and ends without it. */
-  readonly input: Uint8Array | string
+  readonly go: string
+  /** Written to descriptor 4. */
+  readonly filter?: Uint8Array
   /** Whether its child takes all others with it when it ends, and so has nothing to do before. */
   readonly hasInit?: boolean
 }
@@ -97,19 +99,20 @@ export function start(program: Program, guard: Guard, { timeout = 120_000, signa
     cwd: program.cwd,
     env: program.env,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', program.filter === undefined ? 'ignore' : 'pipe'],
     ...program.user,
   })
   const group = new Group(child, program.hasInit)
-  const input = child.stdio[3] as Writable
-  input.on('error', () => {}) // the program ended before it read
+  const [input, filter] = child.stdio.slice(3) as [Writable, Writable | null]
+  for (const each of [input, filter]) each?.on('error', () => {}) // the program ended before it read
+  filter?.end(program.filter)
   const { pid } = child
   const held = pid === undefined ? group.exited : guard.hold(pid)
   const release = (): void => {
     if (pid !== undefined) guard.release(pid)
   }
   group.exited.then(release, release)
-  const begun = held.then(() => input.end(program.input))
+  const begun = held.then(() => input.end(program.go))
   begun.catch(() => group.stop())
   let timedOut = false
   const timer =
@@ -133,6 +136,7 @@ export function start(program: Program, guard: Guard, { timeout = 120_000, signa
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       input.destroy()
+      filter?.destroy()
       stdout.close()
       stderr.close()
     }

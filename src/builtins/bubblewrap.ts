@@ -8,6 +8,9 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { InvalidConfigurationError } from '../index.ts'
 import {
   bwrapArguments,
+  firstArgument,
+  librariesIn,
+  listLibraries,
   ripgrepInside,
   searchArguments,
   ulimits,
@@ -97,7 +100,7 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     protect,
     ripgrep: options.ripgrep,
   }
-  const ripgrep = options.ripgrep === undefined ? firstOf(['/usr/bin/rg', '/usr/local/bin/rg']) : ripgrepInside
+  const ripgrep = options.ripgrep ?? firstOf(['/usr/bin/rg', '/usr/local/bin/rg'])
 
   function programOf(args: readonly string[], env?: Readonly<Record<string, string>>): Program {
     return {
@@ -106,7 +109,8 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
       // All of it: the first process of the sandbox shows the environment of bwrap.
       env: environment(root.path, { ...options.env, ...env }),
       user,
-      input: filter,
+      go: firstArgument,
+      filter,
       hasInit: true,
     }
   }
@@ -117,23 +121,28 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
       exec.env,
     ),
   )
+  let libraries: readonly string[] = []
   try {
-    const probe = programOf([...bwrapArguments(walls, root.path), ...firstShellFor('true', ulimits(limits))])
-    const { exitCode, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
+    const tried = listLibraries(options.ripgrep === undefined ? ripgrep : ripgrepInside)
+    const probe = programOf([...bwrapArguments(walls, root.path), ...firstShellFor(tried, ulimits(limits))])
+    const { exitCode, stdout, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
     if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : reasonOf(stderr.text))
+    libraries = librariesIn(stdout.text)
   } catch (cause) {
+    await commands.close()
     await root.close()
     throw wrong(`cannot run bwrap here: ${(cause as Error).message}`, cause)
   }
 
   const run = (args: readonly string[], exec: ExecOptions): ReturnType<Sandbox['exec']> =>
-    commands.run(programOf([...searchArguments(walls), ripgrep ?? '', ...args]), exec)
+    commands.run(programOf([...searchArguments(root.path, ripgrep ?? '', libraries), ...args]), exec)
+  const canSearch = ripgrep !== undefined && (await run(['--version'], { timeout: probeTime })).exitCode === 0
   return {
     name: 'bubblewrap',
     isolation: 'process',
     ...sandboxOver(root, commands, protect),
-    ...(ripgrep !== undefined && {
-      // The engine follows a link that it is given, and sees more than the root: the path is walked before.
+    ...(canSearch && {
+      // What leads out is refused here; what leads out by then leads nowhere.
       search: async function* (query: SearchQuery): AsyncGenerator<Match, void, undefined> {
         yield* searchWith(run, { ...query, path: await startOf(root, query.path) })
       },

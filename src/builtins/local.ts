@@ -59,7 +59,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
     argv: shellFor(command),
     cwd: await directoryOf(root, exec.cwd),
     env: environment(root.path, { ...env, ...exec.env }),
-    input: go,
+    go,
   }))
   report(
     `The commands of ${root.path} run without isolation, with the rights of this process. Use the sandbox of toolwright/builtins/bubblewrap for commands that are not trusted.`,

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const [root = '', outside = '', milliseconds = '0'] = process.argv.slice(2)
+const [root = '', outside = '', milliseconds = '0', secret = 'secret.txt'] = process.argv.slice(2)
 const until = Date.now() + Number(milliseconds)
 const at = (name: string): string => join(root, name)
 mkdirSync(at('.links'), { recursive: true })
@@ -10,7 +10,7 @@ let flips = 0
 while (Date.now() < until) {
   for (const [name, target] of [
     ['dir', outside],
-    ['file', join(outside, 'secret.txt')],
+    ['file', join(outside, secret)],
   ] as const) {
     try {
       flip(name, target)

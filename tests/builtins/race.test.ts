@@ -1,31 +1,35 @@
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { bytes, canary, local, workspace } from './_workspace.ts'
+import { missing } from '../servers/bubblewrap.ts'
+import { bytes, canary, local, walled, workspace } from './_workspace.ts'
 
 const duration = 6_000
+
+/** Swaps `dir` and `file` for links meanwhile. Returns how many times, once it is over. */
+function flipping(
+  root: string,
+  outside: string,
+  secret = 'secret.txt',
+): { isOver(): boolean; flips(): Promise<number> } {
+  const flags = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '_flip.ts')]
+  const child = spawn(process.execPath, [...flags, root, outside, String(duration), secret], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const told = text(child.stdout)
+  let isOver = false
+  child.once('exit', () => (isOver = true))
+  return { isOver: () => isOver, flips: async () => (JSON.parse(await told) as { readonly flips: number }).flips }
+}
 
 test('what is swapped for links while it is read and written leads nowhere (CVE-2025-53109, CVE-2026-25724)', async () => {
   const { root, outside } = workspace({ 'dir/secret.txt': 'inside', file: 'inside' })
   const sandbox = await local(root)
-  const args = [
-    '--disable-warning=ExperimentalWarning',
-    join(import.meta.dirname, '_flip.ts'),
-    root,
-    outside,
-    String(duration),
-  ]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const told = text(child.stdout)
-  const isOver = new Promise((resolve) => {
-    child.once('exit', resolve)
-  })
-  const running = { now: true }
-  void isOver.then(() => (running.now = false))
+  const child = flipping(root, outside)
   const counts = { read: 0, refused: 0, written: 0, walked: 0, leaks: 0 }
-  while (running.now) {
+  while (!child.isOver()) {
     for (const path of ['dir/secret.txt', 'file']) {
       try {
         const found = new TextDecoder().decode((await sandbox.readFile(path)).bytes)
@@ -50,7 +54,7 @@ test('what is swapped for links while it is read and written leads nowhere (CVE-
       counts.refused++
     }
   }
-  const { flips } = JSON.parse(await told) as { flips: number }
+  const flips = await child.flips()
   console.log(JSON.stringify({ flips, ...counts }))
   expect(flips).toBeGreaterThan(100)
   expect(counts.read).toBeGreaterThan(10)
@@ -59,3 +63,33 @@ test('what is swapped for links while it is read and written leads nowhere (CVE-
   expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe(canary)
   expect(readdirSync(outside)).toEqual(['secret.txt'])
 })
+
+const licences = '/usr/share/common-licenses'
+const cannot = missing ?? (existsSync(join(licences, 'GPL-3')) ? undefined : `there is no ${licences}`)
+
+test.skipIf(cannot !== undefined)(
+  `what is swapped for links while it is searched in bubblewrap shows nothing of the system (${cannot ?? 'all is here'})`,
+  async () => {
+    const { root } = workspace({ 'dir/secret.txt': 'inside', 'dir/sub/a.txt': 'inside', file: 'inside' })
+    const sandbox = await walled(root)
+    expect(sandbox.search).toBeDefined()
+    const child = flipping(root, licences, 'GPL-3')
+    const counts = { found: 0, refused: 0, leaks: 0 }
+    const search = async (path: string): Promise<void> => {
+      const query = { pattern: 'inside|GNU GENERAL PUBLIC', ignoreCase: false, path, hidden: true, context: 0 }
+      for await (const match of sandbox.search?.(query) ?? []) {
+        if (match.text.includes('GNU')) counts.leaks++
+        else counts.found++
+      }
+    }
+    while (!child.isOver()) {
+      const searches = ['dir', 'file', '.'].map((path) => search(path).catch(() => counts.refused++))
+      await Promise.all(searches)
+    }
+    const flips = await child.flips()
+    console.log(JSON.stringify({ flips, ...counts }))
+    expect(flips).toBeGreaterThan(100)
+    expect(counts.found).toBeGreaterThan(10)
+    expect(counts.leaks).toBe(0)
+  },
+)

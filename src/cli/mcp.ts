@@ -15,7 +15,7 @@ const { 'fail-on-error': _, ...ownOptions } = passageOptions
 export const mcp: Command = {
   name: 'mcp',
   help: `\
-Usage: toolwright mcp [<module>] [--workspace DIR] [options]
+Usage: toolwright mcp [<module>] [--workspace DIR] [--task MODULE] [options]
 
 Serves the tools that models may call over the Model Context Protocol: on stdin and
 stdout, to the client that started this process, or with --http to any client on this
@@ -29,6 +29,9 @@ machine. A call that needs approval asks the client's user.
   --sandbox NAME    how commands run: local (default; the client's user approves each) or
                     bubblewrap (isolated, without network)
   --user UID:GID    who runs the commands in bubblewrap, if this process is root
+  --task MODULE     serve task_run too: the module's default export is a function that
+                    does the task, such as an agent of yours. With --workspace all
+                    twelve built-in tools are served then
 ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
   takes: [0, 1],
@@ -38,7 +41,7 @@ ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
     const port = portOf(options)
     const workspace = await openWorkspace(options, host)
     if (path === undefined && workspace === undefined) {
-      throw new UsageError('A module or --workspace is missing: there is nothing to serve.')
+      throw new UsageError('A module, --workspace or --task is missing: there is nothing to serve.')
     }
     const tools = path === undefined ? new ToolRegistry() : await loadTools(path, host)
     const executor = openPassage(tools, options, host, false, workspace)

@@ -16,7 +16,7 @@ const definitionKey = Symbol.for('toolwright.definition')
  * @throws {UsageError} if the module cannot be loaded, has no tools, or has two tools with one name.
  */
 export async function loadTools(path: string, host: Host): Promise<ToolRegistry> {
-  const exported = await load(path)
+  const exported = await load(path, 'tools')
   const tools = new Set<ToolDefinition>()
   for (const value of Object.values(exported)) gather(value, tools)
   // The default export of a CommonJS module is an object of its exports.
@@ -32,10 +32,26 @@ export async function loadTools(path: string, host: Host): Promise<ToolRegistry>
   return registry
 }
 
-async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
+/**
+ * Loads a module and returns the function that is its default export.
+ *
+ * @param path As the user typed it, relative to the working directory.
+ * @throws {UsageError} if the module cannot be loaded, or its default export is no function.
+ */
+export async function loadFunction(path: string): Promise<(...args: never) => unknown> {
+  const exported = await load(path, 'a function')
+  const { default: loaded } = exported
+  if (typeof loaded === 'function') return loaded as (...args: never) => unknown
+  throw new UsageError(
+    `${path} exports no function as its default, but ${inWords(exported)}.`,
+    'E_INVALID_CONFIGURATION',
+  )
+}
+
+async function load(path: string, what: string): Promise<Readonly<Record<string, unknown>>> {
   const file = resolve(path)
   if (!existsSync(file)) {
-    throw new UsageError(`There is no file ${path}. Give the path of a module that exports tools.`)
+    throw new UsageError(`There is no file ${path}. Give the path of a module that exports ${what}.`)
   }
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>

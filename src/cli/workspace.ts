@@ -2,28 +2,31 @@ import type { ParseArgsOptionsConfig } from 'node:util'
 import { bubblewrap } from '../builtins/bubblewrap.ts'
 import { localSandbox } from '../builtins/local.ts'
 import type { Sandbox } from '../builtins/sandbox.ts'
-import { shellTools, todoTools, workspaceTools } from '../builtins/tools.ts'
+import { shellTools, taskTool, todoTools, workspaceTools, type RunTask } from '../builtins/tools.ts'
 import type { Extension } from '../index.ts'
 import { UsageError, type Given } from './arguments.ts'
 import { note, type Host } from './host.ts'
+import { loadFunction } from './module.ts'
 
 /** The options that bring the built-in tools. */
 export const workspaceOptions: ParseArgsOptionsConfig = {
   workspace: { type: 'string' },
   sandbox: { type: 'string' },
   user: { type: 'string' },
+  task: { type: 'string' },
 }
 
-/** Returns the built-in tools for the directory of `--workspace`, or `undefined` without it. */
+/** Returns the built-in tools for `--workspace` and `--task`, or `undefined` without both. */
 export async function openWorkspace(options: Given, host: Host): Promise<readonly Extension[] | undefined> {
   const root = options.text('workspace')
-  if (root === undefined) {
-    const alone = ['sandbox', 'user'].find((name) => options.text(name) !== undefined)
-    if (alone !== undefined) throw new UsageError(`--${alone} needs --workspace.`)
-    return undefined
-  }
+  const alone = ['sandbox', 'user'].find((name) => options.text(name) !== undefined)
+  if (root === undefined && alone !== undefined) throw new UsageError(`--${alone} needs --workspace.`)
+  const path = options.text('task')
+  if (root === undefined && path === undefined) return undefined
+  const tasks = path === undefined ? [] : [taskTool({ run: (await loadFunction(path)) as RunTask })]
+  if (root === undefined) return tasks
   const sandbox = await sandboxOf(root, options, host)
-  return [workspaceTools(sandbox), shellTools(sandbox), todoTools(), { close: () => sandbox.close() }]
+  return [workspaceTools(sandbox), shellTools(sandbox), todoTools(), ...tasks, { close: () => sandbox.close() }]
 }
 
 function sandboxOf(root: string, options: Given, host: Host): Promise<Sandbox> {

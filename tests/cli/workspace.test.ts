@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { missing, user } from '../servers/bubblewrap.ts'
 import { workspace } from '../builtins/_workspace.ts'
-import { program } from './_command.ts'
+import { file, moduleOf, program } from './_command.ts'
 import { spawnSync } from 'node:child_process'
 
 async function connected(...options: readonly string[]): Promise<Client> {
@@ -40,6 +40,18 @@ test('mcp --workspace serves the tools for files, commands and lists of a direct
   expect(await client.callTool({ name: 'bash_run', arguments: { command: 'true' } })).toMatchObject({ isError: true })
 })
 
+test('mcp --task serves the twelfth, which calls the function of a module', async () => {
+  const client = await connected('--workspace', workspace().root, '--task', moduleOf('task.ts'))
+  const { tools } = await client.listTools()
+  expect(tools).toHaveLength(12)
+  expect(tools.at(-1)?.name).toBe('task_run')
+  expect(await client.callTool({ name: 'task_run', arguments: { task: 'Count', context: 'Slowly' } })).toMatchObject({
+    content: [{ text: 'Count, knowing: Slowly' }],
+  })
+  const alone = await connected('--task', moduleOf('task.ts'))
+  expect((await alone.listTools()).tools.map(({ name }) => name)).toEqual(['task_run'])
+})
+
 describe.skipIf(missing !== undefined)('with bubblewrap', () => {
   test('commands run without a question, in the sandbox', async () => {
     const { root } = workspace({ 'a.txt': 'found\n' })
@@ -51,11 +63,13 @@ describe.skipIf(missing !== undefined)('with bubblewrap', () => {
 })
 
 test.each([
-  [[], 'A module or --workspace is missing'],
+  [[], 'A module, --workspace or --task is missing'],
   [['--sandbox', 'local'], '--sandbox needs --workspace'],
   [['--workspace', '.', '--sandbox', 'docker'], 'takes local or bubblewrap'],
   [['--workspace', '.', '--user', 'me'], 'takes numbers'],
   [['--workspace', '/nowhere/at/all'], 'no directory'],
+  [['--task', '/nowhere/at/all.ts'], 'a module that exports a function'],
+  [['--task', file('no-task.mjs', 'export const run = 1')], 'exports no function as its default, but run (number)'],
 ])('mcp %j is refused', (words, said) => {
   const [command = '', ...args] = [...program, 'mcp', ...words]
   const { status, stderr } = spawnSync(command, args, { encoding: 'utf8', input: '' })

@@ -90,7 +90,7 @@ test.skipIf(cannot !== undefined)(
     const flips = await child.flips()
     console.log(JSON.stringify({ flips, ...counts }))
     expect(flips).toBeGreaterThan(100)
-    expect(counts.found).toBeGreaterThan(10)
+    expect(counts.found).toBeGreaterThan(0)
     expect(counts.leaks).toBe(0)
   },
 )

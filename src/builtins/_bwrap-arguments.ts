@@ -1,5 +1,6 @@
-import { lstatSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { asAnything } from './_root.ts'
 
 /** How much a command may use. */
 export interface BubblewrapLimits {
@@ -34,8 +35,8 @@ const ofEtc = 'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nss
 const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
 
 /** Returns the arguments of bwrap up to the program that it runs. */
-export function bwrapArguments(walls: Walls, directory: string): string[] {
-  const { root, network, readable, writable, protect, ripgrep } = walls
+export function bwrapArguments(walls: Walls, directory: string, held: readonly Held[] = []): string[] {
+  const { root, network, readable, writable, ripgrep } = walls
   const etc = [...ofEtc, ...(network ? ofEtcWithNetwork : [])].map((name) => `/etc/${name}`)
   return [
     ...namespaces(network),
@@ -55,7 +56,7 @@ export function bwrapArguments(walls: Walls, directory: string): string[] {
     '--bind',
     root,
     root,
-    ...protect.flatMap((name) => protectedIn(root, name)),
+    ...held.flatMap(({ path }) => ['--ro-bind', path, path]),
     '--remount-ro',
     '/',
     '--chdir',
@@ -138,15 +139,26 @@ function topLevel(name: string): string[] {
   }
 }
 
-/** A link is not bound: bwrap would follow it out of the root. */
-function protectedIn(root: string, name: string): string[] {
-  try {
+/** What lies directly below the root and is not written, and the descriptor that holds it. */
+export interface Held {
+  readonly path: string
+  readonly descriptor: number
+}
+
+/** Holds the files and directories with protected names. A link is not among them: bwrap would follow it out of the root. */
+export function holdProtected({ root, protect }: Pick<Walls, 'root' | 'protect'>): Held[] {
+  return protect.flatMap((name) => {
     const path = join(root, name)
-    const stats = lstatSync(path)
-    return stats.isDirectory() || stats.isFile() ? ['--ro-bind', path, path] : []
-  } catch {
+    try {
+      const descriptor = openSync(path, asAnything)
+      const stats = fstatSync(descriptor)
+      if (stats.isDirectory() || stats.isFile()) return [{ path, descriptor }]
+      closeSync(descriptor)
+    } catch {
+      // there is none
+    }
     return []
-  }
+  })
 }
 
 /** Returns a shell's command that sets limits for what follows. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { giveBack, takeGuard, type Guard } from './_guard.ts'
 import { Ring, visible, wholeLength } from './_output.ts'
-import { requireCommand, start, type Program, type Running } from './_shell.ts'
+import { letGo, requireCommand, start, type Program, type Running } from './_shell.ts'
 import { refusal } from './_words.ts'
 import type { ExecOptions, ExecResult, Job, JobLogs } from './sandbox.ts'
 
@@ -66,7 +66,10 @@ export class Commands {
   }
 
   #begin(program: Program, options: ExecOptions): Running {
-    if (this.#isClosed) throw refusal('The sandbox is closed.')
+    if (this.#isClosed) {
+      letGo(program)
+      throw refusal('The sandbox is closed.')
+    }
     const running = start(program, (this.#guard ??= takeGuard()), options)
     this.#running.add(running)
     const forget = (): void => void this.#running.delete(running)

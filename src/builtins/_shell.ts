@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Guard } from './_guard.ts'
@@ -25,6 +26,8 @@ export interface Program {
   readonly go: string
   /** Written to descriptor 4. */
   readonly filter?: Uint8Array
+  /** Descriptors of this process for those from 5 on. They are closed here once the program runs, or is not to run. */
+  readonly held?: readonly number[]
   /** Whether its child takes all others with it when it ends, and so has nothing to do before. */
   readonly hasInit?: boolean
 }
@@ -54,11 +57,24 @@ export function shellFor(command: string): [program: string, ...args: string[]] 
  * Returns the arguments that run a command below a shell which is the first process of a sandbox.
  *
  * @param limits A shell's command that has to succeed before.
+ * @param paths Each must be what the descriptor is that stands for it, from 5 on: what was swapped meanwhile is not shown.
  */
-export function firstShellFor(command: string, limits: string): [program: string, ...args: string[]] {
-  // The shell itself says nothing of how the command ended.
-  const script = `${closeInherited}; exec 3>&2 2> /dev/null; (exec 2>&3 3>&-; ${limits} && exec /bin/bash -c "$1"); exit`
-  return ['/bin/bash', '-c', script, 'bash', command]
+export function firstShellFor(
+  command: string,
+  limits: string,
+  paths: readonly string[] = [],
+): [program: string, ...args: string[]] {
+  const script = [
+    'n=5; for path in "${@:2}"; do',
+    '  [ "$path" -ef "/proc/self/fd/$n" ] || { echo "$path was swapped while the sandbox was set up." >&2; exit 1; }',
+    '  n=$((n + 1))',
+    'done',
+    closeInherited,
+    'exec 3>&2 2> /dev/null', // the shell itself says nothing of how the command ended
+    `(exec 2>&3 3>&-; ${limits} && exec /bin/bash -c "$1")`,
+    'exit',
+  ]
+  return ['/bin/bash', '-c', script.join('\n'), 'bash', command, ...paths]
 }
 
 // Names such as LC_SECRET are no locale: remote shells let them through, and people put anything into them.
@@ -93,15 +109,7 @@ export interface Running {
  * @param guard Ends the group if this process has ended.
  */
 export function start(program: Program, guard: Guard, { timeout = 120_000, signal, onOutput }: ExecOptions): Running {
-  signal?.throwIfAborted()
-  const [file, ...args] = program.argv
-  const child = spawn(file, args, {
-    cwd: program.cwd,
-    env: program.env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', program.filter === undefined ? 'ignore' : 'pipe'],
-    ...program.user,
-  })
+  const child = spawned(program, signal)
   const group = new Group(child, program.hasInit)
   const [input, filter] = child.stdio.slice(3) as [Writable, Writable | null]
   for (const each of [input, filter]) each?.on('error', () => {}) // the program ended before it read
@@ -144,6 +152,28 @@ export function start(program: Program, guard: Guard, { timeout = 120_000, signa
   const done = end()
   done.catch(() => {})
   return { stop: () => group.stop(), done }
+}
+
+function spawned(program: Program, signal: AbortSignal | undefined): ChildProcess {
+  const [file, ...args] = program.argv
+  const { cwd, env, user, filter, held = [] } = program
+  try {
+    signal?.throwIfAborted()
+    return spawn(file, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', filter === undefined ? 'ignore' : 'pipe', ...held],
+      ...user,
+    })
+  } finally {
+    letGo(program)
+  }
+}
+
+/** Closes what a program holds of this process. */
+export function letGo({ held = [] }: Program): void {
+  for (const descriptor of held) closeSync(descriptor)
 }
 
 /** The process group of a child. */

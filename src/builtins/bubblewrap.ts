@@ -9,6 +9,7 @@ import { InvalidConfigurationError } from '../index.ts'
 import {
   bwrapArguments,
   firstArgument,
+  holdProtected,
   librariesIn,
   listLibraries,
   ripgrepInside,
@@ -115,12 +116,14 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     }
   }
 
-  const commands = new Commands(async (command, exec) =>
-    programOf(
-      [...bwrapArguments(walls, await directoryOf(root, exec.cwd)), ...firstShellFor(command, ulimits(limits))],
-      exec.env,
-    ),
-  )
+  const commands = new Commands(async (command, exec) => {
+    const directory = await directoryOf(root, exec.cwd)
+    const empty = programOf([], exec.env) // throws on a wrong name, before anything is held
+    const held = holdProtected(walls)
+    const paths = held.map(({ path }) => path)
+    const args = [...bwrapArguments(walls, directory, held), ...firstShellFor(command, ulimits(limits), paths)]
+    return { ...empty, argv: [empty.argv[0], ...args], held: held.map(({ descriptor }) => descriptor) }
+  })
   let libraries: readonly string[] = []
   try {
     const tried = listLibraries(options.ripgrep === undefined ? ripgrep : ripgrepInside)

@@ -94,3 +94,23 @@ test.skipIf(cannot !== undefined)(
     expect(counts.leaks).toBe(0)
   },
 )
+
+test.skipIf(missing !== undefined)(
+  `a protected name that is swapped for a link while a sandbox is set up does not bring the host in (${missing ?? 'all is here'})`,
+  async () => {
+    const { root, outside } = workspace({ 'dir/secret.txt': 'inside', file: 'inside' })
+    const sandbox = await walled(root, { protect: ['dir', 'file'] })
+    const child = flipping(root, outside)
+    const counts = { found: 0, leaks: 0 }
+    while (!child.isOver()) {
+      const command = 'cat dir/secret.txt file'
+      for (const { stdout } of await Promise.all([1, 2, 3].map(() => sandbox.exec(command)))) {
+        if (stdout.text.includes(canary)) counts.leaks++
+        if (stdout.text.includes('inside')) counts.found++
+      }
+    }
+    console.log(JSON.stringify({ flips: await child.flips(), ...counts }))
+    expect(counts.leaks).toBe(0)
+    expect((await sandbox.exec('echo hello')).stdout.text).toBe('hello\n')
+  },
+)

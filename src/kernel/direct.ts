@@ -5,6 +5,7 @@ import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { DirectContext } from './tool/tool.ts'
 import { assemble } from './assemble.ts'
+import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
 import { ArtifactError } from './errors.ts'
 import type { ToolExecutor } from './executor-types.ts'
@@ -28,7 +29,7 @@ export async function callDirectly(
   watcher?: Observer,
 ): Promise<unknown> {
   const kernel = bareKernel()
-  const { signal, values = {}, session = 'direct', invocationId = crypto.randomUUID() } = context
+  const { signal, values = {}, session = 'direct', invocationId = `${kernel.owner()}-${callCount++}` } = context
   const call = { name: tool.name, args: args === undefined ? {} : args }
   const deadline = new Deadline(tool.timeout ?? 0, signal)
   const received = receive(
@@ -40,7 +41,10 @@ export async function callDirectly(
     const identified = stamp(stamp(received, 'tool', tool), 'identity', new HostIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
-    const { output } = await check(await runHandler(confirmed, validated.input, kernel), kernel)
+    let ran = runHandler(confirmed, validated.input, kernel)
+    if (isThenable(ran)) ran = await ran
+    const checked = check(ran, kernel)
+    const { output } = isThenable(checked) ? await checked : checked
     if (typeof output !== 'object' || output === null) return output
     return isMarkedJson(output) ? markedValue(output) : (markedBlocks(output) ?? output)
   } finally {
@@ -82,13 +86,14 @@ export function executorOf(tool: ToolLike): ToolExecutor {
 }
 
 let bare: Kernel | undefined
+let callCount = 0
 
 /** The kernel of direct calls: it has no extensions, and no policy decides about a call. */
 function bareKernel(): Kernel {
   if (bare !== undefined) return bare
-  const { kernel } = assemble({ inlineLimit: Infinity }, () => 'direct')
-  bare = { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } }
-  return bare
+  const owner = crypto.randomUUID()
+  const { kernel } = assemble({ inlineLimit: Infinity }, () => owner)
+  return (bare = { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } })
 }
 
 async function refuseToKeep(): Promise<never> {

@@ -7,7 +7,7 @@ import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
 import type { ToolEvent, ToolEventName } from './call/events.ts'
-import { type InFlight, Slots } from './call/in-flight.ts'
+import { Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failure } from './outcome/result.ts'
 import { receive, type Received } from './call/parcel.ts'
@@ -35,7 +35,6 @@ class Executor implements ToolExecutor {
   readonly #registry: ToolRegistry
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
-  readonly #inFlight: InFlight
   readonly #alarms = new Alarms()
   /** The kernel of weighed calls; made on first use. */
   #quiet: Kernel | undefined
@@ -50,7 +49,6 @@ class Executor implements ToolExecutor {
     const { kernel, registry } = assemble(options, () => this.#owner)
     this.#kernel = kernel
     this.#registry = registry
-    this.#inFlight = kernel.inFlight
     this.#extensions = options.use ?? []
     this.#concurrency = amount(options, 'concurrency', 3, 1)
   }
@@ -145,7 +143,7 @@ class Executor implements ToolExecutor {
   }
 
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
-    const snapshot = await this.#kernel.recorder?.snapshot(invocationId, this.#inFlight.get(invocationId))
+    const snapshot = await this.#kernel.recorder?.snapshot(invocationId, this.#kernel.inFlight.get(invocationId))
     if (snapshot === undefined) throw new JournalError(`Tool record not found: ${invocationId}`)
     return snapshot
   }
@@ -188,7 +186,7 @@ class Executor implements ToolExecutor {
     const words = 'The executor was closed.'
     const end = (): void => this.#closed.abort(new ToolCancelledError(words))
     const timer = setTimeout(end, timerLength(drain))
-    await this.#inFlight.drain(drain, words).finally(() => clearTimeout(timer))
+    await this.#kernel.inFlight.drain(drain, words).finally(() => clearTimeout(timer))
     end()
     this.#kernel.recorder?.close()
     await closeExtensions(this.#extensions)
@@ -214,13 +212,13 @@ class Executor implements ToolExecutor {
     signal: AbortSignal | undefined,
   ): Promise<ToolResult | None> {
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
-    const arrived = this.#inFlight.expect(invocationOf(token))
+    const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
       const resumed = await redeem()
       if (resumed === undefined) return resumed
       const { call, invocationId, session, principal, caller, values } = resumed
       // The pause may still be being emitted, and a repeated call may have just asked for what its id has.
-      while (this.#inFlight.get(invocationId) !== undefined) await this.#inFlight.left(invocationId)
+      while (this.#kernel.inFlight.get(invocationId) !== undefined) await this.#kernel.inFlight.left(invocationId)
       return this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()
@@ -258,9 +256,9 @@ class Executor implements ToolExecutor {
     const kernel = this.#kernel
     const { invocationId: named } = options
     const received = this.#receive(call, options, walk, kernel)
-    const isDuplicate = named !== undefined && this.#inFlight.get(named) !== undefined
+    const isDuplicate = named !== undefined && kernel.inFlight.get(named) !== undefined
     if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(received)))
-    this.#inFlight.enter(received, named !== undefined)
+    kernel.inFlight.enter(received, named !== undefined)
     const { recorder } = kernel
     const mayBeKnown = named !== undefined && walk.resumed === undefined && this.#closing === undefined
     const result =

@@ -33,7 +33,7 @@ describe('the heap', () => {
 
 describe('a call', () => {
   const makings: Record<keyof typeof kilobytes, Record<string, number>> = {
-    direct: { randomUUID: 1 },
+    direct: {},
     bare: {},
     'bare, compiled': {},
     // The timer that releases a caller is set a turn later, for what is not done by then.

@@ -151,7 +151,7 @@ export class Deadline {
   end(): void {
     this.#ended = true
     this.#isRunning = false
-    clearTimeout(this.#timer)
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#onAbort !== undefined) this.#callerSignal?.removeEventListener('abort', this.#onAbort)
     this.#onAbort = undefined

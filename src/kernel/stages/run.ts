@@ -19,9 +19,12 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const slot = slots?.enter()
   const gate = isAsking && confirmed.tool.traits.concurrent ? undefined : kernel.gates.enter(confirmed)
   const isFree = slot === undefined && gate === undefined
+  // Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried.
   const end = (isError: boolean): void => {
+    const { startedAt } = confirmed
     try {
-      emitEnd(confirmed, kernel, isError)
+      if (startedAt === undefined) return
+      emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
     } finally {
       slots?.leave(slot)
     }
@@ -70,11 +73,4 @@ function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
     return wrap(confirmed, input, kernel)
   }
   return isThenable(written) ? deadline.within(written).then(go) : go()
-}
-
-/** Emits exactly one `tool:end` for each `tool:start`, however often the handler was retried. */
-function emitEnd(confirmed: Confirmed, kernel: Kernel, isError: boolean): void {
-  const { startedAt } = confirmed
-  if (startedAt === undefined) return
-  emit(confirmed, kernel, 'tool:end', { isError, durationMs: performance.now() - startedAt })
 }

@@ -76,6 +76,8 @@ async function loadDirect(): Promise<Direct> {
   return (direct ??= await loadPart(import('../direct.ts')))
 }
 
+const loadAndCall: Direct['callDirectly'] = async (...call) => (await loadDirect()).callDirectly(...call)
+
 /** A tool: its definition, and a function that runs it. */
 // oxlint-disable-next-line eslint/no-unused-vars -- an interface that merges with a class has the same parameters
 export interface Tool<Input, Result, Progress, Artifact extends SpooledArtifact> extends ToolDefinition {
@@ -174,9 +176,8 @@ export class Tool<
    * `E_TOOL_CANCELLED`, `E_TOOL_NO_HANDLER`.
    */
   invoke(args: Input, context?: DirectContext): Promise<Result> {
-    const run = (loaded: Direct): Promise<Result> =>
-      loaded.callDirectly(this[definitionKey], args, context) as Promise<Result>
-    return direct === undefined ? loadDirect().then(run) : run(direct)
+    const call = direct === undefined ? loadAndCall : direct.callDirectly
+    return call(this[definitionKey], args, context) as Promise<Result>
   }
 
   /** Runs the tool for the host itself, yields its progress, and returns its result. */

@@ -11,6 +11,7 @@ export type ForeignToolOptions = Partial<
     | 'hooks'
     | 'inlineLimit'
     | 'intent'
+    | 'jsonSchema'
     | 'metadata'
     | 'middleware'
     | 'name'

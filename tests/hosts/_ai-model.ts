@@ -1,4 +1,5 @@
 import { MockLanguageModelV4 } from 'ai/test'
+import type { Call, Seen } from './_kit.ts'
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -65,4 +66,33 @@ export function toldOf(prompt: unknown, id: string): Output | undefined {
 export function wordsOf(output: Output | undefined): string | undefined {
   if (output === undefined) return undefined
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value ?? output)
+}
+
+/** The parts of `generateText`'s result that both versions have. */
+interface Generated {
+  readonly content: readonly { readonly type: string; readonly approvalId?: string }[]
+  readonly response: { readonly messages: readonly object[] }
+}
+
+/** Lets a model make a call, and sends the person's answer in a second request. */
+export async function conversation(
+  { id }: Call,
+  answer: 'allow' | 'deny' | undefined,
+  sdk: {
+    readonly generate: (messages: never) => Promise<Generated>
+    readonly hear: (messages: readonly unknown[]) => Promise<unknown>
+    readonly model: { readonly doGenerateCalls: readonly { readonly prompt: unknown }[] }
+  },
+): Promise<Seen> {
+  const messages: object[] = [{ role: 'user', content: 'go' }]
+  const { content, response } = await sdk.generate(messages as never)
+  const asked = content.find(({ type }) => type === 'tool-approval-request')
+  if (asked !== undefined && answer !== undefined) {
+    const { approvalId } = asked
+    const part = { type: 'tool-approval-response', approvalId, approved: answer === 'allow', reason: 'says the test' }
+    messages.push(...response.messages, { role: 'tool', content: [part] })
+    await sdk.hear(messages)
+    await sdk.generate(messages as never)
+  }
+  return { words: wordsOf(toldOf(sdk.model.doGenerateCalls.at(-1)?.prompt, id)), isAsked: asked !== undefined }
 }

@@ -2,10 +2,11 @@ import { createExecutor, type ToolEventOf } from 'toolwright'
 import { fromAiSdk } from 'toolwright/hosts/ai-sdk'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { z as z3 } from 'zod/v3'
 import { framework } from './_framework.ts'
 import { missing } from './_installed.ts'
 
-const { dynamicTool, jsonSchema, tool } = await framework(() => import('ai'))
+const { dynamicTool, jsonSchema, tool, zodSchema } = await framework(() => import('ai'))
 
 describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
   const seen: unknown[] = []
@@ -148,6 +149,25 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
     const strict = createExecutor({ tools })
     expect((await strict.execute({ name: 'pay', args: { cents: 5 } })).status).toBe('pending')
     expect(tools.find(({ name }) => name === 'pay')?.traits).toMatchObject({ destructive: true })
+  })
+
+  test('with Zod 3 need a JSON Schema, from the SDK or from the host, and the error names the tool', async () => {
+    const old = z3.object({ n: z3.number() })
+    const make = (inputSchema: never) =>
+      tool({ description: 'Old', inputSchema, execute: ({ n }: { n: number }) => n + 1 })
+    const bare = await fromAiSdk({ old: make(old as never) })
+    expect(() => createExecutor({ tools: bare })).toThrow(
+      expect.objectContaining({ code: 'E_SCHEMA_CONVERSION', message: expect.stringContaining('"old"') as string }),
+    )
+    const own = { type: 'object', properties: { n: { type: 'number' } } } as const
+    const described = await fromAiSdk({ old: make(old as never) }, { tools: { old: { jsonSchema: own } } })
+    const wrapped = await fromAiSdk({ old: make(zodSchema(old) as never) })
+    for (const tools of [described, wrapped]) {
+      const executor = createExecutor({ tools })
+      expect(executor.list()[0]?.describe().inputSchema).toMatchObject({ properties: { n: { type: 'number' } } })
+      expect((await executor.execute({ name: 'old', args: { n: 1 } })).content).toEqual([{ type: 'text', text: '2' }])
+      expect((await executor.execute({ name: 'old', args: { n: 'x' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+    }
   })
 
   test('without a function are answered by a client', async () => {

@@ -66,6 +66,25 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     expect(its.runs()).toEqual([])
   })
 
+  test.each([
+    ['{"cents":', 'An error occurred while parsing tool arguments'],
+    ['', 'An error occurred while parsing tool arguments'],
+    ['[1]', 'The args of pay are not valid: must be object, got array'],
+    ['7', 'The args of pay are not valid: must be object, got number 7'],
+  ])('is asked by the SDK about a call with the text %j, which then runs nothing', async (words, told) => {
+    const its = kit()
+    const { agent, hear } = agentOf(its.executor, modelOf([{ id: 'c1', name: 'pay', text: words }]))
+    const { interruptions, state } = await new Runner().run(agent, 'go')
+    expect(interruptions.map(({ name }) => name)).toEqual(['pay'])
+    for (const asked of interruptions) state.approve(asked)
+    expect(await hear(state)).toEqual([])
+    const model = modelOf()
+    const resumed = await RunState.fromString(agentOf(its.executor, model).agent, state.toString())
+    await new Runner().run(agentOf(its.executor, model).agent, resumed)
+    expect(toldOf(model, 'c1')).toContain(told)
+    expect([its.runs(), await its.executor.waiting()]).toEqual([[], []])
+  })
+
   test('refuses a state whose args were changed after they were shown', async () => {
     const its = kit()
     const { agent } = agentOf(its.executor, modelOf([large]))
@@ -128,5 +147,22 @@ describe.skipIf(missing !== undefined)('tools of OpenAI Agents', () => {
     expect((await call(5)).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await call('Nowhere')).error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR' })
     expect((await call('Atlantis')).status).toBe('pending')
+  })
+
+  test('are cancelled by the signal that they know', async () => {
+    const waits = agentsTool({
+      name: 'waits',
+      description: 'Waits',
+      parameters: z.object({}),
+      errorFunction: null,
+      execute: (_input, _context, details) =>
+        new Promise<string>((_resolve, reject) => {
+          details?.signal?.addEventListener('abort', () => reject(new Error('left')))
+          setImmediate(() => leaving.abort())
+        }),
+    })
+    const leaving = new AbortController()
+    const executor = createExecutor({ tools: fromOpenaiAgents([waits], { RunContext }) })
+    expect((await executor.execute({ name: 'waits' }, { signal: leaving.signal })).status).toBe('cancelled')
   })
 })

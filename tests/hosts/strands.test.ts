@@ -1,6 +1,6 @@
 // Strands, the package itself, with a model that says what it was told to say.
 import type { JSONValue } from '@strands-agents/sdk'
-import { createExecutor } from 'toolwright'
+import { createExecutor, tool } from 'toolwright'
 import { fromStrands } from 'toolwright/hosts/strands'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -27,6 +27,19 @@ describe.skipIf(missing !== undefined)('strandsTools', () => {
     await agent.invoke('go', { invocationState: { user: 'ada' } })
     expect(resultIn(agent, 'c5')).toMatchObject({ status: 'success', content: [{ json: { paid: 5, by: 'ada' } }] })
     expect(await executor.snapshot('run-1/c5')).toMatchObject({ status: 'ok', toolCallId: 'c5' })
+  })
+
+  test('give handlers the same invocation state as the agent has, so that both see what either writes', async () => {
+    const seen: unknown[] = []
+    const note = tool('note', (_: object, { invocationState }) => {
+      seen.push(invocationState)
+      Object.assign(invocationState, { noted: true })
+    })
+    const executor = createExecutor({ tools: [note] })
+    const invocationState = { user: 'ada' }
+    await agentOf(executor, new FakeModel([[{ id: 'c1', name: 'note', args: {} }]])).invoke('go', { invocationState })
+    expect(seen[0]).toMatchObject({ user: 'ada' })
+    expect(invocationState).toEqual({ user: 'ada', noted: true })
   })
 
   test('stream their progress, and answer with blocks of text, JSON and pictures', async () => {

@@ -131,4 +131,17 @@ describe.skipIf(missing !== undefined)('fromTanstack', () => {
     expect((await run('choose')).status).toBe('pending')
     expect((await executor.waiting()).map(({ reason }) => reason).toSorted()).toEqual(['approval', 'client'])
   })
+
+  test('is cancelled by the signal that it knows', async () => {
+    const leaving = new AbortController()
+    const waits = toolDefinition({ name: 'waits', description: 'Waits', inputSchema: z.object({}) }).server(
+      (_input, context) =>
+        new Promise<never>((_resolve, reject) => {
+          context?.abortSignal?.addEventListener('abort', () => reject(new Error('left')))
+          setImmediate(() => leaving.abort())
+        }),
+    )
+    const executor = createExecutor({ tools: fromTanstack([waits] as never) })
+    expect((await executor.execute({ name: 'waits' }, { signal: leaving.signal })).status).toBe('cancelled')
+  })
 })

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadableStream } from 'node:stream/web'
 
@@ -20,6 +22,11 @@ export interface ListenOptions {
   readonly port?: number
   /** The address to listen on. Default: `127.0.0.1`. */
   readonly hostname?: string
+  /**
+   * A folder with a built page. Its files are served beside the handler, `index.html` as `/`; all other requests go to the
+   * handler. Files that come later, links, and names that begin with a dot are not served. Default: none.
+   */
+  readonly files?: string
   /** Receives the errors of the handler and of the server. Default: `console.error`. */
   readonly report?: (error: unknown) => void
 }
@@ -32,9 +39,9 @@ export interface Listening {
 }
 
 /**
- * Serves a fetch handler.
+ * Serves a fetch handler, and the files of a page beside it: `listen(clients.fetch, { files: 'dist' })`.
  *
- * @throws What `node:http` throws, such as `EADDRINUSE`.
+ * @throws What `node:http` throws, such as `EADDRINUSE`, and `ENOENT` if there is no folder `files`.
  * @example
  * ```ts
  * import { listen } from 'toolwright/client/node'
@@ -46,8 +53,9 @@ export interface Listening {
  */
 export async function listen(fetch: FetchHandler, options: ListenOptions = {}): Promise<Listening> {
   // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  const { port = 0, hostname = '127.0.0.1', report = (error: unknown) => console.error(error) } = options
-  const server = createServer(nodeListener(fetch, { report }))
+  const { port = 0, hostname = '127.0.0.1', files, report = (error: unknown) => console.error(error) } = options
+  const handler = files === undefined ? fetch : besideFiles(await filesIn(files), fetch)
+  const server = createServer(nodeListener(handler, { report }))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, hostname, resolve))
   server.removeAllListeners('error').on('error', report) // without file descriptors left, there is one for each client
   const { address, port: given, family } = server.address() as AddressInfo
@@ -58,6 +66,56 @@ export async function listen(fetch: FetchHandler, options: ListenOptions = {}): 
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+}
+
+/** Returns the files below a folder by the paths under which they are served. No request can name another file. */
+async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>()
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    const path = `/${relative(folder, file).replaceAll(sep, '/')}`
+    if (entry.isFile() && !path.includes('/.')) files.set(path.replace(/\/index\.html$/, '/'), file)
+  }
+  return files
+}
+
+/** Returns a handler that answers with files, and asks another for all else. */
+function besideFiles(files: ReadonlyMap<string, string>, fetch: FetchHandler): FetchHandler {
+  return async (request, from) => {
+    const file = request.method === 'GET' || request.method === 'HEAD' ? files.get(pathOf(request)) : undefined
+    if (file === undefined) return fetch(request, from)
+    const headers = {
+      'content-type': mediaTypes[extname(file).toLowerCase()] ?? 'application/octet-stream',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache',
+    }
+    return new Response(await readFile(file), { headers })
+  }
+}
+
+function pathOf({ url }: Request): string {
+  try {
+    return decodeURIComponent(new URL(url).pathname)
+  } catch {
+    return '' // it is not well-formed, so no file has it
   }
 }
 

@@ -1,8 +1,12 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createExecutor, tool } from 'toolwright'
 import { httpClients, type HttpClients } from 'toolwright/client/http'
 import { listen, nodeListener } from 'toolwright/client/node'
+import { pageTools } from 'toolwright/client/page-tools'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { missing } from './_installed.ts'
 import { read, send, visitorOf } from './_counter.ts'
@@ -60,7 +64,6 @@ describe.each(Object.keys(mounts))('the counter in %s', (name) => {
         handler: () => 'deployed',
       })
       const executor = createExecutor({ tools: [deploy] })
-      // As Next.js mounts it: export const GET = clients.fetch.
       const { fetch: GET, close } = httpClients({
         executor,
         authorize: visitorOf,
@@ -88,7 +91,93 @@ describe.each(Object.keys(mounts))('the counter in %s', (name) => {
   )
 })
 
+describe('the counter in a route file of Next.js', () => {
+  // Next.js calls the export of the method with a Request, whose address is the public one, and a promise of the params.
+  test('streams, takes a decision, and refuses what it has no route for, by Request and Response alone', async () => {
+    const deploy = tool({
+      name: 'deploy',
+      description: 'Deploys',
+      requiresConfirmation: true,
+      handler: () => 'deployed',
+    })
+    const pages = pageTools()
+    const executor = createExecutor({ tools: [deploy], use: [pages] })
+    const clients = httpClients({ executor, authorize: visitorOf, base: '/api/tools', pageTools: pages })
+    onTestFinished(() => clients.close())
+    const { fetch: GET, fetch: POST, fetch: PUT, fetch: OPTIONS } = clients
+    type Handler = (
+      request: Request,
+      context: { readonly params: Promise<{ readonly path: string[] }> },
+    ) => Promise<Response>
+    const route: Readonly<Record<string, Handler>> = { GET, POST, PUT, OPTIONS }
+    const ask = async (method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> => {
+      const headers = {
+        authorization: 'Bearer ada',
+        ...(body && { 'content-type': 'application/json', prefer: 'wait=20' }),
+      }
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }), ...(signal && { signal }) }
+      const request = new Request(`http://localhost:3000/api/tools/${path}`, init)
+      return route[method]!(request, { params: Promise.resolve({ path: path.split('/') }) })
+    }
+    const leaving = new AbortController()
+    const stream = await ask('GET', 'events', undefined, leaving.signal)
+    const [type, caching] = ['content-type', 'cache-control'].map((name) => stream.headers.get(name))
+    expect([stream.status, type, caching]).toEqual([200, 'text/event-stream', 'no-store, no-transform'])
+    const { invocationId } = await executor.execute({ name: 'deploy' }, { session: 'ada' })
+    const answer = await ask('POST', `calls/${invocationId}/decision`, { decision: 'allow' })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { state: 'COMPLETED', result: { status: 'ok' } }])
+    const tools = [{ name: 'read_selection', description: 'Reads what is selected' }]
+    expect((await ask('PUT', 'tools/page-1', { tools })).status).toBe(200)
+    expect((await ask('PUT', 'calls', {})).status).toBe(405)
+    expect((await ask('OPTIONS', 'calls')).status).toBe(405) // without `origins` there is no preflight
+    expect((await ask('GET', 'nothing')).status).toBe(404)
+    const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader()
+    for (let text = ''; !text.includes('call:settled');) text += (await reader.read()).value ?? ''
+    leaving.abort() // the reader has left
+    for (let isOver = false; !isOver;) isOver = (await reader.read()).done
+  })
+})
+
 describe('listen', () => {
+  test('serves the files of a folder beside the handler, and no other file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolwright-files-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const dist = join(folder, 'dist')
+    mkdirSync(join(dist, 'assets'), { recursive: true })
+    writeFileSync(join(folder, 'secret.txt'), 'canary')
+    writeFileSync(join(dist, 'index.html'), '<p>the page')
+    writeFileSync(join(dist, 'assets', 'page ü.js'), 'page()')
+    writeFileSync(join(dist, 'data.bin'), 'bytes')
+    writeFileSync(join(dist, '.env'), 'canary')
+    symlinkSync(join(folder, 'secret.txt'), join(dist, 'link.txt'))
+    const handler = ({ method, url }: Request): Response => new Response(`${method} ${new URL(url).pathname}`)
+    const { url, close } = await listen(handler, { files: dist })
+    onTestFinished(close)
+    const answer = async (path: string, method = 'GET'): Promise<readonly [string | null, string]> => {
+      const response = await fetch(`${url}${path}`, { method })
+      return [response.headers.get('content-type'), await response.text()]
+    }
+    expect(await answer('/?x=1')).toEqual(['text/html; charset=utf-8', '<p>the page'])
+    expect(await answer('/assets/page%20%C3%BC.js')).toEqual(['text/javascript; charset=utf-8', 'page()'])
+    expect(await answer('/data.bin')).toEqual(['application/octet-stream', 'bytes'])
+    expect((await fetch(url)).headers.get('x-content-type-options')).toBe('nosniff')
+    expect((await answer('/', 'HEAD'))[1]).toBe('')
+    expect((await answer('/', 'POST'))[1]).toBe('POST /')
+    const elsewhere = [
+      '/.env',
+      '/link.txt',
+      '/%2e%2e/secret.txt',
+      '/..%2fsecret.txt',
+      '/assets/..%5c..%5csecret.txt',
+      '/assets',
+      '/%ff',
+    ]
+    for (const path of [...elsewhere, '//secret.txt', '/constructor', '/index.html%00']) {
+      expect((await answer(path))[1]).toMatch(/^GET \//)
+    }
+    await expect(listen(handler, { files: join(folder, 'none') })).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   test('answers what is no request, and a handler that throws, and goes on', async () => {
     const reports: unknown[] = []
     const { url, close } = await listen(

@@ -9,40 +9,32 @@ function Shop(): ReactNode {
   useClientTool('read_cart', () => ({ lamps })) // the state of now
   const forms = useClientCalls('ask_address')
   const { pending, decide } = useApprovals()
-  const orders = useToolCalls().filter(({ toolName, status }) => toolName === 'place_order' && status !== undefined)
+  const orders = useToolCalls(({ toolName }) => toolName === 'place_order')
   return (
     <>
       <h1>Lamps</h1>
-      <p>
-        <button onClick={() => setLamps(lamps + 1)}>Add a lamp</button> {lamps} in the cart
-      </p>
-      <button onClick={() => void fetch('/agent', { method: 'POST' })}>Let the agent order</button>
+      <button onClick={() => setLamps(lamps + 1)}>Add a lamp</button> {lamps} in the cart
       {forms.map(({ call, respond }) => (
-        <form
-          key={call.invocationId}
-          action={async (fields) => respond({ city: fields.get('city') }).catch((error: Error) => alert(error.message))}
-        >
-          <p>Where to?</p>
-          <input name="city" aria-label="City" required /> <button>Ship there</button>
+        <form key={call.invocationId} action={(fields) => respond(Object.fromEntries(fields)).catch(alert)}>
+          <input name="city" aria-label="City" placeholder="Where to?" required /> <button>Ship there</button>
         </form>
       ))}
       {pending.map(({ invocationId, waiting }) => (
-        <div className="asks" key={invocationId}>
+        <section key={invocationId}>
           <p>{waiting?.prompt}</p>
           <button onClick={() => void decide(invocationId, 'allow')}>Yes</button>
           <button onClick={() => void decide(invocationId, 'deny')}>No</button>
-        </div>
+        </section>
       ))}
-      <ul>
-        {orders.map(({ invocationId, content, status, error }) => (
-          <li key={invocationId}>{content?.[0]?.type === 'text' ? content[0].text : (error?.message ?? status)}</li>
-        ))}
-      </ul>
+      {orders.map(({ invocationId, content, error }) => (
+        <p key={invocationId}>{content?.[0]?.type === 'text' ? content[0].text : error?.message}</p>
+      ))}
     </>
   )
 }
 
-const page = <Shop />
-createRoot(document.querySelector('#shop')!).render(
-  <ToolClientProvider client={connect('/api')}>{page}</ToolClientProvider>,
+createRoot(document.querySelector('main')!).render(
+  <ToolClientProvider client={connect('/api')}>
+    <Shop />
+  </ToolClientProvider>,
 )

@@ -149,6 +149,14 @@ describe('the sources', () => {
     },
   )
 
+  // Tools of the workspace and the clock of Node run on Node alone.
+  it.each(sources.filter((file) => !/^src\/(?:builtins\/|platform\/clock-node)/.test(file)))(
+    '%s has no need of `AbortSignal.any`, which not all platforms have',
+    (file) => {
+      expect(codeOf(file).replace(/\/\/.*$/gm, '')).not.toContain('AbortSignal.any')
+    },
+  )
+
   it.each(leaves)('%s enters by the door, and imports its own family alone', (file) => {
     const family = file
       .split('/')

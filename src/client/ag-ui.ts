@@ -99,9 +99,12 @@ export function agUi(options: AgUiOptions): AgUi {
   /** Yields the events of a run as they come. */
   async function* events(
     parts: Omit<RunParts, keyof typeof own | 'signal'>,
-    signal?: AbortSignal,
+    signal: AbortSignal | undefined,
+    stop = new AbortController(),
   ): AsyncGenerator<AgUiEvent> {
-    const stop = new AbortController()
+    const leave = (): void => stop.abort(signal?.reason)
+    signal?.addEventListener('abort', leave, stop) // some platforms have no `AbortSignal.any`
+    if (signal?.aborted) leave()
     const waiting: AgUiEvent[] = []
     let [wake, drain, isOver] = [(): void => {}, (): void => {}, false]
     const emit = (one: AgUiEvent): void | Promise<void> => {
@@ -111,8 +114,7 @@ export function agUi(options: AgUiOptions): AgUi {
       wake()
       return isFull ? new Promise((resolve) => (drain = resolve)) : undefined
     }
-    const signals = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
-    const run = new Run({ ...own, ...parts, signal: signals }, emit)
+    const run = new Run({ ...own, ...parts, signal: stop.signal }, emit)
     void run.perform().finally(() => {
       isOver = true
       wake()
@@ -139,9 +141,8 @@ export function agUi(options: AgUiOptions): AgUi {
     requireInput(input)
     const { name: decidedBy, values, may } = visitor
     const session = options.session?.(visitor, input) ?? (visitor.session === '*' ? input.threadId : visitor.session)
-    const left = new AbortController()
-    const signal = AbortSignal.any([request.signal, left.signal])
-    const run = events({ input, calls: undefined, session, values, decidedBy, may }, signal)
+    const stop = new AbortController()
+    const run = events({ input, calls: undefined, session, values, decidedBy, may }, request.signal, stop)
     const encoder = new TextEncoder()
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -149,7 +150,7 @@ export function agUi(options: AgUiOptions): AgUi {
         if (done === true) controller.close()
         else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`))
       },
-      cancel: () => left.abort(),
+      cancel: () => stop.abort(),
     })
     return new Response(body, { headers: { ...commonHeaders, 'content-type': 'text/event-stream' } })
   }

@@ -126,7 +126,9 @@ export class Visit {
     running: Omit<Running, 'tell'> = {},
   ): AsyncGenerator<ToolEventOf<'tool:progress'>, ToolResult, undefined> {
     const leaving = new AbortController()
-    const signal = running.signal ? AbortSignal.any([running.signal, leaving.signal]) : leaving.signal
+    const leave = (): void => leaving.abort(running.signal?.reason)
+    if (running.signal?.aborted === true) leave()
+    running.signal?.addEventListener('abort', leave, leaving) // some platforms have no `AbortSignal.any`
     const told: ToolEventOf<'tool:progress'>[] = []
     let wake = (): void => {}
     const tell = (event: ToolEventOf<'tool:progress'>): void => {
@@ -134,7 +136,7 @@ export class Visit {
       wake()
     }
     const run: { result?: ToolResult } = {}
-    const over = this.run(call, { ...running, signal, tell }).then((result) => {
+    const over = this.run(call, { ...running, signal: leaving.signal, tell }).then((result) => {
       run.result = result
       wake()
     })

@@ -1,4 +1,4 @@
-import { Alarms } from '#clock'
+import { Alarms, withAny } from '#clock'
 import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Shelf, WorkQueue } from './ports.ts'
 import { callOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
@@ -129,8 +129,8 @@ class Executor implements ToolExecutor {
   readonly watch: Inbox['watch'] = (listener) => this.#kernel.recorder?.inbox.watch(listener) ?? (() => {})
   readonly settled: Inbox['settled'] = async (call, { signal } = {}) => {
     if (typeof call !== 'string' && call.status !== 'pending') return call
-    const ended = this.#closed.signal
-    return (await this.#inbox).settled(call, { signal: signal ? AbortSignal.any([signal, ended]) : ended })
+    const inbox = await this.#inbox
+    return withAny([signal, this.#closed.signal], (either) => inbox.settled(call, { signal: either }))
   }
 
   async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {

@@ -10,6 +10,14 @@ export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }
 
+/** Does work with a signal that aborts when one of these does. */
+export function withAny<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  return work(AbortSignal.any(signals.filter((signal) => signal !== undefined)))
+}
+
 /** Sets timers one turn of the event loop after the clocks start. Most work is done by then and needs no timer. */
 export class Alarms {
   #started: Clock[] = []

@@ -5,6 +5,20 @@ export function unref(timer: unknown): void {
   ;(timer as { unref?: () => void }).unref?.()
 }
 
+/** Does work with a signal that aborts when one of these does. Some platforms have no `AbortSignal.any`. */
+export function withAny<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const either = new AbortController()
+  for (const signal of signals) {
+    const abort = (): void => either.abort(signal?.reason)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, either) // until it aborts
+  }
+  return work(either.signal).finally(() => either.abort())
+}
+
 /** Sets the timer of each call when its clock starts. */
 export class Alarms {
   add(clock: { arm(): void }): void {

@@ -3,6 +3,7 @@ import { calls } from './cases/calls.ts'
 import { door } from './cases/door.ts'
 import { files } from './cases/files.ts'
 import { formats } from './cases/formats.ts'
+import { hosts } from './cases/hosts.ts'
 import { mcp, mcpServed } from './cases/mcp.ts'
 import { realms } from './cases/realms.ts'
 import { records } from './cases/records.ts'
@@ -17,6 +18,7 @@ export const cases: readonly Case[] = [
   ...calls,
   ...artifacts,
   ...records,
+  ...hosts,
   ...mcp,
   mcpServed,
   ...realms,

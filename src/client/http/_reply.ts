@@ -98,7 +98,7 @@ export async function bodyOf(request: Request, limit: number): Promise<Readonly<
   let [text, length] = ['', 0]
   let value: unknown
   try {
-    for await (const piece of request.body ?? []) {
+    for await (const piece of request.body ?? [await whole(request)]) {
       length += piece.byteLength
       if (length > limit) throw tooLarge
       text += decoder.decode(piece, { stream: true })
@@ -110,6 +110,11 @@ export async function bodyOf(request: Request, limit: number): Promise<Readonly<
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   throw new Refusal(400, 'E_BODY', 'The body has to be a JSON object.')
+}
+
+/** Reads a request that shows no `body`: it has none, or the platform shows none, as Firefox. */
+async function whole(request: Request): Promise<Uint8Array> {
+  return new Uint8Array(await request.arrayBuffer())
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withAny } from '#clock'
 import type { ToolResult } from '../call/call.ts'
 import { limited } from '../call/deadline.ts'
 import type { Confirmed, Received } from '../call/parcel.ts'
@@ -124,8 +125,7 @@ export async function awaitElsewhere(
   const { inbox } = recorder
   const arrived = kernel.inFlight.expect(invocationId) // a drain waits for it
   const unfollow = watcher && elsewhere.follow?.(received, watcher)
-  const settled = async (): Promise<ToolResult> => {
-    const either = signal === undefined ? closed : AbortSignal.any([closed, signal])
+  const settled = async (either: AbortSignal): Promise<ToolResult> => {
     for (;;) {
       try {
         return await inbox.settled(invocationId, { signal: either })
@@ -147,7 +147,7 @@ export async function awaitElsewhere(
     return failure(received, kernel, new ToolCancelledError(words, { cause: signal?.reason }))
   }
   if (queue !== '') void elsewhere.send([{ invocationId, queue }]).catch(kernel.report)
-  const result = await settled().finally(arrived)
+  const result = await withAny([signal, closed], settled).finally(arrived)
   if (unfollow !== undefined) unfollow(await recorder.queue.record(invocationId).catch(() => undefined))
   const { id } = received
   return { ...result, ...(id !== undefined && { id }), durationMs: performance.now() - receivedAt }

@@ -56,8 +56,8 @@ export async function* streamEvents<Outcome>(
   // Some platforms have no `AbortSignal.any`. The call itself refuses anything but a signal.
   const canAbort = typeof outer?.addEventListener === 'function'
   const leave = (): void => leaving.abort(outer?.reason)
-  if (outer?.aborted === true) leave()
-  else if (canAbort) outer.addEventListener('abort', leave)
+  if (outer?.aborted) leave()
+  else if (canAbort) outer.addEventListener('abort', leave, leaving)
   const events: ToolEvent[] = []
   let wake = (): void => {}
   let isDone = false
@@ -81,7 +81,6 @@ export async function* streamEvents<Outcome>(
       await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    if (canAbort) outer.removeEventListener('abort', leave)
-    if (!isDone) leaving.abort()
+    leaving.abort()
   }
 }

@@ -286,7 +286,10 @@ async function bodyOf(request: Request, limit: number): Promise<unknown> {
   if (!isJsonContentType(request.headers.get('content-type'))) {
     return refuse(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
   }
-  const read = await readRequestBody(request, limit)
+  // Firefox shows the `body` of responses alone.
+  const isHidden = (request.body as unknown) === undefined
+  const { body } = isHidden ? new Response(await request.arrayBuffer()) : request
+  const read = await readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
   if (read.tooLarge) return refuse(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
   try {
     return parseJson(read.text, { limit, depth: deepest })

@@ -131,6 +131,21 @@ export const calls: readonly Case[] = [
     },
   },
   {
+    name: 'approvals: a wait for the answer that is given up, and one that gets it',
+    async run() {
+      const executor = createExecutor({ tools: [tool(asked)] })
+      const held = await executor.execute({ name: 't' })
+      const caller = new AbortController()
+      const waiting = refused(() => executor.settled(held, { signal: caller.signal }))
+      const other = executor.settled(held, { signal: new AbortController().signal })
+      caller.abort()
+      same(await waiting, 'E_TOOL_CANCELLED')
+      same(await refused(() => executor.settled(held, { signal: caller.signal })), 'E_TOOL_CANCELLED')
+      await executor.decide(held.token ?? '', 'allow')
+      same((await other).status, 'ok')
+    },
+  },
+  {
     name: 'policies and middleware: denied, retried, cached',
     async run() {
       const { permissions } = await import('toolwright/policies/permissions')

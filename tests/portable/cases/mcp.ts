@@ -12,15 +12,13 @@ const greet = tool({
   },
 })
 
-/** Gives a request what its server sees: the `host`, which a program may not set, and the body, which Firefox does not show. */
-async function received(request: Request): Promise<Request> {
+/** Gives a request the `host`, which a server sees and a program may not set. */
+function received(request: Request): Request {
   const headers = new Headers(request.headers)
   headers.set('host', 'localhost')
-  const { body } = new Response(await request.clone().arrayBuffer())
   return new Proxy(request, {
     get(target, key) {
       if (key === 'headers') return headers
-      if (key === 'body') return body
       const value: unknown = Reflect.get(target, key, target)
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
@@ -38,7 +36,7 @@ export const mcp: readonly Case[] = (['2025-11-25', '2026-07-28'] as const).flat
       const report = (error: unknown): void => void reports.push(error)
       const handler = mcpServer({ executor: createExecutor({ tools: [greet] }), report }).http({ hosts: ['localhost'] })
       const join = async (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
-        handler.fetch(await received(new Request(input, init)))
+        handler.fetch(received(new Request(input, init)))
       const server = await mcpTools({ name: 'g', url: 'http://localhost/mcp', fetch: join, protocol }).catch(
         (error: unknown) => {
           throw reports[0] ?? error

@@ -37,15 +37,21 @@ const settings = {
 }
 
 const leaves = globSync(
-  ['src/{artifacts,client,formats,middleware,observers,policies}/*.ts', 'src/journals/memory.ts'],
+  ['src/{artifacts,client,distributed,formats,hosts,middleware,observers,policies}/*.ts', 'src/journals/memory.ts'],
   {
     cwd: root,
-    ignore: ['**/_*', 'src/client/node.ts', 'src/observers/tracing-channel.ts'],
+    ignore: [
+      '**/_*',
+      'src/client/node.ts',
+      'src/distributed/bullmq.ts',
+      'src/hosts/claude-agent.ts',
+      'src/observers/tracing-channel.ts',
+    ],
   },
 ).map((file) => file.replace(/^src\/|\.ts$/g, ''))
-const ofNode = ['client/node', 'journals/sqlite', 'stores/file']
+const ofNode = ['builtins/local', 'builtins/tools', 'client/node', 'journals/sqlite', 'stores/file']
 // Their packages have many declarations, which the compilers before 7.0 take long to check.
-const large = ['mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
+const large = ['hosts/claude-agent', 'mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
 const program = (names: readonly string[]): string =>
   `${names.map((name, index) => `export * as leaf${index} from 'toolwright/${name}'`).join('\n')}
 import { createExecutor, tool, type ToolExecutor } from 'toolwright'

@@ -43,7 +43,8 @@ function packed(pack: Packer, entry: string, folder: string): Promise<void> {
 export const bundlers: Readonly<Record<string, Bundle>> = {
   async esbuild(entry, folder) {
     const { build } = await import('esbuild')
-    // If it splits, it loads at once what the dynamic imports of modules need that are left out. A program of one part is not split.
+    // If it splits, it loads at once what dynamic imports need of any module that is imported, used or not: the README says so.
+    // A program of one part is not split.
     const splitting = !entry.endsWith('id.js')
     const shape = { bundle: true, splitting, format: 'esm', platform: 'browser', minify: true } as const
     await build({ entryPoints: { main: entry }, outdir: folder, ...shape, logLevel: 'error' })

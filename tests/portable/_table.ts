@@ -12,12 +12,12 @@ const begin = '<!-- Written by `node tests/portable/_table.ts`. -->'
 const missed: Partial<Record<Need, string>> = {
   eval: '`validators/ajv`',
   files: '`stores/file`',
-  sqlite: '`journals/sqlite`',
-  sockets: '`listen()`',
-  processes: 'MCP servers by `command`',
+  sqlite: '`journals/sqlite`, `observers/tracing-channel`',
+  sockets: '`listen()`, `client/node`, `devtools`, `distributed/bullmq`',
+  processes: 'MCP servers by `command`, `builtins`',
   postgres: 'Postgres by its address',
   decoder: '`artifacts`',
-  web: '`mcp`, `stores/s3`, ArkType',
+  web: '`client/browser`, `client/http`, `mcp`, `stores/s3`, ArkType',
 }
 
 /** The README with the table as it has to be. */

@@ -147,6 +147,13 @@ class Stage {
     return Promise.resolve(this.#open.journal.read(invocationId)).then((found) => found?.record)
   }
 
+  /** Returns the records of calls, as far as there are any. Read in pages: hundreds of reads at once would wait for each other. */
+  async records(planned: readonly PlannedCall[]): Promise<ToolCallRecord[]> {
+    const found = new Map<string, ToolCallRecord>()
+    for await (const { record } of this.#open.journal.list({})) found.set(record.id, record)
+    return planned.flatMap(({ invocationId }) => found.get(invocationId) ?? [])
+  }
+
   /** Looks whether all is kept that a fleet promises. Returns what it came to. */
   async verify(planned: readonly PlannedCall[], results: readonly ToolResult[], poisons = 0): Promise<Tally> {
     const starts = new Map<string, number>()
@@ -274,7 +281,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
               .filter(({ pid }) => pid === first?.pid)
               .map(({ id }) => id),
           )
-          const records = await Promise.all(planned.map(({ invocationId }) => stage.record(invocationId)))
+          const records = await stage.records(planned)
           first?.kill('SIGCONT')
           const ends = (): number =>
             linesOf(stage.site).filter(({ pid, at }) => pid === first?.pid && at === 'end').length
@@ -282,7 +289,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           // It takes calls again, after what it would have written for those that it had lost.
           const more = planned.map(({ call, invocationId }) => ({ call, invocationId: `${invocationId} after` }))
           const after = await stage.execute(more)
-          expect(await Promise.all(planned.map(({ invocationId }) => stage.record(invocationId)))).toEqual(records)
+          expect(await stage.records(planned)).toEqual(records)
           await stage.verify([...planned, ...more], [...results, ...after])
         }),
       patience,
@@ -340,9 +347,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           const caller = start('_fleet-caller.ts', { site: stage.site, count: calls, unsent })
           await new Promise((resolve) => caller.on('exit', resolve))
           await Promise.all([stage.startWorker(), stage.startWorker()])
-          const written = (
-            await Promise.all(callsOf(stage.site, calls).map(({ invocationId }) => stage.record(invocationId)))
-          ).flatMap((record) => record ?? [])
+          const written = await stage.records(callsOf(stage.site, calls))
           expect(written.length).toBeGreaterThanOrEqual(unsent)
           for (const { id } of written) await stage.executor.settled(id)
           const planned = callsOf(stage.site, calls)

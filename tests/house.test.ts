@@ -105,9 +105,9 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_866],
-    ['records', 2_677],
-    ['approvals', 359],
+    ['kernel', 8_890],
+    ['records', 2_789],
+    ['approvals', 368],
     ['spool', 593],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)

@@ -78,7 +78,7 @@ export type {
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
-export type { Elsewhere } from './kernel/run/elsewhere.ts'
+export type { Bus, Elsewhere } from './kernel/run/elsewhere.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
 export type { Slots } from './kernel/call/in-flight.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
@@ -141,6 +141,7 @@ export type { PausedCall, PauseReason, Resumption, WaitingCall } from './kernel/
 export type {
   PauseRecord,
   QueuedWork,
+  RecordChange,
   Recovery,
   RecoverOptions,
   Journaled,

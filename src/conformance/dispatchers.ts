@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Delivery, Dispatcher } from '../distributed/fleet.ts'
+import { testBus } from './_buses.ts'
 
 /** A place that dispatchers share, as the processes of a fleet do. */
 export interface DispatcherPlace {
@@ -57,6 +58,15 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
   const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call ${index}`)
 
   describe(name, () => {
+    testBus(async () => {
+      const place = await make()
+      const [one, other] = [place.open(), place.open()]
+      onTestFinished(async () => {
+        for (const dispatcher of new Set([one, other])) await dispatcher.close?.()
+      })
+      return one.bus && other.bus && [one.bus, other.bus]
+    })
+
     test('delivers each call of a queue, whatever its id, and none of another queue', () =>
       within(async (_place, open, working) => {
         const ids = ['a', '7', 'a:b:c', '', ' ', 'naïve 漢字 👩‍👩‍👧', 'x'.repeat(256), '__proto__', '{"a":1}', "'; --"]

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { describe } from 'vitest'
 import type { Journal } from '../records/index.ts'
+import { testBus } from './_buses.ts'
 import { describeFences } from './journals/_fences.ts'
 import { describeLists } from './journals/_lists.ts'
 import { describeOptional } from './journals/_optional.ts'
@@ -67,4 +69,12 @@ export function describeJournal(
   describeTurns(suite)
   describeTexts(suite)
   if (isShared) describeShared(suite)
+  describe(name, () => {
+    testBus(async () => {
+      const storage = await newStorage()
+      const one = storage.open().journal.bus
+      const other = isShared ? storage.open().journal.bus : one
+      return one && other && [one, other]
+    })
+  })
 }

@@ -1,14 +1,3 @@
-/**
- * Carries messages between the processes of a fleet: the events of a running call, and requests to cancel one. It may lose
- * messages; it delivers none twice.
- */
-export interface Bus {
-  /** Sends a message to all who listen to a topic. */
-  publish(topic: string, message: string): void
-  /** Calls the listener with each message of a topic. Returns an unsubscribe function. */
-  subscribe(topic: string, listener: (message: string) => void): () => void
-}
-
 /** The topic of requests to cancel. A message is an `invocationId`. */
 export const cancelTopic = 'cancel'
 

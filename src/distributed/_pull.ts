@@ -1,8 +1,10 @@
 import { isToolError, type ToolExecutor } from '../index.ts'
 import type { Delivery } from './fleet.ts'
 
-/** How often to look for calls, in milliseconds: without a hint, and at most, however many hints come. */
-const [seldom, often] = [250, 20]
+/** How often to look for calls without a hint, in milliseconds. */
+const seldom = 250
+/** How long a worker that found none rests despite hints, in milliseconds: other workers were faster. It doubles each time. */
+const [shortest, longest] = [1, 20]
 /** The most calls that are left out, since this worker cannot run them. */
 const mostExcepted = 1_000
 
@@ -18,8 +20,21 @@ export function pull(
   /** The calls that this worker cannot run, and when it looks at them again. */
   const excepted = new Map<string, number>()
   const state = { isOpen: true }
+  /** Whether there may be calls, or free places for them, since the last look. */
+  let isHinted = false
+  /** Whether the journal tells of calls. */
+  let isWatched = false
+  let later: ReturnType<typeof setTimeout> | undefined
   let wake = (): void => {}
-  const unwatch = executor.watch(() => wake())
+  const hint = (): void => {
+    isHinted = true
+    wake()
+  }
+  const unwatch = executor.watch((_invocationId, _session, change) => {
+    isWatched = true
+    if (change === 'queued' || change === undefined) hint()
+    else later ??= setTimeout(hint, longest) // its end may be the turn of another call of its session
+  })
 
   function begin(invocationId: string): void {
     const running_ = run(invocationId)
@@ -28,46 +43,55 @@ export function pull(
         excepted.set(invocationId, performance.now() + resendAfter)
       })
       .finally(() => {
+        const wasFull = running.size >= concurrency
         running.delete(running_)
-        wake()
+        if (wasFull || !isWatched) hint()
       })
     running.add(running_)
   }
 
-  async function take(): Promise<number> {
-    const free = concurrency - running.size
-    if (free <= 0) return 0
+  /** Takes as many calls as there are free places, and returns how many it got. */
+  async function take(free: number): Promise<number> {
+    clearTimeout(later)
+    later = undefined
     for (const [invocationId, until] of excepted) if (until < performance.now()) excepted.delete(invocationId)
     const taken = await executor.queue.take(queue, free, [...excepted.keys()])
     for (const invocationId of taken) begin(invocationId)
     return taken.length
   }
 
-  /** Waits for a hint, at most for a while. Hints that come in quick succession count as one. */
-  async function rest(): Promise<void> {
-    const hint = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, seldom)
+  /** Waits for some time, or for less if `isEnough` says so after a hint. */
+  async function rest(milliseconds: number, isEnough: () => boolean): Promise<void> {
+    if (milliseconds <= 0 || isEnough()) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
       wake = () => {
+        if (!isEnough()) return
         clearTimeout(timer)
         resolve()
       }
     })
-    const began = performance.now()
-    await hint
     wake = () => {}
-    const left = often - (performance.now() - began)
-    if (left > 0 && state.isOpen && running.size > 0) await new Promise((resolve) => setTimeout(resolve, left))
   }
 
   async function loop(): Promise<void> {
+    let pause = 0
+    const isClosed = (): boolean => !state.isOpen
+    const isHintedOrClosed = (): boolean => isHinted || !state.isOpen
     while (state.isOpen) {
+      const free = concurrency - running.size
+      isHinted = false
+      const began = performance.now()
       try {
-        const isMore = (await take()) > 0 && running.size < concurrency
-        if (isMore) continue
+        const taken = free > 0 ? await take(free) : 0
+        isHinted ||= free > 0 && taken >= free // there may be more
+        pause = taken > 0 || free === 0 ? 0 : Math.min(longest, Math.max(shortest, pause * 2))
       } catch (error) {
         fail(error)
+        pause = seldom
       }
-      if (state.isOpen) await rest()
+      await rest(seldom, isHintedOrClosed)
+      await rest(began + pause - performance.now(), isClosed)
     }
   }
 
@@ -76,6 +100,7 @@ export function pull(
     state.isOpen = false
     wake()
     await looping
+    clearTimeout(later)
     unwatch()
   }
   return {

@@ -5,8 +5,7 @@
  */
 import { createPostgresBackend, Queue, Worker, type Job, type QueueOptions as BullOptions } from 'bullmq'
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError, UnavailableError } from '../index.ts'
-import type { Bus } from './_bus.ts'
+import { InvalidConfigurationError, UnavailableError, type Bus } from '../index.ts'
 import { redisBus } from './bullmq/_redis-bus.ts'
 import { backoff } from './_retry.ts'
 import type { Delivery, Dispatcher, QueuedCall } from './fleet.ts'
@@ -27,6 +26,10 @@ export interface BullmqOptions {
 /** How often BullMQ may deliver a call: as often as need be, since the journal counts. */
 const unbounded = 2 ** 31 - 1
 const longestId = 1_024
+/** The most workers of BullMQ for one queue. Each has two connections. */
+const mostLanes = 4
+/** How many jobs Redis gets one by one, in one trip, and how many are one transaction. */
+const [mostAlone, mostAtOnce] = [100, 500]
 /** How long a worker holds a job without a sign of life, and how often others look for such jobs, in milliseconds. */
 const [lockDuration, stalledInterval] = [30_000, 15_000]
 
@@ -117,14 +120,26 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     }
   }
 
+  function addJobs(queue: Queue, jobs: ReturnType<typeof jobOf>[]): Promise<unknown> {
+    if (postgres !== undefined || jobs.length > mostAlone) return queue.addBulk(jobs)
+    // Workers get the jobs of a transaction of Redis only once it has added the last.
+    return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
+  }
+
   /** Adds the calls that came in the same turn of the event loop. */
   async function addAll(name: string): Promise<void> {
     const batch = adding.get(name) ?? []
     adding.delete(name)
     try {
       const queue = await queueOf(name)
-      const jobs = batch.map(({ call }) => jobOf(call))
-      await inTime(queue.addBulk(jobs))
+      for (let start = 0; start < batch.length; start += mostAtOnce) {
+        await inTime(
+          addJobs(
+            queue,
+            batch.slice(start, start + mostAtOnce).map(({ call }) => jobOf(call)),
+          ),
+        )
+      }
       for (const { resolve } of batch) resolve()
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -148,27 +163,29 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     },
 
     async work(name, { concurrency, limit }, run): Promise<Delivery> {
-      const worker = new Worker(
-        nameOf(name),
-        async ({ data }: Job<unknown>) => {
-          const invocationId = (data as { invocationId?: unknown } | null)?.invocationId
-          // A forged job can only start what waits in the journal.
-          if (typeof invocationId === 'string' && invocationId.length <= longestId) await run(invocationId)
-        },
-        {
-          ...base(true),
-          concurrency,
-          ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
-          lockDuration,
-          stalledInterval,
-          maxStalledCount: unbounded,
-          settings: { backoffStrategy: backoff },
-        },
-        ...backend,
+      async function process({ data }: Job<unknown>): Promise<void> {
+        const invocationId = (data as { invocationId?: unknown } | null)?.invocationId
+        // A forged job can only start what waits in the journal.
+        if (typeof invocationId === 'string' && invocationId.length <= longestId) await run(invocationId)
+      }
+      const shared = {
+        ...base(true),
+        ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
+        lockDuration,
+        stalledInterval,
+        maxStalledCount: unbounded,
+        settings: { backoffStrategy: backoff },
+      }
+      const lanes = lanesOf(concurrency, postgres === undefined ? mostLanes : 1)
+      const workers = lanes.map(
+        (places) => new Worker(nameOf(name), process, { ...shared, concurrency: places }, ...backend),
       )
-      worker.on('error', report)
-      await worker.waitUntilReady()
-      return { pause: () => worker.pause(true), close: () => worker.close() }
+      for (const worker of workers) worker.on('error', report)
+      const all = async (work: (worker: Worker) => Promise<unknown>): Promise<void> => {
+        await Promise.all(workers.map(work))
+      }
+      await all((worker) => worker.waitUntilReady())
+      return { pause: () => all((worker) => worker.pause(true)), close: () => all((worker) => worker.close()) }
     },
 
     async depth(name) {
@@ -183,6 +200,15 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       await bus?.close()
     },
   }
+}
+
+/**
+ * Returns how many calls each worker of BullMQ runs at a time. One fetches its jobs one after the other, and starts the first when it
+ * has the last: several get through a full queue several times as fast.
+ */
+function lanesOf(concurrency: number, most: number): number[] {
+  const count = Math.min(most, Math.ceil(Math.sqrt(concurrency)))
+  return Array.from({ length: count }, (_, lane) => Math.floor((concurrency + lane) / count))
 }
 
 /** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */

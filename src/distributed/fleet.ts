@@ -6,6 +6,7 @@
 import {
   InvalidConfigurationError,
   ToolError,
+  type Bus,
   type Elsewhere,
   type Extension,
   type Observer,
@@ -15,9 +16,9 @@ import {
   type ToolEvent,
   type ToolValues,
 } from '../index.ts'
-import { cancelTopic, eventsTopic, followTopic, type Bus } from './_bus.ts'
+import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
 
-export type { Bus } from './_bus.ts'
+export type { Bus } from '../index.ts'
 
 /** A call for a dispatcher. */
 export interface QueuedCall {
@@ -51,7 +52,7 @@ export interface Delivery {
 export interface Dispatcher {
   /** Whether it reaches only workers of this process. */
   readonly isLocal?: boolean
-  /** Carries the events of calls, and requests to cancel them. Default: none, and callers hear of them from the journal. */
+  /** Carries the events of calls, and requests to cancel them. Default: that of the journal, if it has one. */
   readonly bus?: Bus | undefined
   /** Sends calls, each at least once. To send one again that has not been delivered changes nothing. Rejects if it is down. */
   send(calls: readonly QueuedCall[]): Promise<void>
@@ -117,7 +118,7 @@ export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'els
   }
   requirePositive('expiry', expiry)
   if (maximumWaiting !== undefined) requirePositive('maximumWaiting', maximumWaiting)
-  const bus = dispatcher?.bus
+  const own = dispatcher?.bus
   const elsewhere: Elsewhere = {
     queueOf: (tool) => checkedQueue(queueOf(tool), tool),
     expiry,
@@ -125,10 +126,8 @@ export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'els
     isLocal: dispatcher?.isLocal,
     ...(carry && { carry: (values: ToolValues) => carried(carry(values)) }),
     send: async (calls) => dispatcher?.send(calls),
-    ...(bus && {
-      cancel: (invocationId: string) => bus.publish(cancelTopic, invocationId),
-    }),
-    follow: (call, listener) => follow(call, listener, bus),
+    ...(own && { cancel: (invocationId: string) => own.publish(cancelTopic, invocationId) }),
+    follow: (call, listener, bus) => follow(call, listener, own ?? bus),
   }
   return { elsewhere }
 }
@@ -177,25 +176,27 @@ function carried(value: unknown): unknown {
   )
 }
 
-/** Passes on the events of a worker, and adds those that the bus lost once the call has settled. */
+/** Passes on the events of a worker in their order, and adds those that the bus lost once the call has settled. */
 function follow(
   call: Received,
   listener: Observer,
   bus: Bus | undefined,
 ): (settled: ToolCallRecord | undefined) => void {
-  const { seq: first, invocationId } = call
-  const told = new Set<number>()
+  const { seq: first, invocationId, callId, name: toolName, session } = call
+  let next = first
   const names = new Set<string>()
   const tell = (event: ToolEvent): void => {
-    if (told.has(event.seq) || event.seq < first) return
-    told.add(event.seq)
+    next = event.seq + 1
     names.add(event.event)
     listener(event)
   }
   bus?.publish(followTopic, invocationId)
   const unsubscribe = bus?.subscribe(eventsTopic(invocationId), (message) => {
     const event = eventOf(message, invocationId)
-    if (event !== undefined) tell(event)
+    if (event === undefined || event.seq < next) return
+    // The start is told from the record if it was lost, and must not come after the progress.
+    if (event.event === 'tool:progress' && !names.has('tool:start')) return
+    tell({ ...event, callId, toolName, session })
   })
   return (settled) => {
     unsubscribe?.()
@@ -204,10 +205,14 @@ function follow(
   }
 }
 
+/** The events of a worker. A call settles by its record alone. */
+const carriedEvents: ReadonlySet<unknown> = new Set(['call:resumed', 'tool:start', 'tool:progress', 'tool:end'])
+
 function eventOf(message: string, invocationId: string): ToolEvent | undefined {
   try {
     const event = JSON.parse(message) as ToolEvent
-    return event.invocationId === invocationId && Number.isSafeInteger(event.seq) ? event : undefined
+    const isOfCall = event.invocationId === invocationId && carriedEvents.has(event.event)
+    return isOfCall && Number.isSafeInteger(event.seq) ? event : undefined
   } catch {
     return undefined // not of a worker
   }

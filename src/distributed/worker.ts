@@ -61,6 +61,10 @@ const mostCounted = 1_000_000
 const leastStale = 10_000
 /** The most calls whose events are passed on. */
 const mostFollowed = 10_000
+/** The most events that are kept of a running call until a caller wants them. */
+const mostKept = 8
+/** The longest id of a call, in characters. */
+const longestId = 1_024
 /** How long to wait before a dispatcher that failed is asked again, in milliseconds. */
 const reconnect = 1_000
 
@@ -95,11 +99,14 @@ export function createWorker(options: WorkerOptions): Worker {
   const staleAfter = numberOf(options, 'staleAfter', 30_000, leastStale)
   const attempts = numberOf(options, 'attempts', 3, 1)
   const resendAfter = numberOf(options, 'resendAfter', 5_000, 1)
-  const running = new Set<string>()
+  /** The calls that run, each with its last events that no caller wanted yet. */
+  const running = new Map<string, ToolEvent[]>()
   /** The calls whose events a caller wants. */
   const followed = new Set<string>()
   const listeners = { idle: new Set<() => void>(), error: new Set<(error: unknown) => void>() }
-  const bus = dispatcher?.bus
+  const bus = dispatcher?.bus ?? executor.queue.bus
+  let cancelling: Promise<void> | undefined
+  let isCancelDue = false
   let closing: Promise<void> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let sweeping: Promise<void> | undefined
@@ -109,7 +116,8 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function run(invocationId: string): Promise<void> {
-    running.add(invocationId)
+    const isFirst = !running.has(invocationId) // else it is delivered again while it runs
+    if (isFirst) running.set(invocationId, [])
     try {
       const result = await executor.run(invocationId, { receive })
       if (result?.status === 'pending') throw new UnavailableError('The worker closed before the call had ended.')
@@ -117,16 +125,35 @@ export function createWorker(options: WorkerOptions): Worker {
       if (!isToolError(error) || error.code === 'E_JOURNAL') fail(error)
       throw error
     } finally {
-      running.delete(invocationId)
+      if (isFirst) running.delete(invocationId)
       if (running.size === 0) for (const listener of listeners.idle) listener()
     }
   }
 
   function forward(event: ToolEvent): void {
     const { invocationId } = event
-    if (!running.has(invocationId) || !followed.has(invocationId)) return
+    const kept = running.get(invocationId)
+    if (kept === undefined || event.event === 'call:paused') return
     if (event.event === 'call:settled') followed.delete(invocationId)
-    else if (event.event !== 'call:paused') bus?.publish(eventsTopic(invocationId), JSON.stringify(event))
+    else if (followed.has(invocationId)) publish(event)
+    else if (kept.push(event) > mostKept) kept.splice(mostKept / 2, 1) // the first ones have the start
+  }
+
+  function publish(event: ToolEvent): void {
+    bus?.publish(eventsTopic(event.invocationId), JSON.stringify(event))
+  }
+
+  /** Cancels the calls here whose cancellation the journal has. Who sends a message alone cancels nothing. */
+  function cancel(invocationId: string): void {
+    if (!running.has(invocationId)) return
+    isCancelDue = cancelling !== undefined
+    cancelling ??= executor.queue
+      .cancelRequested()
+      .catch(fail)
+      .finally(() => {
+        cancelling = undefined
+        if (isCancelDue) cancel(invocationId)
+      })
   }
 
   async function start(name: string, own: QueueOptions): Promise<Delivery> {
@@ -163,26 +190,21 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function follow(invocationId: string): void {
+    if (invocationId.length > longestId) return
     followed.add(invocationId)
+    for (const event of running.get(invocationId)?.splice(0) ?? []) publish(event)
     for (const oldest of followed) {
       if (followed.size <= mostFollowed) break
       followed.delete(oldest)
     }
   }
 
-  const unsubscribes = bus
-    ? [
-        bus.subscribe(followTopic, follow),
-        bus.subscribe(cancelTopic, (invocationId) => {
-          if (running.has(invocationId))
-            executor.cancel(invocationId, 'The call was cancelled by its caller.').catch(fail)
-        }),
-        executor.on('*', forward),
-      ]
-    : []
-  if (dispatcher !== undefined) {
-    unsubscribes.push(executor.queue.onTurn((calls) => void dispatcher.send(calls).catch(fail)))
-  }
+  const unsubscribes = [
+    dispatcher?.bus?.subscribe(cancelTopic, cancel) ??
+      executor.watch((invocationId, _session, change) => change === 'cancelled' && cancel(invocationId)),
+    ...(dispatcher ? [executor.queue.onTurn((calls) => void dispatcher.send(calls).catch(fail))] : []),
+    ...(bus ? [bus.subscribe(followTopic, follow), executor.on('*', forward)] : []),
+  ]
   const deliveries = Promise.all([...queues].map(([name, own]) => start(name, own)))
   const ready = deliveries.then(() => {})
   ready.catch(() => {}) // it was told as an error

@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import type { ToolCallRecord } from '../index.ts'
+import type { RecordChange, ToolCallRecord } from '../index.ts'
 import { factsOf, type Deleted, type RecordQuery, type Standing } from '../records/index.ts'
 import { textOf } from './_rows.ts'
 
@@ -40,6 +40,11 @@ export function columnsOf(record: ToolCallRecord): Columns {
   const own = { id, text, session: sessionKey(session), state: standing, waits: reason }
   const alone = isAlone === undefined ? null : Number(isAlone)
   return { ...own, createdAt, expiresAt, settledAt, queue: queue === null ? null : sessionKey(queue), alone }
+}
+
+/** Returns what a watch tells of a row. */
+export function changeOf({ state, waits }: Pick<Columns, 'state' | 'waits'>): RecordChange {
+  return state === 'waiting' && waits === 'worker' ? 'queued' : state
 }
 
 const digestMark = 'sha256:'

@@ -1,8 +1,12 @@
-import { isDigest } from './_columns.ts'
+import type { RecordChange } from '../index.ts'
+import { changeOf, isDigest, type Columns } from './_columns.ts'
 import { recordOf, type Row } from './_rows.ts'
 
+/** What a watch is given. */
+export type Told = readonly [invocationId: string, session: string, change?: RecordChange]
+
 /** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
-export class Listeners<Given extends readonly unknown[] = readonly [invocationId: string, session: string]> {
+export class Listeners<Given extends readonly unknown[] = Told> {
   readonly #listeners = new Set<(...given: Given) => void>()
 
   get size(): number {
@@ -31,7 +35,7 @@ export class Listeners<Given extends readonly unknown[] = readonly [invocationId
   }
 }
 
-/** Tells of a row with `id`, `session` and, if that is a digest, `record`. Nothing is told of a damaged record. */
+/** Tells of a row with `id`, `session`, `state`, `waits` and, if `session` is a digest, `record`. Nothing is told of a damaged record. */
 export function tellRow(listeners: Listeners, row: Row): void {
   const id = String(row['id'])
   const key = String(row['session'])
@@ -41,5 +45,6 @@ export function tellRow(listeners: Listeners, row: Row): void {
   } catch {
     return
   }
-  listeners.tell(id, session)
+  const isCancelled = row['state'] === 'running' && Boolean(row['cancel'])
+  listeners.tell(id, session, isCancelled ? 'cancelled' : changeOf(row as unknown as Columns))
 }

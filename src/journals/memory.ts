@@ -131,7 +131,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       } else if (before === 'settled') order.remove(id)
     }
     if (watches.size > 0 && (standing !== 'running' || before === 'waiting')) {
-      queueMicrotask(() => watches.tell(id, kept.session))
+      queueMicrotask(() => watches.tell(id, kept.session, kept.queue === undefined ? standing : 'queued'))
     }
     if (bytes > maximumBytes || order.length > mostSettled || waiting.size > mostWaiting) makeRoom()
   }
@@ -279,6 +279,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       const entry = entries.get(invocationId)
       if (entry === undefined || entry.standing === 'settled') return false
       cancelled.add(invocationId)
+      if (watches.size > 0) queueMicrotask(() => watches.tell(invocationId, entry.kept.session, 'cancelled'))
       return true
     },
 

@@ -8,6 +8,7 @@ import { InvalidConfigurationError, type Extension } from '../index.ts'
 import { records, type Deleted, type Journal } from '../records/index.ts'
 import { columnsOf, sessionKey } from './_columns.ts'
 import { closed, fenceOf, foundRows, isId, listPages, pageLength, recordOf, requireId, type Row } from './_rows.ts'
+import { NotifyBus } from './postgres/_bus.ts'
 import { connect, isUndone, refusal, within, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
 import { Statements } from './postgres/_statements.ts'
 import { prepare, type Tables } from './postgres/_tables.ts'
@@ -26,7 +27,7 @@ export interface PostgresJournalOptions {
   readonly timeout?: number
   /**
    * Whether changes are told by `NOTIFY`, which takes a lock of the whole server at each commit. Without it there is no
-   * `watch`. Default: `true`.
+   * `watch` and no `bus`. Default: `true`.
    */
   readonly notify?: boolean
 }
@@ -113,6 +114,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   const statements = new Statements(query, tables, notify)
   const { channel } = statements
   const watch = new Watch({ channel, connected, changed: (since) => statements.changed(since) })
+  const bus = new NotifyBus(channel, ask, connected)
 
   const journal: Journal = {
     isDurable: true,
@@ -173,6 +175,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     cuts: () => statements.cuts(),
 
     ...(notify && {
+      bus,
       watch(listener) {
         if (isClosed) throw closed()
         return watch.add(listener)
@@ -186,6 +189,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     async close() {
       isClosed = true
       watch.close()
+      bus.close()
       const own = await connection?.catch(() => undefined)
       connection = undefined
       await own?.end()

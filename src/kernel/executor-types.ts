@@ -1,9 +1,10 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
 import type { PausedCall, WaitingCall } from './call/pause.ts'
-import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { RecordChange, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ToolError } from './errors.ts'
 import type { Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
+import type { Bus } from './run/elsewhere.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 
 /** The host's options for a whole turn. */
@@ -136,9 +137,10 @@ export interface Inbox {
    * Calls the listener after a record in the journal has changed, here or in another process. It is a hint: a change may be told
    * late, twice or not at all. Without a journal that watches, no change is told. Returns an unsubscribe function.
    *
+   * @param listener `change`: what has become of the call, if the journal knows.
    * @throws `E_JOURNAL` if the journal is closed.
    */
-  watch(listener: (invocationId: string, session: string) => void): () => void
+  watch(listener: (invocationId: string, session: string, change?: RecordChange) => void): () => void
 }
 
 /** The calls that wait for workers. A worker asks it. */
@@ -162,6 +164,10 @@ export interface CallQueue {
   onTurn(listener: (calls: readonly TurnedCall[]) => void): () => void
   /** Counts the calls that wait in a queue, up to a number. */
   depth(queue: string, atMost: number): Promise<number>
+  /** Cancels the calls here whose cancellation was requested. Each sign of life does so too. */
+  cancelRequested(): Promise<void>
+  /** The bus of the journal. Default: none. */
+  readonly bus?: Bus | undefined
 }
 
 /** A call whose turn has come in its session. `turn` is another one each time. */

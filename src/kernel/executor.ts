@@ -129,8 +129,8 @@ class Executor implements ToolExecutor {
   readonly watch: Inbox['watch'] = (listener) => this.#kernel.recorder?.inbox.watch(listener) ?? (() => {})
   readonly settled: Inbox['settled'] = async (call, { signal } = {}) => {
     if (typeof call !== 'string' && call.status !== 'pending') return call
-    const inbox = await this.#inbox
-    return withAny([signal, this.#closed.signal], (either) => inbox.settled(call, { signal: either }))
+    const [id, inbox] = [typeof call === 'string' ? call : call.invocationId, await this.#inbox]
+    return withAny([signal, this.#closed.signal], (either) => inbox.settled(id, { signal: either }))
   }
 
   async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {

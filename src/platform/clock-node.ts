@@ -18,6 +18,9 @@ export function withAny<Value>(
   return work(AbortSignal.any(signals.filter((signal) => signal !== undefined)))
 }
 
+/** How long to keep what may be needed again soon, in milliseconds. */
+export const keptFor: number = 30_000
+
 /** Sets timers one turn of the event loop after the clocks start. Most work is done by then and needs no timer. */
 export class Alarms {
   #started: Clock[] = []

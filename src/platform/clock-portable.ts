@@ -19,6 +19,9 @@ export function withAny<Value>(
   return work(either.signal).finally(() => either.abort())
 }
 
+/** How long to keep what may be needed again soon, in milliseconds: no timer would end it. */
+export const keptFor: number = 0
+
 /** Sets the timer of each call when its clock starts. */
 export class Alarms {
   add(clock: { arm(): void }): void {

@@ -13,6 +13,7 @@ import {
 import type { CallQuery, Inbox, PruneQuery, WaitingQuery } from '../kernel/executor-types.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { queueOf } from '../kernel/outcome/result.ts'
 import { close, expiry, isBeingClosed } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { cancelInFlight, unlisted } from './in-flight.ts'
@@ -103,12 +104,14 @@ export class JournalInbox implements Inbox {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<ToolResult> {
     const invocationId = typeof call === 'string' ? call : call.invocationId
+    // A call that was just put into a queue needs no look before the first hint.
+    const isQueued = typeof call !== 'string' && Boolean(queueOf(call))
     return untilSettled(
       invocationId,
       this.#kernel,
       signal,
-      async () => {
-        const found = await this.#recorder.read(invocationId)
+      async (settled) => {
+        const found = settled ?? (await this.#recorder.read(invocationId))
         if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)
         const { record } = found
         if (isSettled(record.state)) return { result: await replay(record, this.#kernel) }
@@ -118,6 +121,7 @@ export class JournalInbox implements Inbox {
         return { until: Math.max(awaits.expiresAt, Date.now()) }
       },
       (hint) => this.#hints.on(invocationId, hint),
+      isQueued && call.expiresAt !== undefined ? { until: call.expiresAt } : undefined,
     )
   }
 
@@ -212,6 +216,10 @@ export class JournalInbox implements Inbox {
     } catch (error) {
       report(error)
     }
+  }
+
+  close(): void {
+    this.#hints.close()
   }
 
   readonly watch: Inbox['watch'] = (listener) => {

@@ -1,4 +1,5 @@
-import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import type { PauseRecord, RecordChange, ToolCallRecord } from '../kernel/call/record.ts'
+import type { Bus } from '../kernel/run/elsewhere.ts'
 
 /** Proves the right to write a record: the owner, and the number of the write at which it was read. */
 export interface Fence {
@@ -19,7 +20,7 @@ export interface Listed extends Found {
 }
 
 /** Whether a record has settled; if not, whether it waits for an answer. */
-export type Standing = 'waiting' | 'running' | 'settled'
+export type Standing = Exclude<RecordChange, 'queued' | 'cancelled'>
 
 /** The records that a journal lists. Each field narrows the list. Times are milliseconds since the epoch. */
 export interface RecordQuery {
@@ -80,11 +81,12 @@ export interface Journal {
   settledOf?(invocationIds: readonly string[]): Promise<readonly Found[]>
   /**
    * Calls the listener after a record was written, here or by another process. It is a hint: a journal may miss a write, and
-   * tell one twice or late. A caller that waits for a write also reads the record now and then.
+   * tell one twice or late. A caller that waits for a write also reads the record now and then. A journal may tell what has
+   * become of the record, and that its cancellation was requested.
    *
    * @returns A function that ends the watch. A watch does not keep the process alive.
    */
-  watch?(listener: (invocationId: string, session: string) => void): () => void
+  watch?(listener: (invocationId: string, session: string, change?: RecordChange) => void): () => void
   /**
    * Takes over calls that wait for a worker, have not expired and have their turn, in one statement: one by its id, or the first
    * of a queue. Their records say that they wait until they are written. They count as running at once, so that each is taken
@@ -104,6 +106,8 @@ export interface Journal {
   free?(invocationIds: readonly string[]): Promise<readonly string[]>
   /** Counts the calls of a queue that wait for a worker, up to a number. */
   depth?(queue: string, atMost: number): Promise<number>
+  /** Carries messages between those who share the journal. What it is given may be longer than it can carry. */
+  readonly bus?: Bus | undefined
   /** Flags a record, so that `beat` tells its owner to cancel the call. Returns `false` if no such call is unsettled. */
   requestCancel?(invocationId: string): Promise<boolean>
   /**

@@ -1,5 +1,6 @@
 import type { PausedCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
+import type { Bus } from '../kernel/run/elsewhere.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { WorkQueue } from '../kernel/ports.ts'
 import { remark, type OpenRecord } from './fold.ts'
@@ -147,6 +148,14 @@ export class JournalQueue implements WorkQueue {
 
   async depth(queue: string, atMost: number): Promise<number> {
     return (await this.#ask(this.#journal.depth?.(queue, atMost))) ?? 0
+  }
+
+  cancelRequested(): Promise<void> {
+    return this.#recorder.beat()
+  }
+
+  get bus(): Bus | undefined {
+    return this.#journal.bus
   }
 
   async record(invocationId: string): Promise<ToolCallRecord | undefined> {

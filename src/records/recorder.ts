@@ -36,7 +36,7 @@ export class JournalRecorder implements Recorder {
   readonly #format: RecordFormat
   readonly inbox: JournalInbox
   readonly queue: JournalQueue
-  readonly #pulse = new Pulse(() => void this.#beat(), beatInterval)
+  readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
   readonly #chain: SettlementChain
   #hasEnded = false
@@ -184,6 +184,7 @@ export class JournalRecorder implements Recorder {
   close(): void {
     this.#hasEnded = true
     this.#pulse.stop()
+    this.inbox.close()
     this.#undrop?.()
   }
 
@@ -282,7 +283,8 @@ export class JournalRecorder implements Recorder {
     }
   }
 
-  async #beat(): Promise<void> {
+  /** Gives a sign of life, and cancels what others asked to cancel. */
+  async beat(): Promise<void> {
     try {
       const asked = await this.#journal.beat(this.#kernel.owner())
       for (const id of asked ?? []) await this.inbox.cancelHere(id, 'Another executor asked to cancel the call.')

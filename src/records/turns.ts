@@ -28,7 +28,7 @@ export class Turns {
   on(listener: (calls: readonly TurnedCall[]) => void): () => void {
     if (this.#journal.free === undefined) return () => {}
     this.#listener = listener
-    const unwatch = this.#journal.watch?.((invocationId, session) => this.#hear(invocationId, session))
+    const unwatch = this.#journal.watch?.((id, session, change) => change !== 'cancelled' && this.#hear(id, session))
     const timer = unwatch === undefined ? setInterval(() => this.#ask(this.#kept.keys()), interval) : undefined
     return () => {
       this.#listener = undefined

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { ToolCallRecord } from '../../index.ts'
 import type { Journal } from '../../records/index.ts'
 import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
+import { queuedOf } from './_queues.ts'
 import { optional, type Suite } from './_suite.ts'
 
 /** Tests the methods that a journal may leave out. */
@@ -58,6 +59,32 @@ export function describeOptional({ title, newJournal }: Suite): void {
       await vi.waitFor(() => expect(told).toContain('b of t'), soon)
       const others = told.filter((change) => !change.startsWith('beginning'))
       expect(new Set(others)).toEqual(new Set(['a of s', 'b of t']))
+      end()
+    })
+
+    test('may tell what has become of a record, and that its cancellation was requested', async ({ skip }) => {
+      const journal = await newJournal()
+      const told: string[] = []
+      const watch = optional(journal, 'watch', skip)
+      let knows = false
+      const end = watch((id, session, change) => {
+        knows ||= change !== undefined
+        told.push(`${id} of ${session}: ${change}`)
+      })
+      await begun(journal, () => told.length > 0)
+      if (!knows) skip('left out: its watch tells only that something has changed')
+      const fence = await held(journal.claim(waitingOf('a'), 'mine'))
+      await vi.waitFor(() => expect(told).toContain('a of one: waiting'), soon)
+      await journal.write(queuedOf('a'), fence)
+      await vi.waitFor(() => expect(told).toContain('a of one: queued'), soon)
+      await journal.write(recordOf('a'), fence)
+      await vi.waitFor(() => expect(told).toContain('a of one: running'), soon)
+      if (journal.requestCancel !== undefined) {
+        await journal.requestCancel('a')
+        await vi.waitFor(() => expect(told).toContain('a of one: cancelled'), soon)
+      }
+      await journal.write(settledOf('a'), fence)
+      await vi.waitFor(() => expect(told).toContain('a of one: settled'), soon)
       end()
     })
 

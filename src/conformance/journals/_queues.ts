@@ -7,7 +7,7 @@ import { optional, type Suite } from './_suite.ts'
 const later = 8e12
 
 /** A record that waits for a worker. */
-function queuedOf(id: string, queue = 'default', expiresAt: number = later): ToolCallRecord {
+export function queuedOf(id: string, queue = 'default', expiresAt: number = later): ToolCallRecord {
   return waitingOf(id, { state: 'PENDING' }, { reason: 'worker', expiresAt, work: { queue, attempts: 0 } })
 }
 

@@ -34,6 +34,7 @@ export function promising(journal: Journal): Promising {
     takeOver: async (...args) => journal.takeOver(...args),
     list: (query, report) => journal.list(query, report),
     beat: async (owner) => journal.beat(owner),
+    ...(journal.bus && { bus: journal.bus }),
     ...Object.fromEntries(given.map((name) => [name, (journal[name] as () => unknown).bind(journal)])),
   }
 }

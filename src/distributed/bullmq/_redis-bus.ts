@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
-import { Topics, type Bus } from '../_bus.ts'
+import type { Bus } from '../../index.ts'
+import { Topics } from '../_bus.ts'
 
 /** Carries messages over the channels of a Redis. It connects on first use. */
 export function redisBus(

@@ -4,7 +4,10 @@ import { journalError, type Row } from '../_rows.ts'
 /** A connection of a pool. `pg` has it. */
 export interface PostgresConnection {
   query(text: string): Promise<unknown>
-  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown
+  on(
+    event: 'notification',
+    listener: (message: { readonly channel?: string; readonly payload?: string | undefined }) => void,
+  ): unknown
   on(event: 'error' | 'end', listener: () => void): unknown
   /** Returns the connection to its pool, or ends it. */
   release(isEnded: boolean): void

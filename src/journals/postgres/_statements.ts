@@ -1,7 +1,8 @@
 import { sha256 } from '#sha256'
 import { JournalError } from '../../index.ts'
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
-import { conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
+import { changeOf, conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
+import type { Told } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
 import type { Ask, Tables } from './_tables.ts'
 
@@ -9,7 +10,9 @@ import type { Ask, Tables } from './_tables.ts'
 const cutsKept = 100_000
 /** For how long a step of the server's clock is remembered, in milliseconds. Owners beat more often. */
 const stepKept = 60_000
-/** The longest payload of a notification that is certain to fit, in characters. */
+/** The payload of a notification is shorter, in bytes. */
+export const limitOfPayload = 8_000
+/** The longest payload that is certain to fit, in characters. */
 const longestPayload = 2_500
 
 /** The most calls of a queue that are counted. */
@@ -46,7 +49,20 @@ export class Statements {
         ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
         '$10',
       ),
-      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payloadOf(id, session), queue, alone],
+      [
+        id,
+        owner,
+        text,
+        key,
+        state,
+        waits,
+        createdAt,
+        expiresAt,
+        settledAt,
+        payloadOf(id, session, changeOf(columns)),
+        queue,
+        alone,
+      ],
     )
     return rows.length === 1
   }
@@ -61,7 +77,19 @@ export class Statements {
         WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
         '$9',
       ),
-      [id, owner, number, text, state, waits, expiresAt, settledAt, payloadOf(id, session), queue, alone],
+      [
+        id,
+        owner,
+        number,
+        text,
+        state,
+        waits,
+        expiresAt,
+        settledAt,
+        payloadOf(id, session, changeOf(columns)),
+        queue,
+        alone,
+      ],
     )
     return rows.length === 1
   }
@@ -186,8 +214,16 @@ export class Statements {
   }
 
   async requestCancel(id: string): Promise<boolean> {
+    const payload = `json_build_array(id, session, 'cancelled')::text`
+    // The owner of a call whose names are too long, or are digests, hears of it at its next sign of life.
+    const told = this.#notifies
+      ? `CASE WHEN octet_length(${payload}) < ${limitOfPayload} AND session NOT LIKE 'sha256:%'
+          THEN pg_notify('${this.channel}', ${payload})::text END`
+      : 'NULL'
     const rows = await this.#ask(
-      `UPDATE ${this.#tables.calls} SET cancel = true WHERE id = $1 AND state <> 'settled' RETURNING id`,
+      `WITH change AS (
+        UPDATE ${this.#tables.calls} SET cancel = true WHERE id = $1 AND state <> 'settled' RETURNING id, session)
+      SELECT ${told} FROM change`,
       [id],
     )
     return rows.length === 1
@@ -231,7 +267,7 @@ export class Statements {
     if (typeof next !== 'string') throw new JournalError('The server did not tell its transaction.')
     if (since === '') return { rows: [], next }
     const rows = await this.#ask(
-      `SELECT id, version, session, CASE WHEN session LIKE 'sha256:%' THEN record END AS record
+      `SELECT id, version, session, state, waits, CASE WHEN session LIKE 'sha256:%' THEN record END AS record
       FROM ${this.#tables.calls}
       WHERE changed >= $1::bigint AND changed < txid_snapshot_xmax(txid_current_snapshot()) ORDER BY changed`,
       [since],
@@ -241,7 +277,7 @@ export class Statements {
 }
 
 /** Returns what a notification says of a record: nothing, if it could be too long. */
-function payloadOf(id: string, session: string): string {
-  const payload = JSON.stringify([id, session])
+function payloadOf(...told: Told): string {
+  const payload = JSON.stringify(told)
   return payload.length > longestPayload ? '' : payload
 }

@@ -1,6 +1,8 @@
-import { Listeners, tellRow } from '../_listeners.ts'
+import type { RecordChange } from '../../index.ts'
+import { Listeners, tellRow, type Told } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
-import type { PostgresConnection, PostgresPool } from './_connection.ts'
+import { channelsOf } from './_channels.ts'
+import type { PostgresPool } from './_connection.ts'
 
 /** How often a watch asks what has changed, in milliseconds. */
 const interval = 5_000
@@ -18,16 +20,18 @@ interface Watched {
 }
 
 /**
- * Tells listeners of changes to the tables. It listens on a connection of the pool, and asks each 5 seconds for what it may have
- * missed. Without a connection to spare it only asks.
+ * Tells listeners of changes to the tables. It listens on a connection of the pool. When it begins to, and each 5 seconds, it asks
+ * for what it may have missed. Without a connection to spare it only asks.
  */
 export class Watch {
   readonly #journal: Watched
   readonly #listeners = new Listeners()
   #timer: ReturnType<typeof setInterval> | undefined
-  #connection: PostgresConnection | undefined
-  #isConnecting = false
+  /** Ends the listening; set while it begins too. */
+  #unhear: (() => void) | undefined
   #isAsking = false
+  /** Whether something may have changed since the question was asked. */
+  #isStale = false
   #since = ''
   /** The changes that the last answer had. They are told once, although a transaction that lasts keeps them in the answers. */
   #told = new Set<string>()
@@ -36,7 +40,7 @@ export class Watch {
     this.#journal = journal
   }
 
-  add(listener: (invocationId: string, session: string) => void): () => void {
+  add(listener: (...told: Told) => void): () => void {
     const remove = this.#listeners.add(listener)
     if (this.#timer === undefined) this.#begin()
     return () => {
@@ -51,8 +55,8 @@ export class Watch {
     this.#listeners.clear()
     this.#since = ''
     this.#told.clear()
-    this.#connection?.release(true)
-    this.#connection = undefined
+    this.#unhear?.()
+    this.#unhear = undefined
   }
 
   #begin(): void {
@@ -61,14 +65,18 @@ export class Watch {
     this.#look()
   }
 
-  /** Connects if need be, and asks what has changed. If that fails, the next time does the same. */
+  /** Listens if it does not, and asks what has changed. If that fails, the next time does the same. */
   #look(): void {
-    void this.#listen().catch(() => {})
+    void this.#listen()
+    this.#isStale = this.#isAsking
     if (this.#isAsking) return
     this.#isAsking = true
     void this.#ask()
       .catch(() => {})
-      .finally(() => (this.#isAsking = false))
+      .finally(() => {
+        this.#isAsking = false
+        if (this.#isStale && this.#timer !== undefined) this.#look()
+      })
   }
 
   async #ask(): Promise<void> {
@@ -85,42 +93,40 @@ export class Watch {
   }
 
   async #listen(): Promise<void> {
-    if (this.#connection !== undefined || this.#isConnecting) return
-    this.#isConnecting = true
-    let connection: PostgresConnection | undefined
+    if (this.#unhear !== undefined) return
+    let isWanted = true
+    const end = (): void => void (isWanted = false)
+    this.#unhear = end
     try {
-      const pool = await this.#journal.connected()
-      if ((pool.options?.max ?? Infinity) < 2) return // the only connection is for statements
-      connection = await pool.connect?.()
-      if (connection === undefined) return
-      const lost = (): void => this.#lose(connection)
-      connection.on('error', lost)
-      connection.on('end', lost)
-      connection.on('notification', ({ payload = '' }) => this.#hear(payload))
-      await connection.query(`LISTEN "${this.#journal.channel}"`)
-      connection.unref?.()
-      if (this.#timer === undefined) connection.release(true)
-      else this.#connection = connection
+      const channels = channelsOf(await this.#journal.connected())
+      if (!isWanted) return
+      this.#unhear = channels.add(
+        this.#journal.channel,
+        (payload) => this.#hear(payload),
+        () => this.#look(), // what was changed before it listened
+      )
     } catch {
-      connection?.release(true)
-    } finally {
-      this.#isConnecting = false
+      if (this.#unhear === end) this.#unhear = undefined
     }
   }
 
-  #lose(connection: PostgresConnection | undefined): void {
-    if (connection === undefined || this.#connection !== connection) return
-    this.#connection = undefined
-    connection.release(true)
-  }
-
-  /** Hears of a change. A record with long names is not named: what has changed is asked for. */
+  /** Hears of a change. A record with long names is not named: what has changed is asked for. So it is if others told it. */
   #hear(payload: string): void {
-    try {
-      const [id, session] = JSON.parse(payload) as [string, string]
-      this.#listeners.tell(id, session)
-    } catch {
-      this.#look()
-    }
+    const told = toldBy(payload)
+    if (told === undefined) this.#look()
+    else this.#listeners.tell(...told)
+  }
+}
+
+const changes: ReadonlySet<unknown> = new Set<RecordChange>(['waiting', 'queued', 'running', 'settled', 'cancelled'])
+
+/** Reads a payload. Every user of the database may send one, so it may say anything. */
+function toldBy(payload: string): Told | undefined {
+  try {
+    const [id, session, change] = JSON.parse(payload) as unknown[]
+    if (typeof id !== 'string' || typeof session !== 'string') return undefined
+    return changes.has(change) ? [id, session, change as RecordChange] : [id, session]
+  } catch {
+    return undefined
   }
 }

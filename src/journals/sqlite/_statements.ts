@@ -157,7 +157,9 @@ export class Statements {
   }
 
   requestCancel(id: string): boolean {
-    const { changes } = this.#prepare(`UPDATE calls SET cancel = 1 WHERE id = ? AND state <> 'settled'`).run(id)
+    const { changes } = this.#prepare(
+      `UPDATE calls SET cancel = 1, changed = ${next} WHERE id = ? AND state <> 'settled'`,
+    ).run(id)
     return changes === 1
   }
 
@@ -190,7 +192,7 @@ export class Statements {
    */
   changed(after: number): Row[] {
     return this.#prepare(
-      `SELECT changed, id, session, CASE WHEN session LIKE 'sha256:%' THEN record END AS record FROM calls
+      `SELECT changed, id, session, state, waits, cancel, CASE WHEN session LIKE 'sha256:%' THEN record END AS record FROM calls
       WHERE changed > iif($1 > (SELECT max(changed) FROM calls), 0, $1) ORDER BY changed`,
     ).all({ $1: after })
   }

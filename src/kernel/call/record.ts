@@ -9,6 +9,9 @@ import type { PauseReason } from './pause.ts'
 export type ToolCallState =
   'PENDING' | 'APPROVAL_REQUIRED' | 'APPROVED' | 'EXECUTING' | 'COMPLETED' | 'FAILED' | 'DENIED' | 'SEALED'
 
+/** What has become of a record: its standing, that it waits for a worker, or that its cancellation was requested. */
+export type RecordChange = 'waiting' | 'running' | 'settled' | 'queued' | 'cancelled'
+
 /** One line of a record's audit trail. */
 export interface ToolCallAuditEntry {
   readonly state: ToolCallState

@@ -12,6 +12,17 @@ import { failed, failure, queueOf } from '../outcome/result.ts'
 import type { Observer, ToolValues } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 
+/**
+ * Carries messages between the processes of a fleet: the events of a running call, and requests to cancel one. It may lose
+ * messages. It keeps the order of those that one process sends, and delivers none twice.
+ */
+export interface Bus {
+  /** Sends a message to all who listen to a topic. */
+  publish(topic: string, message: string): void
+  /** Calls the listener with each message of a topic. Returns an unsubscribe function. */
+  subscribe(topic: string, listener: (message: string) => void): () => void
+}
+
 /** Says which calls of `server` and `mcp` tools run on workers, and tells the workers of them. */
 export interface Elsewhere {
   /** Returns the queue of a tool's calls, or `undefined` to run them here. */
@@ -26,10 +37,14 @@ export interface Elsewhere {
   carry?(values: ToolValues): unknown
   /** Tells the workers. A call that no worker hears of is sent again by their sweep. */
   send(calls: readonly { readonly invocationId: string; readonly queue: string }[]): Promise<void>
-  /** Tells the worker that runs a call to cancel it at once. Else it hears of it at its next sign of life. */
+  /** Tells the worker that runs a call to cancel it at once. Else it hears of it from the journal. */
   cancel?(invocationId: string): void
-  /** Passes on the events of a call's worker. Call the returned function with its settled record. */
-  follow?(call: Received, listener: Observer): (settled: ToolCallRecord | undefined) => void
+  /**
+   * Passes on the events of a call's worker. Call the returned function with its settled record.
+   *
+   * @param bus That of the journal.
+   */
+  follow?(call: Received, listener: Observer, bus?: Bus): (settled: ToolCallRecord | undefined) => void
 }
 
 /** How long to wait before a journal that failed is asked again, in milliseconds. */
@@ -124,11 +139,11 @@ export async function awaitElsewhere(
   const { invocationId, watcher, receivedAt } = received
   const { inbox } = recorder
   const arrived = kernel.inFlight.expect(invocationId) // a drain waits for it
-  const unfollow = watcher && elsewhere.follow?.(received, watcher)
+  const unfollow = watcher && elsewhere.follow?.(received, watcher, recorder.queue.bus)
   const settled = async (either: AbortSignal): Promise<ToolResult> => {
-    for (;;) {
+    for (let call: ToolResult | string = waiting; ; call = invocationId) {
       try {
-        return await inbox.settled(invocationId, { signal: either })
+        return await inbox.settled(call, { signal: either })
       } catch (error) {
         if (signal?.aborted && !closed.aborted) return giveUp()
         if (closed.aborted) return waiting

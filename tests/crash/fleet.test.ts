@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -52,6 +52,12 @@ for (const server of [redis, postgres]) {
   else servers.push(server)
 }
 console.log(`${calls} calls in each scenario; FLEET_SEED=${seed} repeats them`)
+
+/** Whether a process has been stopped, or has ended. */
+function isStopped({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  if (exitCode !== null || signalCode !== null) return true
+  return / [TtZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, ''))
+}
 
 function start(file: string, task: unknown): ChildProcess {
   const child = fileURLToPath(new URL(file, import.meta.url))
@@ -109,12 +115,20 @@ class Stage {
 
   /** Signals a worker while one of its handlers runs that may not run again. Returns the worker. */
   async harm(signal: NodeJS.Signals, tools: readonly string[] = ['slow']): Promise<ChildProcess | undefined> {
-    for (const until = Date.now() + 60_000; Date.now() < until; await pause(5)) {
+    const runningOf = (): Line | undefined => {
       const slow = linesOf(this.site).filter(({ tool }) => tools.includes(tool))
       const ended = new Set(slow.filter(({ at }) => at === 'end').map(({ id }) => id))
-      const running = slow.findLast(({ id }) => !ended.has(id))
+      return slow.findLast(({ id }) => !ended.has(id))
+    }
+    for (const until = Date.now() + 60_000; Date.now() < until; await pause(5)) {
+      const running = runningOf()
       const worker = this.workers.find(({ pid }) => pid === running?.pid)
-      if (worker?.kill(signal)) return worker
+      // It stands still before it is looked at again: its handler may have ended since the log was read.
+      if (worker?.kill('SIGSTOP') !== true) continue
+      while (!isStopped(worker)) await pause(1)
+      const isRunning = linesOf(this.site).every(({ at, id }) => at === 'start' || id !== running?.id)
+      if (isRunning && (signal === 'SIGSTOP' || worker.kill(signal))) return worker
+      worker.kill('SIGCONT')
     }
     return undefined
   }

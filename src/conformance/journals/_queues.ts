@@ -110,8 +110,15 @@ export function describeQueues({ title, newJournal }: Suite): void {
       await journal.claim(waitingOf('asking', {}, { expiresAt: later }), 'caller')
       const query = { queues: ['default', 'gpu'], limit: 10 }
       expect(await unsent({ ...query, silentFor: 60_000 })).toEqual([])
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      const found = (await Promise.all([1, 2, 3].map(() => unsent({ ...query, silentFor: 10 })))).flat()
+      const silentFor = 500
+      await new Promise((resolve) => setTimeout(resolve, silentFor + 20))
+      const began = performance.now()
+      let found = (await Promise.all([1, 2, 3].map(() => unsent({ ...query, silentFor })))).flat()
+      // On a busy machine the answers may be so far apart that the calls were silent again.
+      if (performance.now() - began >= silentFor) {
+        found = ['a', 'b'].flatMap((id) => found.find(({ invocationId }) => invocationId === id) ?? [])
+      }
+      expect(found).toHaveLength(2)
       const [first, second] = found.toSorted((one, other) => (one.invocationId < other.invocationId ? -1 : 1))
       expect([first, second]).toEqual([
         { invocationId: 'a', queue: 'default' },

@@ -28,8 +28,8 @@ for round in 1 2 3 4 5 6 7 8 9; do
     read -r line < "$stat" || continue
     process=\${stat#/proc/}
     set -- \${line##*) }
-    case "$1 $held" in
-      Z*) ;;
+    [ "$1" != Z ] && [ "$4" ] || continue
+    case $held in
       *" $4 "*) kill -KILL "\${process%/stat}" && found=yes ;;
     esac
   done

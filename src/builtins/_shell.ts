@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import type { Guard } from './_guard.ts'
 import { Ends } from './_output.ts'
 import type { Owner } from './_root.ts'
@@ -13,8 +13,9 @@ const longestCommand = 102_400
 const grace = 2_000
 /** How long pipes may stay silent after the shell has ended, if a process that left its group holds them. */
 const silence = 250
-/** How long such pipes are read in all. */
-const longestRest = 2_000
+/** How often such pipes are looked at, and how long after each other, in milliseconds. */
+const mostLooks = 80
+const look = 25
 
 /** What is started for a command. */
 export interface Program {
@@ -254,16 +255,13 @@ class Reading {
 
   /** Resolves when the pipe has ended, or only processes that left the group hold it. */
   async toEnd(): Promise<void> {
-    let read = 0
-    while (read < longestRest) {
-      const from = performance.now()
-      const isClosed = await Promise.race([this.#closed.then(() => true), pause(25, false, { ref: true })])
+    this.#lastPiece = performance.now() // silence counts from here: a busy process may have read nothing yet
+    for (let looks = 0; looks < mostLooks; looks++) {
+      const isClosed = await Promise.race([this.#closed.then(() => true), pause(look, false, { ref: true })])
       if (isClosed) break
+      await turn() // what waits in the pipe is read before
       if (this.#handling !== undefined) await this.#handling
-      else {
-        read += performance.now() - from
-        if (performance.now() - this.#lastPiece > silence) break
-      }
+      else if (performance.now() - this.#lastPiece > silence) break
     }
     await this.#handling
   }

@@ -45,7 +45,7 @@ const schema = `
     settled_at REAL,
     cancel INTEGER NOT NULL DEFAULT 0, -- whether its owner was asked to cancel it
     changed INTEGER,                   -- the number of its last change that a watch tells
-    queue TEXT,                        -- in which it waits for a worker, or its digest
+    queue TEXT,                        -- the name or the digest of that in which it waits for a worker
     alone INTEGER                      -- whether it runs beside no other of its session, if it waits for or has a worker
   ) STRICT;
   CREATE TABLE owners (

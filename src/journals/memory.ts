@@ -126,10 +126,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     else if (before === 'waiting') waiting.delete(id)
     if (standing !== before) {
       if (standing === 'settled') {
-        order.add(id)
+        order.add(id, weight)
         if (cancelled.size > 0) cancelled.delete(id)
       } else if (before === 'settled') order.remove(id)
-    }
+    } else if (standing === 'settled') order.weigh(id, weight)
     if (watches.size > 0 && (standing !== 'running' || before === 'waiting')) {
       queueMicrotask(() => watches.tell(id, kept.session, kept.queue === undefined ? standing : 'queued'))
     }
@@ -144,7 +144,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   }
 
   function makeRoom(): void {
-    while (order.length > 0 && (bytes > maximumBytes || order.length > mostSettled)) remove(order.next())
+    while (order.length > 0 && (bytes > maximumBytes || order.length > mostSettled)) bytes -= order.drop(entries)
     while (waiting.size > 0 && (bytes > maximumBytes || waiting.size > mostWaiting)) {
       const entry = remove(waiting.next(Date.now()) ?? '')
       if (entry === undefined) break
@@ -159,7 +159,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     if (entry === undefined) return undefined
     entries.delete(id)
     if (entry.standing === 'waiting') waiting.delete(id)
-    if (entry.kept.queue !== undefined) queued.delete(id)
+    queued.delete(id)
     turns.leave(id)
     if (cancelled.size > 0) cancelled.delete(id)
     bytes -= entry.weight

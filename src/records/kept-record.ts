@@ -174,7 +174,7 @@ type Trail = readonly (string | number | undefined)[]
 function packed(lines: readonly ToolCallAuditEntry[], since: number): Trail {
   const trail: (string | number | undefined)[] = []
   for (const { state, timestamp, note } of lines) trail.push(state, timestamp - since, note)
-  return trail
+  return trail.slice() // the array that grew has room for more
 }
 
 function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {

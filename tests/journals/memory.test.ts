@@ -30,6 +30,15 @@ describe('memoryJournal has room for so many settled records', () => {
     expect(await kept(journal, ids)).toEqual(['a', 'd'])
   })
 
+  test('and counts the bytes of one that was written again', async () => {
+    const { journal } = memoryJournal({ maximumBytes: 100_000 })
+    const fence = await held(journal.claim(settledOf('a'), 'mine'))
+    expect(await journal.write(settledOf('a', { input: 'x'.repeat(60_000) }), fence)).toBe(true)
+    await journal.claim(settledOf('b', { input: 'x'.repeat(60_000) }), 'mine')
+    await journal.claim(settledOf('c'), 'mine')
+    expect(await kept(journal, ids)).toEqual(['b', 'c'])
+  })
+
   test('and never drops one that is not settled', async () => {
     const { journal } = memoryJournal({ settled: 0 })
     const fences = await Promise.all(ids.map((id) => held(journal.claim(recordOf(id), 'mine'))))

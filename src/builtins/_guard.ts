@@ -4,7 +4,8 @@ import { refusal } from './_words.ts'
 
 /**
  * Reads which process groups to hold until its input ends, that is, until this process has ended in any way. Then it ends
- * those groups, and what left them for other groups of the same session.
+ * those groups, and the other groups of their sessions. It stops them all first: what is stopped makes no other, and its numbers
+ * go to nothing else.
  */
 const script = `
 trap '' HUP INT QUIT TERM
@@ -20,21 +21,25 @@ while read -r sign group; do
     *) held="\${held%% $group *} \${held#* $group }" ;;
   esac
 done
-[ "$held" = ' ' ] && exit
-for group in $held; do kill -KILL "-$group"; done
-for round in 1 2 3 4 5 6 7 8 9; do
+sessions=' '
+for group in $held; do kill -STOP "-$group" && sessions="$sessions$group "; done
+[ "$sessions" = ' ' ] && exit
+stopped=$sessions
+found=yes
+while [ "$found" ]; do
   found=
   for stat in /proc/[0-9]*/stat; do
     read -r line < "$stat" || continue
-    process=\${stat#/proc/}
     set -- \${line##*) }
-    [ "$1" != Z ] && [ "$4" ] || continue
-    case $held in
-      *" $4 "*) kill -KILL "\${process%/stat}" && found=yes ;;
-    esac
+    [ "$4" ] || continue
+    case $sessions in *" $4 "*) ;; *) continue ;; esac
+    case $stopped in *" $3 "*) continue ;; esac
+    kill -STOP "-$3"
+    stopped="$stopped$3 "
+    found=yes
   done
-  [ "$found" ] || exit
-done`
+done
+for group in $stopped; do kill -KILL "-$group"; done`
 const mostStarts = 3
 
 let shared: Guard | undefined

@@ -117,14 +117,15 @@ describe('values that JSON cannot hold', () => {
     expect(reports).toEqual([])
   })
 
-  test('spoil no question as what a policy tells of it', async () => {
+  test('are refused as what a policy tells of a question, and spoil no list', async () => {
     const meta = { at: 1, large: 10n }
     const asking: Extension = { policies: [{ name: 'asking', decide: () => ({ decision: 'ask', meta }) }] }
     const { executor, url, reports } = await counter({ use: [asking] })
-    const { invocationId, status } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
-    expect(status).toBe('pending')
-    const { data } = await send(`${url}/calls/${invocationId}`)
-    expect(data.waiting).toMatchObject({ meta: { at: 1 } })
+    const { content, status } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
+    expect(status).toBe('denied')
+    expect(JSON.stringify(content)).toContain('Policy asking could not decide: JSON cannot hold `meta.large`.')
+    const { status: listed, data } = await send(`${url}/calls`)
+    expect([listed, data.calls.filter(({ waiting }) => waiting)]).toEqual([200, []])
     expect(reports).toEqual([])
   })
 

@@ -1,9 +1,9 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
-import type { PausedCall, WaitingCall } from './call/pause.ts'
+import type { PausedCall, Question, WaitingCall } from './call/pause.ts'
 import type { RecordChange, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ToolError } from './errors.ts'
-import type { Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
+import type { ApprovalAnswer, Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
 import type { Bus } from './run/elsewhere.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 
@@ -29,30 +29,20 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
 export type EventNamed<Name extends ToolEventName | '*'> = Name extends ToolEventName ? ToolEventOf<Name> : ToolEvent
 
 /** What would become of a call before it runs. */
-export interface Weighing {
+export interface Weighing extends Partial<Omit<Question, 'input'>> {
   /** `allow`: it would run. `ask`: a person would be asked. `refuse`: it would settle with `error`. */
   readonly decision: 'allow' | 'ask' | 'refuse'
   /** `null` if the args have no canonical form or the tool is not known. */
   readonly callId: string | null
-  /** What the person would be asked. */
-  readonly prompt?: string
-  /** Why a policy wants it asked. */
-  readonly why?: string
-  readonly meta?: Readonly<Record<string, unknown>>
   /** The executor's `approver` would be asked. Otherwise the call would wait for `decide`. */
   readonly hasApprover?: true
   readonly error?: ToolError
 }
 
 /** Options of an answer to a paused call. */
-export interface DecideOptions {
-  /** A message to the model if the answer is `deny`, to the record if it is `allow`. */
-  readonly note?: string
-  /** The person does not want to be asked again. A policy of the host has to remember it. */
-  readonly always?: boolean
+export interface DecideOptions extends Omit<ApprovalAnswer, 'decision'> {
   /** Args to use instead. They are identified and validated anew. */
   readonly editedArgs?: unknown
-  readonly decidedBy?: string
   /** If given, the call must belong to this session. */
   readonly session?: string
   /** Who answers. If a client holds a lease of the call, it has to be that client. */

@@ -1,7 +1,7 @@
 import type { ToolResult } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
-import type { PausedCall } from './call/pause.ts'
+import type { PausedCall, Question } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
 import type { CallQueue, Inbox } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
@@ -111,21 +111,15 @@ export interface ToolHooks {
   ) => PostDecision | Promise<PostDecision>
 }
 
-/** What a person is asked. */
-export interface ApprovalRequest {
+/** What a person is asked. `prompt` is the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
+export interface ApprovalRequest extends Question {
   readonly invocationId: string
   readonly callId: string
   readonly toolName: string
   readonly session: string
-  /** The question: the tool's `confirmationMessage`, else `Allow <name> to execute?`. */
-  readonly prompt: string
-  /** The args after validation. If the tool has secrets, its masked args before validation. */
-  readonly input: unknown
-  /** The reason of the policy that asks. */
-  readonly why?: string | undefined
-  readonly meta?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** The answer to a request for approval. */
 export interface ApprovalAnswer {
   readonly decision: 'allow' | 'deny'
   readonly decidedBy?: string | undefined

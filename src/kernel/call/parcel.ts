@@ -1,4 +1,4 @@
-import type { Caller, Observer, ToolContext } from '../ports.ts'
+import type { ApprovalAnswer, Caller, Observer, ToolContext } from '../ports.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Slots } from './in-flight.ts'
@@ -26,13 +26,8 @@ export interface Verdict {
   readonly result: { readonly value: unknown } | null
 }
 
-/** The answer to a request for approval. */
-export interface Approval {
-  readonly decision: 'allow' | 'deny'
-  readonly decidedBy?: string | undefined
-  readonly note?: string | undefined
-  readonly always?: boolean | undefined
-}
+/** The answer to a request for approval, as the call keeps it. */
+export type Approval = ApprovalAnswer
 
 /** A value as the function that makes it sees it. */
 export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }

@@ -13,7 +13,7 @@ export interface Question {
   /** Why a policy wants it asked: at most 1,024 characters. */
   readonly why?: string
   readonly meta?: Readonly<Record<string, unknown>>
-  /** What the tool would run with, secrets masked. */
+  /** The args after validation. If the tool has secrets, its masked args before validation. */
   readonly input: unknown
 }
 
@@ -35,7 +35,7 @@ export class Pause {
 }
 
 /** A call that waits for an answer, with everything that it needs to walk the passage again. */
-export interface PausedCall {
+export interface PausedCall extends Pick<PauseRecord, 'reason' | 'digest' | 'fingerprint' | 'expiresAt'> {
   /** The call as it was. `args` is the canonical text that was hashed. */
   readonly call: ToolCall
   readonly callId: string | null
@@ -43,13 +43,6 @@ export interface PausedCall {
   readonly session: string
   readonly principal: string | undefined
   readonly caller: Caller
-  readonly reason: PauseReason
-  /** SHA-256 of the token. */
-  readonly digest: string
-  /** The hash of the tool's definition when the call paused. */
-  readonly fingerprint: string
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number
   /** Whether a person approved the call before a client was asked. */
   readonly isApproved: boolean
   /** The client that holds the call now. */
@@ -77,7 +70,7 @@ export interface Resumption extends PausedCall {
  * A paused call as the host sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
  * neither a copy of it nor its JSON is of use.
  */
-export interface WaitingCall {
+export interface WaitingCall extends Omit<Question, 'input'> {
   readonly invocationId: string
   readonly callId: string | null
   /** The provider's id of the call. */
@@ -85,10 +78,6 @@ export interface WaitingCall {
   readonly toolName: string
   readonly session: string
   readonly reason: Exclude<PauseReason, 'worker'>
-  readonly prompt: string
-  /** Why a policy wants it asked. */
-  readonly why?: string
-  readonly meta?: Readonly<Record<string, unknown>>
   /** The args, with secrets masked. */
   readonly args: unknown
   /** Milliseconds since the epoch, as `expiresAt` and `until`. */

@@ -3,7 +3,7 @@ import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from '../ports.ts'
 import type { CallingProgram, CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { Approval } from './parcel.ts'
-import type { PauseReason } from './pause.ts'
+import type { PauseReason, Question } from './pause.ts'
 
 /** The state of a call. */
 export type ToolCallState =
@@ -21,15 +21,10 @@ export interface ToolCallAuditEntry {
 }
 
 /** A request for approval and its answer, in a record. */
-export interface ToolCallApproval extends Partial<Approval> {
+export interface ToolCallApproval extends Partial<Approval & Omit<Question, 'input'>> {
   readonly required: boolean
-  /** What the person was asked, in words. */
-  readonly prompt?: string
-  /** Why a policy wanted it asked. */
-  readonly why?: string
   /** Milliseconds since the epoch. */
   readonly decidedAt?: number
-  readonly meta?: Readonly<Record<string, unknown>>
 }
 
 /** How a call waits for a worker. */

@@ -14,71 +14,36 @@ export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'b
 /** A raw JSON Schema of draft 07, 2019-09 or 2020-12, as an object or a boolean. */
 export type JsonSchema = boolean | JsonSchemaObject
 
-interface JsonSchemas {
-  readonly [name: string]: JsonSchema
-}
+type Keywords<Name extends string, Value> = { readonly [Keyword in Name]?: Value }
+type Texts = '$schema' | '$id' | '$ref' | '$anchor' | '$dynamicRef' | '$dynamicAnchor' | '$comment' | 'title'
+type MoreTexts = 'description' | 'pattern' | 'format' | 'contentEncoding' | 'contentMediaType'
+type Limits = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf' | 'minLength' | 'maxLength'
+type Counts = 'minContains' | 'maxContains' | 'minItems' | 'maxItems' | 'minProperties' | 'maxProperties'
+type Flags = 'deprecated' | 'readOnly' | 'writeOnly' | 'uniqueItems'
+type Parts = 'contains' | 'additionalItems' | 'unevaluatedItems' | 'unevaluatedProperties' | 'propertyNames'
+type Conditions = 'contentSchema' | 'not' | 'if' | 'then' | 'else'
+type SchemaLists = 'prefixItems' | 'allOf' | 'anyOf' | 'oneOf'
+type SchemaMaps = '$defs' | 'definitions' | 'properties' | 'patternProperties' | 'dependentSchemas'
 
 /** The keywords of JSON Schema, for completion in editors; unknown keywords are allowed, as in the standard. */
-export interface JsonSchemaObject {
-  readonly $schema?: string
-  readonly $id?: string
-  readonly $ref?: string
-  readonly $anchor?: string
-  readonly $dynamicRef?: string
-  readonly $dynamicAnchor?: string
-  readonly $comment?: string
-  readonly $defs?: JsonSchemas
-  readonly definitions?: JsonSchemas
-  readonly title?: string
-  readonly description?: string
+export interface JsonSchemaObject
+  extends
+    Keywords<Texts | MoreTexts, string>,
+    Keywords<Limits | Counts, number>,
+    Keywords<Flags, boolean>,
+    Keywords<Parts | Conditions, JsonSchema>,
+    Keywords<SchemaLists, readonly JsonSchema[]>,
+    Keywords<SchemaMaps, { readonly [name: string]: JsonSchema }> {
+  readonly type?: JsonType | (string & {}) | readonly (JsonType | (string & {}))[]
   readonly default?: unknown
   readonly examples?: readonly unknown[]
-  readonly deprecated?: boolean
-  readonly readOnly?: boolean
-  readonly writeOnly?: boolean
-  readonly type?: JsonType | (string & {}) | readonly (JsonType | (string & {}))[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly exclusiveMinimum?: number
-  readonly exclusiveMaximum?: number
-  readonly multipleOf?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly pattern?: string
-  readonly format?: string
-  readonly contentEncoding?: string
-  readonly contentMediaType?: string
-  readonly contentSchema?: JsonSchema
   readonly items?: JsonSchema | readonly JsonSchema[]
-  readonly prefixItems?: readonly JsonSchema[]
-  readonly additionalItems?: JsonSchema
-  readonly unevaluatedItems?: JsonSchema
-  readonly contains?: JsonSchema
-  readonly minContains?: number
-  readonly maxContains?: number
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly uniqueItems?: boolean
-  readonly properties?: JsonSchemas
-  readonly patternProperties?: JsonSchemas
   readonly additionalProperties?: JsonSchema | undefined
-  readonly unevaluatedProperties?: JsonSchema
-  readonly propertyNames?: JsonSchema
   readonly required?: readonly string[]
-  readonly minProperties?: number
-  readonly maxProperties?: number
   readonly dependentRequired?: { readonly [name: string]: readonly string[] }
-  readonly dependentSchemas?: JsonSchemas
   readonly dependencies?: { readonly [name: string]: JsonSchema | readonly string[] }
-  readonly allOf?: readonly JsonSchema[]
-  readonly anyOf?: readonly JsonSchema[]
-  readonly oneOf?: readonly JsonSchema[]
-  readonly not?: JsonSchema
-  readonly if?: JsonSchema
-  readonly then?: JsonSchema
-  readonly else?: JsonSchema
 }
 
 /** One thing that a provider's dialect of JSON Schema cannot express, and what the format did about it. */

@@ -18,20 +18,16 @@ export interface ToolTypes {
 export type ToolType = 'server' | keyof ToolTypes
 
 /** The execution types, for those who prefer names to literals. */
-export const ToolExecutionType: {
-  readonly SERVER: 'server'
-  readonly CLIENT: 'client'
-  readonly PROVIDER: 'provider'
-  readonly MCP: 'mcp'
-  readonly OUTPUT: 'output'
-} = { SERVER: 'server', CLIENT: 'client', PROVIDER: 'provider', MCP: 'mcp', OUTPUT: 'output' }
+export const ToolExecutionType = {
+  SERVER: 'server',
+  CLIENT: 'client',
+  PROVIDER: 'provider',
+  MCP: 'mcp',
+  OUTPUT: 'output',
+} as const
 
 /** The intents, for those who prefer names to literals. */
-export const ToolIntent: { readonly COMPUTE: 'compute'; readonly ACTION: 'action'; readonly RENDER: 'render' } = {
-  COMPUTE: 'compute',
-  ACTION: 'action',
-  RENDER: 'render',
-}
+export const ToolIntent = { COMPUTE: 'compute', ACTION: 'action', RENDER: 'render' } as const
 
 /** The traits of a tool, used by policies, caches and retries. Default of each: `false`; of `concurrent`: `true`. */
 export interface ToolTraits {

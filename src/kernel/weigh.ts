@@ -19,12 +19,7 @@ export function quiet(kernel: Kernel): Kernel {
   return { ...kernel, policies, watchers: new Set(), recorder: undefined, approver: undefined }
 }
 
-/**
- * Walks the stages before the run.
- *
- * @param kernel Made by `quiet`, as the context of the call.
- * @param hasApprover Whether the executor asks an approver, so that a call never waits for `decide`.
- */
+/** Walks the stages before the run. `kernel` is made by `quiet`. With an approver, a call never waits for `decide`. */
 export async function weigh(received: Received, kernel: Kernel, hasApprover: boolean): Promise<Weighing> {
   try {
     const validated = await validate(identify(resolve(received, kernel), kernel), kernel)

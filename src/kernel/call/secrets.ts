@@ -133,11 +133,7 @@ class Redactor {
     }
   }
 
-  /**
-   * Returns a whole result with secrets masked. Its marks are kept.
-   *
-   * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold it.
-   */
+  /** Returns a whole result with secrets masked and its marks kept. Throws `E_INVALID_TOOL_RESULT` if JSON cannot hold it. */
   result(result: unknown): unknown {
     if (typeof result === 'string') return this.#text(result)
     if (typeof result !== 'object' || result === null) return this.data(result)

@@ -40,14 +40,7 @@ function write(value: unknown, limit = unlimited): string {
 /** An idle writer for the next text. It is taken out while it writes, since a getter may canonicalize another value. */
 let spare: Writer | undefined
 
-/**
- * Returns the content identity of a call whose args are already canonical.
- *
- * @param toolName The resolved tool's own name, never an alias.
- * @param canonicalArgs The text of the args from `canonicalize`.
- * @returns 64 lower-case hex digits: the SHA-256 of the canonical text of `{ args, tool }`.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the name holds a lone surrogate.
- */
+/** Returns what `computeCallId` does for args that are canonical already. */
 export function callIdOf(toolName: string, canonicalArgs: string): string {
   return sha256('{"args":' + canonicalArgs + ',"tool":' + write(toolName) + '}')
 }

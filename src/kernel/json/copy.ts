@@ -9,40 +9,37 @@ export function isArrayBuffer(value: object): value is ArrayBuffer {
 }
 
 /**
- * Returns a copy that its reader may change. Plain data is copied whole, other objects if `structuredClone` can.
+ * Returns a copy that its reader may change, or `undefined` if the value is too large, or throws while it is read. Plain data is
+ * copied whole, other objects if `structuredClone` can.
  *
  * @param known An earlier copy of args, which is returned again if the value still equals it.
- * @returns `undefined` if the value is too large, or throws while it is read.
  */
 export function copyOf(value: unknown, known?: unknown): unknown {
   const rules = rulesOf(fewObjects, cloneOf)
   try {
     return known !== undefined && !rules.isPolluted && isSame(value, known) ? known : copied(value, rules)
   } catch (cause) {
-    return cause === many ? copyOfGraph(value, cloneOf, mostObjects) : undefined
+    return cause === many ? copyOfGraph(value, cloneOf) : undefined
   }
 }
 
 /**
- * Copies arrays and plain objects, and shares everything else.
+ * Copies arrays and plain objects, and shares the rest. Returns the value itself if it is too large, or throws while it is read.
  *
- * @param other Returns what stands in the copy for an object that is not plain. Default: the object itself.
- * @param most How many objects and elements it may have. Default: 1,000,000.
- * @returns The value itself if it is too large, or throws while it is read.
+ * @param other Returns what stands in the copy for an object that is not plain.
+ * @param most How many objects and elements the value may have.
  */
 export function copyOfPlain(
   value: unknown,
   other: (object: object) => unknown = (object) => object,
-  most: number = mostObjects,
+  most?: number,
 ): unknown {
   return copyOfGraph(value, other, most) ?? value
 }
 
 /**
- * Copies plain JSON, as writing and parsing its text would, but without the text.
- *
- * @param most How many objects and elements it may have. Default: 1,000.
- * @returns `undefined` if the value has more, is not plain JSON, or has an object with a `toJSON`.
+ * Copies plain JSON, as writing and parsing its text would, but without the text. Returns `undefined` if the value is no plain
+ * JSON, has an object with a `toJSON`, or has more than so many objects and elements.
  */
 export function copyOfJson<Value extends object>(value: Value, most: number = fewObjects): Value | undefined {
   try {
@@ -78,7 +75,7 @@ function isSame(value: unknown, copy: unknown): boolean {
 const many = new RangeError('many objects')
 const noJson = new TypeError('this is not JSON')
 
-function copyOfGraph(value: unknown, other: (object: object) => unknown, most: number): unknown {
+function copyOfGraph(value: unknown, other: (object: object) => unknown, most: number = mostObjects): unknown {
   try {
     return copied(value, rulesOf(most, other, new Map()))
   } catch {

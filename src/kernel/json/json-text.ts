@@ -9,11 +9,7 @@ const mostValues = 10_000_000
 const mostCharacters = 268_435_456
 const unwritable = 'The result cannot be written as JSON.'
 
-/**
- * Writes a result as JSON text, and refuses what JSON would silently lose.
- *
- * @throws `E_INVALID_TOOL_RESULT` with the path of what JSON cannot hold.
- */
+/** Writes a result as JSON text. Throws `E_INVALID_TOOL_RESULT` with the path of what JSON would lose silently. */
 export function jsonText(value: unknown): string {
   return textOf(readResult(value).value)
 }
@@ -31,10 +27,8 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * Walks a result before it is written, since shared objects can expand into a huge text.
- *
- * @returns The value, in which each object with a `toJSON` is replaced by its result, and the number of values.
- * @throws `E_INVALID_TOOL_RESULT` with the path of what JSON cannot hold, or of what exceeds a limit.
+ * Walks a result before it is written, since shared objects can expand into a huge text. Returns the value, in which the result
+ * of a `toJSON` replaces its object, and the number of values. Throws `E_INVALID_TOOL_RESULT` as `jsonText` does.
  */
 export function readResult(value: unknown): { readonly value: unknown; readonly values: number } {
   const reading = new Reading()
@@ -46,13 +40,8 @@ export function readResult(value: unknown): { readonly value: unknown; readonly 
   }
 }
 
-/**
- * Refuses a value that expands beyond the limits of a result, and nothing else.
- *
- * @throws `E_INVALID_TOOL_RESULT` with the path of what exceeds a limit.
- */
+/** Throws `E_INVALID_TOOL_RESULT` for a value that expands beyond the limits of a result, and for nothing else. */
 export function requireBounded(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return
   const reading = new Reading()
   try {
     reading.read(value, '', 0, true)
@@ -92,11 +81,7 @@ export class Written {
   }
 }
 
-/**
- * Returns a deep copy of a value as JSON, which shares nothing with it.
- *
- * @throws `E_JOURNAL` if the value has no JSON text.
- */
+/** Returns a deep copy of a value as JSON, which shares nothing with it. Throws `E_JOURNAL` if the value has no JSON text. */
 export function ownJson<Value extends object>(value: Value): Value {
   try {
     return copyOfJson(value) ?? (readText(JSON.stringify(value)) as Value)
@@ -146,7 +131,8 @@ class Reading {
   #within(value: object, depth: number, isLenient: boolean): unknown {
     if (depth > maximumDepth) {
       if (isLenient) return value
-      throw this.#refuse(tooDeep(this.#path))
+      const message = `it is nested deeper than ${maximumDepth} levels, or refers to itself`
+      throw this.#refuse(unkept(message, this.#path.slice(0, 8), 'Return a flatter value.'))
     }
     if (Array.isArray(value)) return this.#array(value, depth, isLenient)
     if (!isLenient && isLossy(value)) throw this.#refuse(lost(value, this.#path.slice(0, depth)))
@@ -187,7 +173,9 @@ class Reading {
   #count(values: number, depth: number): void {
     this.values += values + 1
     if (this.values <= mostValues && this.#characters <= mostCharacters) return
-    throw this.#refuse(tooMuch(this.#path.slice(0, depth)))
+    const [most, characters] = [mostValues, mostCharacters].map((limit) => limit.toLocaleString('en'))
+    const message = `as JSON it has more than ${most} values or ${characters} characters, counted as often as they are referred to`
+    throw this.#refuse(unkept(message, this.#path.slice(0, depth), 'Return less, or text in a stream.'))
   }
 
   #refuse(refusal: InvalidToolResultError): InvalidToolResultError {
@@ -210,27 +198,14 @@ function isLossy(value: object): boolean {
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
   const what = typeof value === 'object' && value !== null ? `a ${nameOf(value)}` : `${typeof value} ${String(value)}`
-  const message = `JSON cannot hold ${what.slice(0, 80)}`
-  return unkept(`${message}${placeOf(path)}. Return a plain value instead.`, message, path)
+  return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, 'Return a plain value instead.')
 }
 
-function tooDeep(path: readonly PropertyKey[]): InvalidToolResultError {
-  const message = `it is nested deeper than ${maximumDepth} levels, or refers to itself`
-  return unkept(`${message}, from ${JSON.stringify(String(path[0]))} on.`, message, path.slice(0, 8))
-}
-
-function tooMuch(path: readonly PropertyKey[]): InvalidToolResultError {
-  const [values, characters] = [mostValues, mostCharacters].map((most) => most.toLocaleString('en'))
-  const message = `as JSON it has more than ${values} values or ${characters} characters, counted as often as they are referred to`
-  return unkept(`${message}${placeOf(path)}. Return less, or text in a stream.`, message, path.slice(0, 8))
-}
-
-function placeOf(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? '' : ` (at ${pathText(path, 'result').slice(0, 200)})`
-}
-
-function unkept(words: string, message: string, path: readonly PropertyKey[]): InvalidToolResultError {
-  return new InvalidToolResultError(`The result cannot be kept: ${words}`, { issues: [{ message, path: [...path] }] })
+function unkept(message: string, path: readonly PropertyKey[], next: string): InvalidToolResultError {
+  const place = path.length === 0 ? '' : ` (at ${pathText(path, 'result').slice(0, 200)})`
+  return new InvalidToolResultError(`The result cannot be kept: ${message}${place}. ${next}`, {
+    issues: [{ message, path }],
+  })
 }
 
 function nameOf(value: object): string {

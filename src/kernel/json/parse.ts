@@ -3,14 +3,7 @@ import { put } from './copy.ts'
 import { isLonger, isWellFormed } from './text.ts'
 import { InvalidToolArgsError } from '../errors.ts'
 
-/**
- * Parses the args of a call as `parseJson` does, and blank text as `{}`: some models send it for no args.
- *
- * @param text JSON text, or white space.
- * @param limit The maximum length of the text in bytes of UTF-8. Default: 262,144.
- * @throws {InvalidToolArgsError} E_INVALID_TOOL_ARGS if the text is not JSON.
- * @throws {UncanonicalArgsError} E_UNCANONICAL_ARGS if the text is JSON, but ambiguous, too deep or too large.
- */
+/** Parses the args of a call as `parseJson` does, and blank text as `{}`: some models send it for no args. */
 export function parseArgs(text: string, limit: number = 262_144): unknown {
   return text.length <= limit && !/[^\t\n\r ]/.test(text) ? {} : parseJson(text, { limit })
 }

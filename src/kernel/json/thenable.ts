@@ -18,11 +18,7 @@ export async function unawaited(work: unknown, failed: (error: unknown) => void 
   }
 }
 
-/**
- * Waits for a module of the package that is loaded on first use.
- *
- * @throws `E_INTERNAL`, retryable, if it cannot be loaded.
- */
+/** Waits for a module of the package that is loaded on first use. Throws `E_INTERNAL`, retryable, if it cannot be loaded. */
 export async function loadPart<Module>(module: Promise<Module>): Promise<Module> {
   try {
     return await module

@@ -123,11 +123,7 @@ export function shown<Value>(
 /** The most blocks of a result: a sparse array may have a `length` of four thousand million. */
 const mostBlocks = 100_000
 
-/**
- * Returns the blocks of a result that `content` marked, else `undefined`.
- *
- * @throws `E_INVALID_TOOL_RESULT` if there are too many.
- */
+/** Returns the blocks of a result that `content` marked, if any. Throws `E_INVALID_TOOL_RESULT` for too many. */
 export function markedBlocks(value: object): readonly ContentBlock[] | undefined {
   const blocks = (value as Partial<MarkedContent>)[blocksMark]
   if (!Array.isArray(blocks) || blocks.length <= mostBlocks) return blocks

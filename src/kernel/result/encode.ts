@@ -21,11 +21,7 @@ export interface EncodedResult {
   readonly isApart?: true
 }
 
-/**
- * Encodes a complete result: text, a JSON value, bytes or content blocks.
- *
- * @throws `E_INVALID_TOOL_RESULT` if it cannot be kept without loss.
- */
+/** Encodes text, a JSON value, bytes or content blocks. Throws `E_INVALID_TOOL_RESULT` if something would be lost. */
 export function encodeResult(value: unknown): EncodedResult {
   try {
     switch (typeof value) {
@@ -199,9 +195,7 @@ const fewValues = 32
 
 /**
  * Makes a block that keeps the present state of a JSON value. A small value is copied; of a large one the text is parsed when
- * `data` is first read.
- *
- * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold the value.
+ * `data` is first read. Throws `E_INVALID_TOOL_RESULT` if JSON cannot hold the value.
  */
 export function jsonBlock(value: unknown): JsonBlock & { readonly text: string } {
   const { value: plain, values } = readResult(value)
@@ -210,11 +204,7 @@ export function jsonBlock(value: unknown): JsonBlock & { readonly text: string }
   return new TextedBlock(textOf(data ?? plain), data)
 }
 
-/**
- * Returns a private copy of content for a record. A block that knows its JSON text is kept as the text.
- *
- * @throws `E_JOURNAL` if a block is not JSON.
- */
+/** Returns a private copy of content for a record; known JSON text stands for its block. Throws `E_JOURNAL` without JSON. */
 export function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
   return content.map((block) => {
     const text = TextedBlock.textOf(block)

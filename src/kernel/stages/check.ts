@@ -15,11 +15,7 @@ export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
   return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
 }
 
-/**
- * Validates a result; of content, its one json block. Returns `undefined` if the tool has no `outputSchema`.
- *
- * @throws `E_INVALID_TOOL_RESULT` if it cannot be validated.
- */
+/** Validates a result; of content, its one json block. Returns `undefined` if the tool has no `outputSchema`. */
 export function validateOutput(tool: ToolDefinition, returned: unknown): Validation | Promise<Validation> | undefined {
   const { output } = internals(tool)
   if (output === undefined) return undefined

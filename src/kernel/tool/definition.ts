@@ -56,11 +56,7 @@ interface Internals {
   readonly handler: ErasedHandler | undefined
 }
 
-/**
- * Makes a definition from a config.
- *
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
- */
+/** Makes a definition from a config. Throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong. */
 export function define(config: ErasedConfig, takesAnyObject = false): ToolDefinition {
   const issues = issuesOfConfig(config)
   if (issues.length > 0) throw invalidConfig(config, issues)

@@ -105,8 +105,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_736],
-    ['records', 2_789],
+    ['kernel', 8_697],
+    ['records', 2_824],
     ['approvals', 368],
     ['spool', 593],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

@@ -13,7 +13,7 @@ import { failure } from './outcome/result.ts'
 import { receive, type Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce } from './passage.ts'
-import { awaitElsewhere, takeWork } from './run/elsewhere.ts'
+import { awaitElsewhere } from './run/elsewhere.ts'
 import { streamEvents } from './run/generator.ts'
 import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
@@ -134,7 +134,8 @@ class Executor implements ToolExecutor {
   }
 
   async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {
-    return this.#resume<undefined>(`${id}.`, () => takeWork(id, this.#kernel, options), options.signal)
+    const { recorder } = this.#kernel
+    return this.#resume<undefined>(`${id}.`, async () => recorder?.queue.redeem(id, options), options.signal)
   }
 
   get queue(): WorkQueue {

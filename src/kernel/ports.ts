@@ -1,9 +1,9 @@
 import type { ToolResult } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
-import type { PausedCall, Question } from './call/pause.ts'
+import type { Pause, PausedCall, Question, Resumption } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
-import type { CallQueue, Inbox } from './executor-types.ts'
+import type { CallQueue, Inbox, RunOptions } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import type { Elsewhere } from './run/elsewhere.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
@@ -248,10 +248,14 @@ export interface Recorder {
 
 /** The calls in the records that wait for a worker. */
 export interface WorkQueue extends CallQueue {
-  /** Takes over a call that waits for a worker. Returns `undefined` if it waits no more. */
-  claim(invocationId: string): Promise<PausedCall | undefined>
-  /** Lets a call that was taken and has not started wait for another worker. */
-  putBack(call: PausedCall): Promise<void>
+  /**
+   * Takes a call that waits for a worker. Returns `undefined` if it waits no more, or if the executor closes.
+   *
+   * @throws `E_UNAVAILABLE` if its tool is not here, or is another version.
+   */
+  redeem(invocationId: string, options: RunOptions): Promise<Resumption | undefined>
+  /** Returns the pause that puts a call back, if its worker closes and the call may run again. */
+  pauseAgain(call: Received, thrown: unknown): Pause | undefined
   /** Returns the record of a call. */
   record(invocationId: string): Promise<ToolCallRecord | undefined>
 }

@@ -1,6 +1,9 @@
-import type { PausedCall } from '../kernel/call/pause.ts'
+import type { Received } from '../kernel/call/parcel.ts'
+import { Pause, type PausedCall, type Resumption } from '../kernel/call/pause.ts'
 import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
 import type { Bus } from '../kernel/run/elsewhere.ts'
+import { isToolError, UnavailableError } from '../kernel/errors.ts'
+import type { RunOptions } from '../kernel/executor-types.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { WorkQueue } from '../kernel/ports.ts'
 import { remark, type OpenRecord } from './fold.ts'
@@ -50,7 +53,38 @@ export class JournalQueue implements WorkQueue {
     return this.#taken.has(invocationId)
   }
 
-  async claim(invocationId: string): Promise<PausedCall | undefined> {
+  async redeem(invocationId: string, { receive }: RunOptions): Promise<Resumption | undefined> {
+    const paused = await this.#take(invocationId)
+    if (paused === undefined) return undefined
+    if (this.#kernel.inFlight.isEnding) {
+      await this.#putBack(paused)
+      return undefined
+    }
+    const name = JSON.stringify(paused.call.name)
+    try {
+      const tool = this.#kernel.registryFor(paused.session).get(paused.call.name)
+      if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
+      this.#kernel.approvals.requireUnchanged(tool, paused.fingerprint)
+      const carried = paused.taken?.work?.values
+      const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
+      return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }
+    } catch (cause) {
+      await this.#putBack(paused)
+      throw new UnavailableError(`This worker cannot run ${name} as its caller knows it. Another may.`, { cause })
+    }
+  }
+
+  pauseAgain({ resumption, startedAt }: Received, thrown: unknown): Pause | undefined {
+    const { prompt = '', expiresAt, work } = resumption?.taken ?? {}
+    const isCancelled = this.#kernel.inFlight.isClosing && isToolError(thrown) && thrown.code === 'E_TOOL_CANCELLED'
+    if (work === undefined || expiresAt === undefined || !isCancelled) return undefined
+    if (startedAt !== undefined && work.isRepeatable !== true) return undefined
+    const attempts = startedAt === undefined ? work.attempts - 1 : work.attempts
+    const left = Math.max(1, expiresAt - Date.now())
+    return new Pause('worker', { prompt, input: undefined }, left, { ...work, attempts })
+  }
+
+  async #take(invocationId: string): Promise<PausedCall | undefined> {
     const taken = await this.#claim(invocationId)
     const before = taken?.record.journal?.awaits
     if (taken === undefined || before?.work === undefined) return undefined
@@ -98,7 +132,8 @@ export class JournalQueue implements WorkQueue {
     return isKept ? this.#takeOne(invocationId) : undefined
   }
 
-  async putBack({ taken, recording }: PausedCall): Promise<void> {
+  /** Lets a call that was taken and has not started wait for another worker. */
+  async #putBack({ taken, recording }: PausedCall): Promise<void> {
     const { record, fence } = this.#recorder.release(recording)
     this.#leaveLine(record.id)
     if (taken?.work === undefined || fence === undefined) return

@@ -2,11 +2,10 @@ import { withAny } from '#clock'
 import type { ToolResult } from '../call/call.ts'
 import { limited } from '../call/deadline.ts'
 import type { Confirmed, Received } from '../call/parcel.ts'
-import { Pause, type Resumption } from '../call/pause.ts'
+import { Pause } from '../call/pause.ts'
 import type { QueuedWork, ToolCallRecord } from '../call/record.ts'
 import { toldInput } from '../call/secrets.ts'
 import { isToolError, JournalError, ToolCancelledError, UnavailableError } from '../errors.ts'
-import type { RunOptions } from '../executor-types.ts'
 import type { Kernel } from '../kernel.ts'
 import { failed, failure, queueOf } from '../outcome/result.ts'
 import type { Observer, ToolValues } from '../ports.ts'
@@ -79,49 +78,6 @@ async function enqueue(confirmed: Confirmed, elsewhere: Elsewhere, queue: string
     ...(values !== undefined && { values }),
   }
   throw new Pause('worker', { prompt: `Run ${tool.name}`, input: toldInput(confirmed) }, elsewhere.expiry, work)
-}
-
-/** Returns the pause that puts a worker's call back in its queue, if the worker closes and the call may run again. */
-export function putBack(received: Received, kernel: Kernel, thrown: unknown): Pause | undefined {
-  const { resumption, startedAt } = received
-  const { prompt = '', expiresAt, work } = resumption?.taken ?? {}
-  const isCancelled = kernel.inFlight.isClosing && isToolError(thrown) && thrown.code === 'E_TOOL_CANCELLED'
-  if (work === undefined || expiresAt === undefined || !isCancelled) return undefined
-  if (startedAt !== undefined && work.isRepeatable !== true) return undefined
-  const attempts = startedAt === undefined ? work.attempts - 1 : work.attempts
-  const left = Math.max(1, expiresAt - Date.now())
-  return new Pause('worker', { prompt, input: undefined }, left, { ...work, attempts })
-}
-
-/**
- * Takes a call that waits for a worker. Puts it back if the executor closes.
- *
- * @throws `E_UNAVAILABLE` if its tool is not here, or is another version.
- */
-export async function takeWork(
-  invocationId: string,
-  kernel: Kernel,
-  { receive }: RunOptions,
-): Promise<Resumption | undefined> {
-  const { recorder } = kernel
-  const paused = await recorder?.queue.claim(invocationId)
-  if (recorder === undefined || paused === undefined) return undefined
-  if (kernel.inFlight.isEnding) {
-    await recorder.queue.putBack(paused)
-    return undefined
-  }
-  try {
-    const tool = kernel.registryFor(paused.session).get(paused.call.name)
-    if (tool === undefined) throw new UnavailableError(`There is no tool ${JSON.stringify(paused.call.name)} here.`)
-    kernel.approvals.requireUnchanged(tool, paused.fingerprint)
-    const carried = paused.taken?.work?.values
-    const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
-    return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }
-  } catch (cause) {
-    await recorder.queue.putBack(paused)
-    const name = JSON.stringify(paused.call.name)
-    throw new UnavailableError(`This worker cannot run ${name} as its caller knows it. Another may.`, { cause })
-  }
 }
 
 /** Returns the result of a call. If it waits for a worker, tells the workers and waits until it has settled. */

@@ -2,7 +2,6 @@ import type { ToolResult } from '../call/call.ts'
 import { isWatched } from '../call/events.ts'
 import { failed, type Outcome, pending, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
-import { putBack } from '../run/elsewhere.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
 import { publishOutcome } from '../outcome/publish.ts'
@@ -23,7 +22,8 @@ export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<T
 /** Settles a call that left the passage early. What was thrown becomes the result. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
   try {
-    const again = thrown instanceof Pause ? thrown : received.resumption?.taken && putBack(received, kernel, thrown)
+    const isTaken = received.resumption?.taken !== undefined
+    const again = thrown instanceof Pause ? thrown : isTaken && kernel.recorder?.queue.pauseAgain(received, thrown)
     return again ? pause(received, kernel, again) : over(received, kernel, { result: failed(received, kernel, thrown) })
   } catch (another) {
     return over(received, kernel, { result: failed(received, kernel, another) })

@@ -1,6 +1,6 @@
 import { canonicalize, computeCallId } from './json/canonical.ts'
 import { isMarkedJson, markedBlocks, markedValue } from './result/content.ts'
-import { CallContext } from './call/context.ts'
+import { receive } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 import type { DirectContext } from './tool/tool.ts'
@@ -10,7 +10,7 @@ import { createExecutor } from './executor.ts'
 import { ArtifactError } from './errors.ts'
 import type { ToolExecutor } from './executor-types.ts'
 import { streamEvents } from './run/generator.ts'
-import { receive, stamp, type Identity } from './call/parcel.ts'
+import { stamp, type Identity } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './ports.ts'
@@ -32,10 +32,8 @@ export async function callDirectly(
   const { signal, values = {}, session = 'direct', invocationId = `${kernel.owner()}-${callCount++}` } = context
   const call = { name: tool.name, args: args === undefined ? {} : args }
   const deadline = new Deadline(tool.timeout ?? 0, signal)
-  const received = receive(
-    { call, invocationId, session, caller: 'user', deadline, watcher, receivedAt: 0, seq: 0 },
-    (parcel) => new CallContext(parcel, kernel, values),
-  )
+  const reception = { call, invocationId, session, caller: 'user' as const, deadline, watcher, receivedAt: 0, seq: 0 }
+  const received = receive(reception, kernel, values)
   try {
     deadline.check()
     const identified = stamp(stamp(received, 'tool', tool), 'identity', new HostIdentity(tool.name, call.args))

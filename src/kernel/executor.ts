@@ -2,7 +2,7 @@ import { Alarms, withAny } from '#clock'
 import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Shelf, WorkQueue } from './ports.ts'
 import { callOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
-import { CallContext } from './call/context.ts'
+import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
@@ -10,16 +10,15 @@ import type { ToolEvent, ToolEventName } from './call/events.ts'
 import { Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failure } from './outcome/result.ts'
-import { receive, type Received } from './call/parcel.ts'
+import type { Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
-import { execute, executeOnce } from './passage.ts'
+import { execute, executeOnce, quiet, weigh } from './passage.ts'
 import { awaitElsewhere } from './run/elsewhere.ts'
 import { streamEvents } from './run/generator.ts'
 import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
 import type { EventNamed, Inbox, RunOptions, ToolExecutor, TurnOptions, Weighing } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
-import { quiet, weigh } from './weigh.ts'
 
 /** What the executor itself adds to a call. */
 interface Walk {
@@ -245,7 +244,7 @@ class Executor implements ToolExecutor {
       seq: resumed?.seq ?? 0,
       recording: kernel.recorder && resumed?.recording,
     }
-    const received = receive(reception, (parcel) => new CallContext(parcel, kernel, values))
+    const received = receive(reception, kernel, values)
     if (resumed?.reason === 'client') received.effect = 'unknown' // the client may have done its work
     if (resumed?.taken !== undefined) received.effect = resumed.recording?.record.effect ?? 'unknown'
     const isClosed = this.#closing !== undefined && resumed === undefined // a redeemed call still runs to its end

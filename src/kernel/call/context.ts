@@ -1,10 +1,17 @@
 import type { Caller, ToolValues, ToolContext } from '../ports.ts'
 import { emitProgress } from './events.ts'
-import { stageFields, type Received } from './parcel.ts'
+import { Parcel, stageFields, type Received, type Reception } from './parcel.ts'
 import type { Kernel } from '../kernel.ts'
 
+/** Makes the first state of a call. */
+export function receive(reception: Reception, kernel: Kernel, values: ToolValues): Received {
+  const parcel = new Parcel(reception)
+  parcel.context = new CallContext(parcel, kernel, values)
+  return parcel
+}
+
 /** The context of a call. Each getter reads the present state of the call. */
-export class CallContext implements ToolContext {
+class CallContext implements ToolContext {
   readonly values: ToolValues
   readonly #parcel: Received
   readonly #kernel: Kernel

@@ -120,9 +120,9 @@ interface Stamps {
 }
 
 /** One object for the whole walk. It has every field from the start, so that its shape never changes. */
-interface Parcel extends Writable<Reception> {}
-class Parcel {
-  readonly context: ToolContext
+export interface Parcel extends Writable<Reception> {}
+export class Parcel {
+  context!: ToolContext
   effect: SideEffect = 'none'
   attempts = 0
   place = -1
@@ -138,7 +138,7 @@ class Parcel {
   output: unknown = undefined
   receipt: Receipt | undefined = undefined
 
-  constructor(reception: Reception, contextOf: (parcel: Received) => ToolContext) {
+  constructor(reception: Reception) {
     this.call = reception.call
     this.invocationId = reception.invocationId
     this.session = reception.session
@@ -152,7 +152,6 @@ class Parcel {
     this.receivedAt = reception.receivedAt
     this.seq = reception.seq
     this.recording = reception.recording
-    this.context = contextOf(this)
   }
 
   get id(): string | number | undefined {
@@ -170,11 +169,6 @@ class Parcel {
   get args(): unknown {
     return this.identity === undefined ? this.call.args : this.identity.args
   }
-}
-
-/** Makes the first state of a call. */
-export function receive(reception: Reception, contextOf: (parcel: Received) => ToolContext): Received {
-  return new Parcel(reception, contextOf)
 }
 
 /** Writes the field of a stage. The object stays the same, and its type grows. */

@@ -42,6 +42,7 @@ export function readResult(value: unknown): { readonly value: unknown; readonly 
 
 /** Throws `E_INVALID_TOOL_RESULT` for a value that expands beyond the limits of a result, and for nothing else. */
 export function requireBounded(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
   const reading = new Reading()
   try {
     reading.read(value, '', 0, true)

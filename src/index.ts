@@ -31,11 +31,10 @@ export type {
   JsonSchema,
   JsonSchemaObject,
   JsonType,
-  SchemaLoss,
-  SchemaReport,
   StandardJSONSchemaV1,
   StandardSchemaV1,
 } from './kernel/schema/standard.ts'
+export type { Format, SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
 
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
@@ -58,15 +57,7 @@ export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
 export { outputsOf } from './kernel/outcome/result.ts'
-export type {
-  CallingProgram,
-  CallStatus,
-  Format,
-  SideEffect,
-  ToolCall,
-  ToolResult,
-  TurnBudget,
-} from './kernel/call/call.ts'
+export type { CallingProgram, CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
 export type {
   Approval,
   Authorized,

@@ -3,8 +3,6 @@ import type { ContentBlock } from '../result/content.ts'
 import { InvalidConfigurationError, InvalidToolArgsError, type ToolError } from '../errors.ts'
 import type { CallOptions } from '../ports.ts'
 import { shortened } from '../json/text.ts'
-import type { SchemaReport } from '../schema/standard.ts'
-import type { ToolDefinition } from '../tool/definition.ts'
 import { sha256 } from '#sha256'
 
 /** A program that a provider runs for the model, as its message names it. */
@@ -77,38 +75,6 @@ export interface ToolResult {
   readonly expiresAt?: number
   /** From receipt to settlement, in milliseconds of a monotonic clock. */
   readonly durationMs: number
-}
-
-/** How much of the results of one turn a reply may hold. */
-export interface TurnBudget {
-  /** The most tokens of all results together. The largest are shortened first, and say so with their handles. */
-  readonly tokens: number
-  /** Counts the tokens of a text. Default: a quarter of its bytes. */
-  readonly estimateTokens?: (text: string) => number
-}
-
-/**
- * Translates between this package and one provider's messages, in pure functions. The parameters are the provider's types:
- * of a tool, of a message and of a reply. Messages of an unknown type go into a `Format` without parameters.
- */
-export interface Format<Definition = unknown, Message = unknown, Reply = unknown> {
-  readonly name: string
-  /** Whether a message, or a provider's whole response, is of this format. */
-  detect(message: unknown): boolean
-  /** Returns the tools in the shape of the provider's request. */
-  definitions(tools: readonly ToolDefinition[]): Definition[]
-  /**
-   * Returns the calls of a message in order, without those that the provider ran itself.
-   *
-   * @param tools Those whose definitions the model saw. Args that it wrote for a lowered schema are returned as the tool takes
-   *   them, so that the `callId` is the same with every provider. Default: none, and args stay as the model wrote them.
-   * @throws `E_INVALID_CONFIGURATION` if it is no message of this format. The error names the format that reads it.
-   */
-  calls(message: Message, tools?: readonly ToolDefinition[]): ToolCall[]
-  /** Returns how the schemas of tools go out, and what they lose. */
-  report?(tools: readonly ToolDefinition[]): SchemaReport[]
-  /** Returns the reply to the message in the provider's shape. */
-  results(results: readonly ToolResult[], message?: Message, budget?: TurnBudget): Reply
 }
 
 const longestName = 256

@@ -45,33 +45,3 @@ export interface JsonSchemaObject
   readonly dependentRequired?: { readonly [name: string]: readonly string[] }
   readonly dependencies?: { readonly [name: string]: JsonSchema | readonly string[] }
 }
-
-/** One thing that a provider's dialect of JSON Schema cannot express, and what the format did about it. */
-export interface SchemaLoss {
-  /** A JSON Pointer into the tool's own input schema. */
-  readonly pointer: string
-  readonly keyword: string
-  readonly done:
-    | 'dropped'
-    | 'in words'
-    | 'inlined'
-    | 'widened'
-    | 'closed'
-    | 'nullable'
-    | 'wrapped'
-    | 'renamed'
-    | 'as pairs'
-    | 'as fields'
-    | 'as text'
-  /** The words, the new name, or what stands there now. */
-  readonly note?: string
-}
-
-/** How one tool's input schema goes to a provider. */
-export interface SchemaReport {
-  readonly toolName: string
-  readonly schema: 'as it is' | 'lowered' | 'strict'
-  readonly losses: readonly SchemaLoss[]
-  /** The reason why the schema is not strict, or could not be lowered, although that was asked for. */
-  readonly refused?: string
-}

@@ -106,7 +106,7 @@ describe('the walls', () => {
 
   it.each([
     ['kernel', 8_622],
-    ['records', 2_824],
+    ['records', 2_633],
     ['approvals', 368],
     ['spool', 593],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

@@ -14,9 +14,9 @@ import {
   type Journal,
   type Standing,
 } from '../records/index.ts'
-import { keptRecords } from '../records/kept-record.ts'
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
+import { keptRecords } from './memory/_kept-record.ts'
 import { asRunning, copyOf, deletedOf, keptOf, textRecord, type Kept } from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { QueuedCalls } from './memory/_queued.ts'

@@ -55,16 +55,18 @@ export class JournalRecorder implements Recorder {
     const { record } = (call.recording ??= new LiveRecording(begun(event))) as LiveRecording
     fold(record, event)
     if (event.event === 'call:received' || event.event === 'call:resumed') {
-      const { identity } = stageFields(call)
+      const { identity, tool } = stageFields(call)
       // A call resumes from its canonical text, so large args in its record may be cut.
       const isCut = identity !== undefined && identity.text.length > largestKeptArgs
-      record.input = isCut ? bounded(copyOf(record.input), largestKeptArgs) : this.#format.args(record.input, call)
+      const text = tool?.secrets.length === 0 ? identity?.text : undefined
+      record.input = isCut ? bounded(copyOf(record.input), largestKeptArgs) : this.#format.args(record.input, text)
     }
   }
 
   commit(call: Received, event?: ToolEvent): void | Promise<void> {
     const { record } = recordingOf(call)
-    return this.#put(call, this.#whole(call, event === undefined ? record : foldEvent(record, event)))
+    // A journal may keep this very record, and the live one changes.
+    return this.#put(call, this.#whole(call, event === undefined ? { ...record } : foldEvent(record, event)))
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined> {

@@ -1,8 +1,12 @@
-import type { Received } from '../kernel/call/parcel.ts'
 import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
 import type { Settlement } from '../kernel/ports.ts'
+
+export type { Journaled }
+// What else a format of records is made with.
+export { ownJson, Written } from '../kernel/json/json-text.ts'
+export { keptContent } from '../kernel/result/encode.ts'
 
 /** The journal's part of a record, while it is built. */
 export type OpenJournaled = { -readonly [Field in keyof Journaled]: Journaled[Field] }
@@ -14,8 +18,12 @@ export interface RecordedSettlement extends Settlement {
 
 /** Converts records for a journal. */
 export interface RecordFormat {
-  /** Returns the args for the record. The call keeps using its own. */
-  args(args: unknown, call: Received): unknown
+  /**
+   * Returns the args for the record. The call keeps using its own.
+   *
+   * @param text Their canonical JSON, if they have one and no secrets.
+   */
+  args(args: unknown, text: string | undefined): unknown
   /**
    * Returns the whole record.
    *

@@ -1,9 +1,9 @@
 import type { ToolCallRecord } from '../../index.ts'
 import { factsOf, type Deleted, type RecordFacts } from '../../records/index.ts'
-import { KeptRecord } from '../../records/kept-record.ts'
+import { KeptRecord, RunningRecord } from './_kept-record.ts'
 import { recordOf, requireId, textOf } from '../_rows.ts'
 
-/** A record as the journal keeps it. It never changes. A `KeptRecord` of the recorder is one. */
+/** A record as the journal keeps it. It never changes. A `KeptRecord` or `RunningRecord` of the recorder is one. */
 export interface Kept extends RecordFacts {
   /** About how many bytes it takes. */
   readonly weight: number
@@ -60,7 +60,7 @@ export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
 
 /** Keeps a record of the recorder itself, since it never changes. Of ids that hosts chose, `read` has refused wrong ones. */
 export function keptOf(record: object): Kept {
-  return record instanceof KeptRecord ? record : textRecord(record as ToolCallRecord)
+  return record instanceof KeptRecord || record instanceof RunningRecord ? record : textRecord(record as ToolCallRecord)
 }
 
 /** Refuses a record with a wrong id before it is read. */

@@ -35,9 +35,12 @@ export class Turns {
   #arrived = 0
 
   /** Adds a call that waits or runs, in place of what it did before. Leaves out a call that is not for workers. */
-  put({ id, session: name, queue, isAlone, standing, createdAt, expiresAt = Infinity }: Kept, isTaken = false): void {
+  put(kept: Kept, isTaken = false): void {
+    const { id, isAlone } = kept
     this.leave(id)
-    if (isAlone === undefined || standing === 'settled') return
+    if (isAlone === undefined) return
+    const { session: name, queue, standing, createdAt, expiresAt = Infinity } = kept
+    if (standing === 'settled') return
     const session = this.#sessionOf(name)
     const line = standing === 'running' || isTaken || queue === undefined ? undefined : lineOf(session, queue)
     const number = this.#arrived++

@@ -1,28 +1,91 @@
-import type { ContentBlock } from '../kernel/result/content.ts'
-import { keptContent } from '../kernel/result/encode.ts'
-import type { Journaled, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
-import { stageFields } from '../kernel/call/parcel.ts'
-import type { OpenRecord } from './fold.ts'
-import { standingOf, type RecordFacts } from './facts.ts'
-import type { Standing } from './journal.ts'
-import { isSettled } from './record.ts'
-import { settlementFields, type RecordFormat } from './settlement.ts'
-import { ownJson, Written } from '../kernel/json/json-text.ts'
+import type { ContentBlock, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../../index.ts'
+import { isSettled } from '../../records/record.ts'
+import { standingOf, type RecordFacts } from '../../records/facts.ts'
+import type { OpenRecord } from '../../records/fold.ts'
+import {
+  keptContent,
+  ownJson,
+  settlementFields,
+  Written,
+  type Journaled,
+  type OpenJournaled,
+  type RecordedSettlement,
+  type RecordFormat,
+} from '../../records/settlement.ts'
+import type { Standing } from '../../records/journal.ts'
 
 /** The format of a journal in this process. It keeps the records themselves, without a copy or JSON text. */
 export const keptRecords: RecordFormat = {
-  args(args, call) {
-    const { identity, tool } = stageFields(call)
-    const isShown = identity !== undefined && tool?.secrets.length === 0
-    const text = isShown ? identity.text : JSON.stringify(args)
+  args(args, text = JSON.stringify(args)) {
     return text === undefined ? undefined : new Written(text)
   },
   whole(record, journal, settlement) {
     if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
-    if (settlement !== undefined) settlementFields(settlement, journal, ownJson)
-    const content = settlement?.paused === undefined ? settlement?.result.content : undefined
-    return new KeptRecord(record, journal, content) as unknown as ToolCallRecord
+    return keptRecord(record, journal, settlement) as unknown as ToolCallRecord
   },
+}
+
+function keptRecord(
+  record: ToolCallRecord,
+  journal: OpenJournaled,
+  settlement: RecordedSettlement | undefined,
+): RunningRecord | KeptRecord {
+  if (settlement === undefined) return new RunningRecord(record, journal)
+  settlementFields(settlement, journal, ownJson)
+  return new KeptRecord(record, journal, settlement.paused === undefined ? settlement.result.content : undefined)
+}
+
+/** The record of a running call in a journal in memory. The next write replaces it soon, so it is not made compact. */
+export class RunningRecord implements RecordFacts {
+  declare readonly reason: undefined
+  declare readonly expiresAt: undefined
+  declare readonly queue: undefined
+  declare readonly settledAt: undefined
+  readonly #record: ToolCallRecord
+  readonly #approval: ToolCallRecord['approval'] | undefined
+  readonly #journal: Omit<Journaled, 'result'>
+
+  /**
+   * @param record The journal's own. Only values that people gave may be shared; they are copied.
+   * @param journal The journal's part of the record. It is not shared.
+   * @throws `E_JOURNAL` if a part is not JSON.
+   */
+  constructor(record: ToolCallRecord, journal: Omit<Journaled, 'result'>) {
+    this.#record = record
+    this.#approval = record.approval.required ? ownJson(record.approval) : undefined
+    this.#journal = journal
+  }
+
+  get standing(): 'running' {
+    return 'running'
+  }
+
+  get id(): string {
+    return this.#record.id
+  }
+
+  get session(): string {
+    return this.#record.session
+  }
+
+  get createdAt(): number {
+    return this.#record.createdAt
+  }
+
+  get isAlone(): boolean | undefined {
+    const own = this.#journal.work?.work
+    return own && own.isAlone === true
+  }
+
+  get weight(): number {
+    const { auditTrail, input } = this.#record
+    return weightOf(this.#journal, this.#approval, auditTrail.length * 3, input)
+  }
+
+  toJSON(): ToolCallRecord {
+    const record = { ...this.#record, journal: this.#journal }
+    return this.#approval === undefined ? record : { ...record, approval: this.#approval }
+  }
 }
 
 /**
@@ -124,13 +187,7 @@ export class KeptRecord implements RecordFacts {
 
   /** About how many bytes it takes. */
   get weight(): number {
-    const { awaits, work, failure } = this.#journal
-    let weight = 600 + this.#trail.length * 8
-    if (awaits !== undefined) weight += JSON.stringify(awaits).length
-    if (work !== undefined) weight += JSON.stringify(work).length
-    if (this.#approval !== undefined) weight += JSON.stringify(this.#approval).length
-    if (failure !== undefined) weight += JSON.stringify(failure).length + (this.#error?.length ?? 0)
-    if (this.#input instanceof Written) weight += this.#input.length
+    let weight = weightOf(this.#journal, this.#approval, this.#trail.length, this.#input) + (this.#error?.length ?? 0)
     if (typeof this.#result === 'string') weight += this.#result.length
     else for (const block of this.#result ?? []) weight += 100 + lengthOf(block)
     return weight
@@ -168,13 +225,30 @@ export class KeptRecord implements RecordFacts {
   }
 }
 
+function weightOf(
+  { awaits, work, failure }: Omit<Journaled, 'result'>,
+  approval: ToolCallRecord['approval'] | undefined,
+  trailLength: number,
+  input: unknown,
+): number {
+  let weight = 600 + trailLength * 8
+  for (const part of [awaits, work, approval, failure]) if (part !== undefined) weight += JSON.stringify(part).length
+  return input instanceof Written ? weight + input.length : weight
+}
+
 /** For each line its state, milliseconds since `createdAt`, and note. */
 type Trail = readonly (string | number | undefined)[]
 
 function packed(lines: readonly ToolCallAuditEntry[], since: number): Trail {
-  const trail: (string | number | undefined)[] = []
-  for (const { state, timestamp, note } of lines) trail.push(state, timestamp - since, note)
-  return trail.slice() // the array that grew has room for more
+  // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since it lives as long as its record
+  const trail = new Array<string | number | undefined>(lines.length * 3)
+  let index = 0
+  for (const { state, timestamp, note } of lines) {
+    trail[index++] = state
+    trail[index++] = timestamp - since
+    trail[index++] = note
+  }
+  return trail
 }
 
 function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {

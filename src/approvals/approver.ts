@@ -6,26 +6,15 @@ import { redactorOf, toldInput } from '../kernel/call/secrets.ts'
 import type { Approval, Authorized, Verdict } from '../kernel/call/parcel.ts'
 import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { isThenable, loadPart, unawaited } from '../kernel/json/thenable.ts'
+import { unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import type { Question } from '../kernel/call/pause.ts'
 import { shortened } from '../kernel/json/text.ts'
+import { shownBy } from './shown.ts'
 
 const approvalTimeout = 300_000
 const longestPrompt = 4_096
 const longestWhy = 1_024
-
-/** Whether the tool requires confirmation. A predicate that throws requires it. */
-export async function wantsConfirmation({ tool, input, context, deadline }: Authorized): Promise<boolean> {
-  if (typeof tool.requiresConfirmation === 'boolean') return tool.requiresConfirmation
-  try {
-    const wanted = tool.requiresConfirmation(input, context)
-    return isThenable(wanted) ? await deadline.within(wanted, (later) => later !== false) : wanted !== false
-  } catch {
-    deadline.check()
-    return true
-  }
-}
 
 /** Returns the question for a person. If the tool has secrets, it is made from its masked args. */
 export async function questionFor(
@@ -39,11 +28,7 @@ export async function questionFor(
   const redactor = redactorOf(authorized)
   const reason = ask?.reason
   const why = reason === undefined ? undefined : shortened(redactor?.words(reason) ?? reason, longestWhy)
-  let shown = ask?.meta
-  if (tool.displaySummary !== undefined || tool.confirmationPreview !== undefined) {
-    const { shownBy } = await loadPart(import('./shown.ts'))
-    shown = await shownBy(authorized, input, shown, report)
-  }
+  const shown = await shownBy(authorized, input, ask?.meta, report)
   const meta = redactor === undefined ? shown : (redactor.told(shown) as typeof shown)
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }

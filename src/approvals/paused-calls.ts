@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
-import { toldId } from '../kernel/call/call.ts'
-import { stageFields, type Approval, type Received } from '../kernel/call/parcel.ts'
-import type { Pause, PausedCall, PauseReason, Resumption, WaitingCall } from '../kernel/call/pause.ts'
+import { toldId, type ToolResult } from '../kernel/call/call.ts'
+import { stageFields, type Approval, type Authorized, type Received, type Verdict } from '../kernel/call/parcel.ts'
+import type { Pause, PausedCall, PauseReason, Question, Resumption, WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
@@ -11,18 +11,19 @@ import {
   ValidatorFailedError,
 } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/bounded.ts'
-import { randomDigits } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
-import type { PauseKeeper, ToolValues } from '../kernel/ports.ts'
-import { redactIssues } from '../kernel/call/secrets.ts'
+import type { Approvals, Kernel } from '../kernel/kernel.ts'
+import type { Approver, ToolValues } from '../kernel/ports.ts'
+import { randomDigits, redactIssues } from '../kernel/call/secrets.ts'
 import { canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
+import { inQueue, resultOf, waitingWords, type Outcome } from '../kernel/outcome/result.ts'
 import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
 import { internals, type ToolDefinition } from '../kernel/tool/definition.ts'
-import type { ToolRegistry } from '../kernel/tool/registry.ts'
+import { askApprover, questionFor } from './approver.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
 /** The most paused calls whose values are kept in this process. */
@@ -38,26 +39,27 @@ const endOfTime = 8.64e15
  * The paused calls of one executor, from the pause to the answer. A token is a capability. It is random and works once, and
  * the record keeps only its hash.
  */
-export class PausedCalls {
-  readonly #registryFor: (session: string) => ToolRegistry
-  readonly #keeper: () => PauseKeeper | Promise<PauseKeeper>
-  readonly #isRecorded: boolean
-  /** The host's values by the digest of the token. Records do not have them. */
-  readonly #values = new Map<string, ToolValues>()
+export class PausedCalls implements Approvals {
+  readonly #kernel: Kernel
 
-  /** @param isRecorded Whether paused calls are in a journal, which takes JSON alone. */
-  constructor(
-    registryFor: (session: string) => ToolRegistry,
-    keeper: () => PauseKeeper | Promise<PauseKeeper>,
-    isRecorded: boolean,
-  ) {
-    this.#registryFor = registryFor
-    this.#keeper = keeper
-    this.#isRecorded = isRecorded
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel
   }
 
-  /** Makes the token of a call that pauses, and the part of its record. */
-  hold(received: Received, pause: Pause): { readonly token: string; readonly paused: PauseRecord } {
+  questionFor(call: Authorized, ask: Verdict['ask']): Promise<Question> {
+    return questionFor(call, ask, this.#kernel.report)
+  }
+
+  ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval> {
+    return askApprover(call, this.#kernel, approver, ask)
+  }
+
+  requireUnchanged(tool: ToolDefinition, asked: string): void {
+    requireUnchanged(tool, tool.name, asked)
+  }
+
+  hold(received: Received, pause: Pause): Outcome {
+    const { question, reason, work } = pause
     const { id, tool, identity, approval, call, invocationId, context } = stageFields(received)
     if (tool === undefined || identity === undefined) throw new TypeError('A call pauses only once it is identified.')
     if (bounded(call.result, largestResult) !== call.result) {
@@ -67,24 +69,30 @@ export class PausedCalls {
     }
     const token = `${invocationId}.${randomDigits(32)}`
     const paused: PauseRecord = {
-      reason: pause.reason,
+      reason,
       digest: sha256(token),
       fingerprint: fingerprint(tool),
       expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
-      prompt: pause.question.prompt,
+      prompt: question.prompt,
       text: identity.text,
-      ...(this.#isRecorded && call.result !== undefined && ownJson({ result: call.result })),
+      // A journal takes JSON alone.
+      ...(this.#kernel.recorder && call.result !== undefined && ownJson({ result: call.result })),
       ...(typeof id === 'string' && toldId(id) !== id && { id }),
       ...((approval ?? received.resumption?.isApproved === true) && { isApproved: true as const }),
-      ...(pause.work && { work: pause.work }),
+      ...(work && { work }),
     }
-    if (pause.work !== undefined) return { token, paused } // its values stay with its caller
-    this.#values.set(paused.digest, context.values)
-    for (const oldest of this.#values.keys()) {
-      if (this.#values.size <= mostValues) break
-      this.#values.delete(oldest)
-    }
-    return { token, paused }
+    if (work === undefined) this.#keep(paused.digest, context.values) // else they stay with its caller
+    if (reason === 'client') received.effect = 'unknown' // from now on the client may do its work
+    const { expiresAt } = paused
+    const told = { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt }
+    return { result: pending(received, paused, token), paused, pause: told }
+  }
+
+  #keep(digest: string, own: ToolValues): void {
+    const values = this.#kernel.heldValues
+    values.set(digest, own)
+    const [oldest] = values.keys()
+    if (values.size > mostValues && oldest !== undefined) values.delete(oldest)
   }
 
   /** Redeems the token of a call that waits for approval. */
@@ -108,19 +116,15 @@ export class PausedCalls {
     return Date.now() > paused.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
   }
 
-  /** Forgets the host's values of a call that was closed without an answer. */
-  forget(digest: string): void {
-    this.#values.delete(digest)
-  }
-
   /** Takes a paused call after all checks, so that a refused answer leaves the call redeemable. */
   async #take(
     token: unknown,
     reason: PauseReason,
     { session, values, holder }: RespondOptions,
     check: (tool: ToolDefinition) => void | Promise<void> = () => {},
-  ): Promise<PausedCall & { readonly values: ToolValues }> {
-    const keeper = await this.#keeper()
+  ): Promise<PausedCall & Pick<Resumption, 'values'>> {
+    const { heldValues, registryFor } = this.#kernel
+    const keeper = await this.#kernel.pauses()
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       const paused = await keeper.find(token)
       if (paused?.reason !== reason || (session !== undefined && session !== paused.session)) {
@@ -130,19 +134,19 @@ export class PausedCalls {
       }
       const { digest, expiresAt, fingerprint: asked, lease, call } = paused
       if (reason === 'approval' && Date.now() > expiresAt) {
-        this.#values.delete(digest)
+        heldValues.delete(digest)
         throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
       }
       if (lease !== undefined && lease.holder !== holder) {
         throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
       }
-      const tool = this.#registryFor(paused.session).get(call.name)
+      const tool = registryFor(paused.session).get(call.name)
       requireUnchanged(tool, call.name, asked)
       if (Date.now() <= expiresAt) await check(tool)
       const taken = await keeper.take(paused)
       if (taken !== undefined) {
-        const own = values ?? this.#values.get(digest) ?? {}
-        this.#values.delete(digest)
+        const own = values ?? heldValues.get(digest) ?? {}
+        heldValues.delete(digest)
         return { ...taken, values: own }
       }
       // Another answer took it, or only a lease was written meanwhile: then the call still waits.
@@ -150,6 +154,16 @@ export class PausedCalls {
     }
     throw new ApprovalInvalidError('This token was not accepted, since others kept changing the call. Answer again.')
   }
+}
+
+/** Makes the result of a call that waits for an answer. */
+function pending(received: Received, { reason, expiresAt, work }: PauseRecord, token: string): ToolResult {
+  const text = waitingWords(received.name, reason)
+  const result = resultOf(received, 'pending', received.effect, [{ type: 'text', text }])
+  // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
+  Object.defineProperty(result, 'token', { value: token })
+  result.expiresAt = expiresAt
+  return work === undefined ? result : inQueue(result, work.queue)
 }
 
 /** Throws for edited args that do not fit, so that the call still waits for correct ones. */

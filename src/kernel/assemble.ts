@@ -10,12 +10,9 @@ import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
 import { memoryStore } from '../spool/memory.ts'
-import type { Extension, Observer, PauseKeeper, Runner } from './ports.ts'
+import type { Extension, Observer, Runner } from './ports.ts'
 import type { Kernel } from './kernel.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
-import { askApprover, questionFor, wantsConfirmation } from '../approvals/approver.ts'
-import { requireUnchanged } from '../approvals/fingerprint.ts'
-import { PausedCalls } from '../approvals/paused-calls.ts'
 import { openArtifacts } from '../spool/argument.ts'
 import { keep, keepBeside } from '../spool/store.ts'
 import { ArtifactShelf } from '../spool/shelf.ts'
@@ -85,12 +82,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const inlineLimit = amount(options, 'inlineLimit', 16_384)
   const guide: Kernel['guide'] = (artifact) => guideOf(artifact, extensions, report)
   const keeping = { shelf, inlineLimit, guide }
-  const pausedCalls = new PausedCalls(registryFor, () => kernel.pauses(), records !== undefined)
-  let held: Promise<PauseKeeper> | undefined
-  const again = (error: unknown): never => {
-    held = undefined
-    throw error
-  }
+  const held = onDemand(() => import('#records').then(({ HeldCalls }) => new HeldCalls(kernel)))
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
@@ -98,16 +90,10 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     middleware,
     runners,
     store,
-    approvals: {
-      wantsConfirmation,
-      questionFor,
-      ask: (call, whom, ask) => askApprover(call, kernel, whom, ask),
-      requireUnchanged: (tool, asked) => requireUnchanged(tool, tool.name, asked),
-      hold: (call, pause) => pausedCalls.hold(call, pause),
-      decide: (token, decision, said) => pausedCalls.decide(token, decision, said),
-      respond: (token, value, said) => pausedCalls.respond(token, value, said),
-      forget: (digest) => pausedCalls.forget(digest),
-    },
+    approvals: onDemand(() =>
+      import('../approvals/paused-calls.ts').then(({ PausedCalls }) => new PausedCalls(kernel)),
+    ),
+    heldValues: new Map(),
     spool: {
       shelf,
       keep: (output, call) => keep(output, call, keeping),
@@ -132,7 +118,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     exposeErrors: options.exposeErrors ?? true,
     gates,
     recorder: undefined,
-    pauses: () => kernel.recorder ?? (held ??= holdPaused(kernel).catch(again)),
+    pauses: () => kernel.recorder ?? held(),
     owner,
     inFlight,
     report,
@@ -142,10 +128,18 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   return { kernel, registry }
 }
 
-/** Makes what keeps paused calls without a journal. */
-async function holdPaused(kernel: Kernel): Promise<PauseKeeper> {
-  const { HeldCalls } = await loadPart(import('#records'))
-  return new HeldCalls(kernel)
+/**
+ * Returns a part of the package that the first call which needs it loads. From then on it is there at once.
+ *
+ * @throws `E_INTERNAL`, retryable, if it cannot be loaded. The next call tries again.
+ */
+function onDemand<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
+  let part: Part | Promise<Part> | undefined
+  const tryAgain = (error: unknown): never => {
+    part = undefined
+    throw error
+  }
+  return () => (part ??= loadPart(load()).then((loaded) => (part = loaded), tryAgain))
 }
 
 /** Wraps the error reporter so that its own failures are ignored. */

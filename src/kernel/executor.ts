@@ -11,7 +11,7 @@ import { Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failure } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
-import type { Kernel } from './kernel.ts'
+import type { Approvals, Kernel } from './kernel.ts'
 import { execute, executeOnce, quiet, weigh } from './passage.ts'
 import { awaitElsewhere } from './run/elsewhere.ts'
 import { streamEvents } from './run/generator.ts'
@@ -112,11 +112,11 @@ class Executor implements ToolExecutor {
   }
 
   async decide(...[token, decision, options = {}]: Parameters<ToolExecutor['decide']>): Promise<ToolResult> {
-    return this.#resume<never>(token, () => this.#kernel.approvals.decide(token, decision, options), options.signal)
+    return this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options.signal)
   }
 
   async respond(...[token, value, options = {}]: Parameters<ToolExecutor['respond']>): Promise<ToolResult> {
-    return this.#resume<never>(token, () => this.#kernel.approvals.respond(token, value, options), options.signal)
+    return this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options.signal)
   }
 
   readonly waiting: Inbox['waiting'] = async (query) => (await this.#inbox).waiting(query)
@@ -208,13 +208,13 @@ class Executor implements ToolExecutor {
   /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
   async #resume<None extends undefined>(
     token: string | WaitingCall,
-    redeem: () => Promise<Resumption | None>,
+    redeem: (approvals: Approvals) => Promise<Resumption | None>,
     signal: AbortSignal | undefined,
   ): Promise<ToolResult | None> {
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
-      const resumed = await redeem()
+      const resumed = await redeem(await this.#kernel.approvals())
       if (resumed === undefined) return resumed
       const { call, invocationId, session, principal, caller, values } = resumed
       // The pause may still be being emitted, and a repeated call may have just asked for what its id has.

@@ -1,7 +1,6 @@
 import type { Gates, InFlight } from './call/in-flight.ts'
 import type { Approval, Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
 import type { Pause, Question, Resumption, WaitingCall } from './call/pause.ts'
-import type { PauseRecord } from './call/record.ts'
 import type { DecideOptions, RespondOptions } from './executor-types.ts'
 import type {
   Approver,
@@ -15,9 +14,11 @@ import type {
   Shelf,
   SpoolSource,
   StoredArtifact,
+  ToolValues,
 } from './ports.ts'
 import type { Elsewhere } from './run/elsewhere.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
+import type { Outcome } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './result/stream.ts'
 import type { ToolDefinition } from './tool/definition.ts'
@@ -25,22 +26,18 @@ import type { ToolRegistry } from './tool/registry.ts'
 
 /** Asks people, and holds paused calls. */
 export interface Approvals {
-  /** Whether the tool itself asks for approval. A predicate that throws asks. */
-  wantsConfirmation(call: Authorized): Promise<boolean>
   /** Returns the question for a person. */
-  questionFor(call: Authorized, ask: Verdict['ask'], report: (error: unknown) => void): Promise<Question>
+  questionFor(call: Authorized, ask: Verdict['ask']): Promise<Question>
   /** Asks the approver. */
   ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval>
   /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
   requireUnchanged(tool: ToolDefinition, fingerprint: string): void
-  /** Makes the token of a call that pauses, and the part of its record. */
-  hold(call: Received, pause: Pause): { readonly token: string; readonly paused: PauseRecord }
+  /** Makes the outcome of a call that pauses, with its token and the part of its record. */
+  hold(call: Received, pause: Pause): Outcome
   /** Redeems the token of a call that waits for a person, or the call itself. */
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
   /** Redeems the token of a call that waits for a client. */
   respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
-  /** Forgets the host's values of a call that was closed without an answer. */
-  forget(digest: string): void
 }
 
 /** Keeps large results, and opens them for handlers. */
@@ -63,7 +60,10 @@ export interface Kernel {
   readonly middleware: readonly Middleware[]
   readonly runners: ReadonlyMap<string, Runner>
   readonly store: ArtifactStore
-  readonly approvals: Approvals
+  /** Returns what asks people. The first call that needs it loads it; what redeems a call has loaded it. */
+  approvals(): Approvals | Promise<Approvals>
+  /** The host's values of paused calls, by the digests of their tokens. Records do not have them. */
+  readonly heldValues: Map<string, ToolValues>
   readonly spool: Spool
   /** What runs calls on the workers of a fleet. */
   readonly elsewhere: Elsewhere | undefined
@@ -85,7 +85,7 @@ export interface Kernel {
   readonly gates: Gates
   /** Writes records. Only if an extension brings a journal. */
   readonly recorder: Recorder | undefined
-  /** Returns what keeps paused calls. Without a journal it is loaded when the first call pauses. */
+  /** Returns what keeps paused calls. Without a journal, the first call that pauses loads it. */
   pauses(): PauseKeeper | Promise<PauseKeeper>
   /** Returns the executor's name in records. */
   owner(): string

@@ -67,7 +67,7 @@ export async function close(
   if (closed === undefined) return undefined
   const digest = closed.journal?.digest
   publish({ ...event, ...(digest !== undefined && { digest }) }, undefined, kernel)
-  if (before.journal?.awaits !== undefined) kernel.approvals.forget(before.journal.awaits.digest)
+  if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
 }
@@ -79,7 +79,7 @@ export function tellDropped({ record: before, fence }: Found, kernel: Kernel): v
   kernel.report(error)
   const { event, record } = closing(before, error, 'none')
   publish(event, undefined, kernel)
-  if (before.journal?.awaits !== undefined) kernel.approvals.forget(before.journal.awaits.digest)
+  if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
   replay(record, kernel)
     .then((result) => kernel.inFlight.tell(record.id, result))
     .catch(kernel.report)

@@ -164,7 +164,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     effect: ToolCallRecord['effect'] = held.record.effect,
   ): Promise<ToolResult> {
     this.#remove(held.call.digest)
-    this.#kernel.approvals.forget(held.call.digest)
+    this.#kernel.heldValues.delete(held.call.digest)
     const { event, record } = closing(wholeRecord(held), error, effect)
     publish(event, undefined, this.#kernel)
     const result = { ...(await replay(record, this.#kernel)), error }

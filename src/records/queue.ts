@@ -64,7 +64,7 @@ export class JournalQueue implements WorkQueue {
     try {
       const tool = this.#kernel.registryFor(paused.session).get(paused.call.name)
       if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
-      this.#kernel.approvals.requireUnchanged(tool, paused.fingerprint)
+      ;(await this.#kernel.approvals()).requireUnchanged(tool, paused.fingerprint)
       const carried = paused.taken?.work?.values
       const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
       return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }

@@ -2,7 +2,7 @@ import { createSha256, sha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
 import { MemoryReader } from '../kernel/result/lines.ts'
 import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
-import { randomDigits } from '../kernel/json/text.ts'
+import { randomDigits } from '../kernel/call/secrets.ts'
 import { Pace } from '../kernel/result/stream.ts'
 
 /** A store in the memory of this process. */

@@ -23,7 +23,7 @@ export interface Outcome {
 /** Makes the result of a call that walked the whole passage. */
 export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
-  const result = outcome(spooled, 'ok', spooled.effect, receipt.content)
+  const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
   result.artifact = receipt.artifact
   if (receipt.handle !== undefined) result.handle = receipt.handle
   if (spooled.tool.type === 'output') result.output = outputOf(toldResult(spooled.output, spooled))
@@ -100,7 +100,7 @@ function discreet(received: Received, error: ToolError): ToolError {
 /** Makes the result of a call that left the passage early. */
 export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
   const error = discreet(received, thrown)
-  const result = outcome(received, statusOf(error), received.effect, wordsFor(received, kernel, error))
+  const result = resultOf(received, statusOf(error), received.effect, wordsFor(received, kernel, error))
   result.error = error
   const { name: toolName, callId, invocationId } = received
   if (Object.isExtensible(error)) Object.assign(error, { toolName, callId, invocationId })
@@ -131,16 +131,6 @@ export function inQueue(result: ToolResult, queue: string): ToolResult {
   return result
 }
 
-/** Makes the result of a call that waits for an answer. */
-export function pending(received: Received, pause: Pause, token: string, expiresAt: number): ToolResult {
-  const text = waitingWords(received.name, pause.reason)
-  const result = outcome(received, 'pending', received.effect, [{ type: 'text', text }])
-  // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
-  Object.defineProperty(result, 'token', { value: token })
-  result.expiresAt = expiresAt
-  return pause.work === undefined ? result : inQueue(result, pause.work.queue)
-}
-
 /** Returns the words for the model about a call that waits. */
 export function waitingWords(toolName: string, reason: Pause['reason']): string {
   if (reason === 'worker') return `${toolName} waits for a worker.`
@@ -148,7 +138,8 @@ export function waitingWords(toolName: string, reason: Pause['reason']): string 
   return `${toolName} has not run yet: it waits for approval by a person.`
 }
 
-function outcome(
+/** Makes a result of its content. */
+export function resultOf(
   received: Received,
   status: CallStatus,
   effect: SideEffect,

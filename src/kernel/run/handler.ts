@@ -29,7 +29,6 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
     return { value: call.result }
   }
   if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
-    confirmed.effect = 'unknown'
     const question = { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) }
     throw new Pause('client', question, tool.timeout ?? clientTimeout)
   }

@@ -1,7 +1,8 @@
 import { ToolDeniedError } from '../errors.ts'
 import { stamp, type Approval, type Authorized, type Confirmed, type Verdict } from '../call/parcel.ts'
 import { Pause, type Resumption } from '../call/pause.ts'
-import type { Kernel } from '../kernel.ts'
+import { isThenable } from '../json/thenable.ts'
+import type { Approvals, Kernel } from '../kernel.ts'
 
 /** Asks a person if a policy or the tool itself requires it. */
 export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
@@ -21,13 +22,26 @@ function unasked(authorized: Authorized): Confirmed {
   return stamp(authorized, 'approval', resumption?.reason === 'approval' ? resumption.approval : null)
 }
 
+/** Whether the tool requires confirmation. A predicate that throws requires it. */
+async function wantsConfirmation({ tool, input, context, deadline }: Authorized): Promise<boolean> {
+  if (typeof tool.requiresConfirmation === 'boolean') return tool.requiresConfirmation
+  try {
+    const wanted = tool.requiresConfirmation(input, context)
+    return isThenable(wanted) ? await deadline.within(wanted, (later) => later !== false) : wanted !== false
+  } catch {
+    deadline.check()
+    return true
+  }
+}
+
 async function pause(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<never> {
-  const question = await kernel.approvals.questionFor(authorized, ask, kernel.report)
+  const approvals = await approvalsFor(authorized, kernel)
+  const question = await approvals.questionFor(authorized, ask)
   throw new Pause('approval', question, ask?.timeout ?? kernel.approvalTimeout)
 }
 
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
-  if (ask === null && !(await kernel.approvals.wantsConfirmation(authorized))) return unasked(authorized)
+  if (ask === null && !(await wantsConfirmation(authorized))) return unasked(authorized)
   const { resumption } = authorized
   // Neither a client's answer nor a worker is an approval. They count as one only if a person approved the call before.
   const isGranted = resumption !== undefined && (resumption.isApproved || isPersons(resumption))
@@ -40,9 +54,16 @@ async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['as
     )
   }
   if (kernel.approver === undefined) return pause(authorized, kernel, ask)
-  const approval = await kernel.approvals.ask(authorized, kernel.approver, ask)
+  const approvals = await approvalsFor(authorized, kernel)
+  const approval = await approvals.ask(authorized, kernel.approver, ask)
   if (approval.decision !== 'allow') throw refused(approval)
   return stamp(authorized, 'approval', approval)
+}
+
+/** Returns what asks people. A cancelled call does not wait for its load. */
+function approvalsFor({ deadline }: Authorized, kernel: Kernel): Approvals | Promise<Approvals> {
+  const approvals = kernel.approvals()
+  return isThenable(approvals) ? deadline.outside(approvals) : approvals
 }
 
 /** Whether a person answered. */

@@ -2,7 +2,7 @@ import { canBeDescribed } from '../tool/definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../outcome/failure.ts'
 import { type Received, type Resolved, stamp } from '../call/parcel.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Approvals, Kernel } from '../kernel.ts'
 import { isVisible, type ToolRegistry } from '../tool/registry.ts'
 import { nearestFirst } from '../tool/nearest.ts'
 
@@ -17,7 +17,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   const tool = registry.resolve(received.call.name)
   if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry, kernel)
   const { resumption } = received
-  if (resumption !== undefined) kernel.approvals.requireUnchanged(tool, resumption.fingerprint)
+  if (resumption !== undefined) (kernel.approvals() as Approvals).requireUnchanged(tool, resumption.fingerprint)
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)

@@ -1,6 +1,6 @@
 import type { ToolResult } from '../call/call.ts'
 import { isWatched } from '../call/events.ts'
-import { failed, type Outcome, pending, success } from '../outcome/result.ts'
+import { failed, type Outcome, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
@@ -65,15 +65,10 @@ async function written(told: Promise<ToolResult>, received: Received, kernel: Ke
 
 /** Writes the paused call before it emits `call:paused`, so that every emitted token can be redeemed. */
 function pause(received: Received, kernel: Kernel, thrown: Pause): ToolResult | Promise<ToolResult> {
-  const { token, paused } = kernel.approvals.hold(received, thrown)
-  const { reason, question } = thrown
-  const { expiresAt } = paused
-  const result = pending(received, thrown, token, expiresAt)
-  const outcome = { result, paused, pause: { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt } }
-  const recorder = kernel.pauses()
-  if (!isThenable(recorder)) return over(received, kernel, outcome, recorder)
-  return recorder.then(
-    (loaded) => over(received, kernel, outcome, loaded),
-    (error: unknown) => over(received, kernel, { result: failed(received, kernel, error) }),
-  )
+  const [people, keeper] = [kernel.approvals(), kernel.pauses()]
+  if (!isThenable(people) && !isThenable(keeper)) return over(received, kernel, people.hold(received, thrown), keeper)
+  return received.deadline
+    .outside(Promise.all([people, keeper]))
+    .then(([approvals, pauses]) => over(received, kernel, approvals.hold(received, thrown), pauses))
+    .catch((error: unknown) => over(received, kernel, { result: failed(received, kernel, error) }))
 }

@@ -91,8 +91,18 @@ export const files: readonly Case[] = [
     async run(place) {
       const { writeFile } = await import('node:fs/promises')
       const program = await inFolder(place, 'loading.mjs')
-      await writeFile(program, await failingOnce())
+      await writeFile(program, await failing('_engine', 2, "inputSchema: { type: 'object' }"))
       same((await output(program)).trim(), 'error E_INTERNAL true, ok')
+    },
+  },
+  {
+    name: 'loading: what asks people fails to load, and the next call asks',
+    needs: ['files', 'processes', 'hooks'],
+    async run(place) {
+      const { writeFile } = await import('node:fs/promises')
+      const program = await inFolder(place, 'asking.mjs')
+      await writeFile(program, await failing('paused-calls', 1, 'requiresConfirmation: true'))
+      same((await output(program)).trim(), 'error E_INTERNAL true, pending')
     },
   },
   {
@@ -137,15 +147,16 @@ export const add = tool({ name: 'add', description: 'Adds', inputSchema: { type:
 `
 }
 
-async function failingOnce(): Promise<string> {
+/** A program whose first call fails, since a part that an option of its tool needs is not loaded the first times. */
+async function failing(part: string, times: number, option: string): Promise<string> {
   return `import { registerHooks } from 'node:module'
 let loads = 0
-registerHooks({ load(url, context, next) { if (url.includes('_engine') && ++loads <= 2) throw new Error('away'); return next(url, context) } })
+registerHooks({ load(url, context, next) { if (url.includes('${part}') && ++loads <= ${times}) throw new Error('away'); return next(url, context) } })
 const { createExecutor, tool } = await import('${await address('index')}')
-const raw = tool({ name: 't', description: 'Takes an object', inputSchema: { type: 'object' }, handler: () => 1 })
+const asked = tool({ name: 't', description: 'Needs a part', ${option}, handler: () => 1 })
 const seen = []
 for (let turn = 0; turn < 2; turn++) {
-  const { status, error } = await createExecutor({ tools: [raw], report() {} }).execute({ name: 't' })
+  const { status, error } = await createExecutor({ tools: [asked], report() {} }).execute({ name: 't' })
   seen.push([status, error?.code, error?.retryable].filter((each) => each !== undefined).join(' '))
   await new Promise((resolve) => setTimeout(resolve, 20))
 }

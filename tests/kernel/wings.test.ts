@@ -1,0 +1,184 @@
+import type { Extension, ToolExecutor } from 'toolwright'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { deferred, heard, names, outcome, soon, turn, type Deferred } from './_calls.ts'
+import { directory } from './_journals.ts'
+
+const approvals = '../../src/approvals/paused-calls.ts'
+const heldCalls = '../../src/records/held.ts'
+
+afterEach(() => {
+  vi.doUnmock(approvals)
+  vi.doUnmock(heldCalls)
+  vi.resetModules()
+})
+
+/** The package as a process has it that has loaded none of its parts. */
+async function fresh() {
+  const { createExecutor, tool } = await import('toolwright')
+  const { memoryJournal } = await import('toolwright/journals/memory')
+  const { sqliteJournal } = await import('toolwright/journals/sqlite')
+  const made = (name: string, options: object = {}) =>
+    tool({ name, description: 'A tool', inputSchema: { type: 'object' }, handler: () => 'done', ...options } as never)
+  const tools = [
+    made('plain'),
+    made('asked', { requiresConfirmation: true }),
+    made('maybe', { requiresConfirmation: (({ big }: { big?: true }) => big === true) as never }),
+    made('client', { type: 'client', requiresResponse: true }),
+  ]
+  return {
+    memoryJournal,
+    sqliteJournal,
+    open: (...use: Extension[]): ToolExecutor => createExecutor({ tools, use, report: () => {} }),
+  }
+}
+
+/** Counts the loads of a part, and lets each wait. */
+function slowly(path: string): { readonly loads: () => number; readonly gate: Deferred<void> } {
+  const gate = deferred()
+  let loads = 0
+  vi.resetModules()
+  vi.doMock(path, async (actual: () => Promise<object>) => {
+    loads++
+    await gate.promise
+    return actual()
+  })
+  return { loads: () => loads, gate }
+}
+
+/** Makes the next load of a part fail. */
+function failing(path: string): void {
+  vi.resetModules()
+  vi.doMock(path, () => {
+    vi.doUnmock(path)
+    throw new Error('away')
+  })
+}
+
+const asking = [
+  ['a tool that asks', 'asked', {}, []],
+  ['a call that is held', 'plain', { hold: true }, []],
+  ['a tool of a client', 'client', {}, []],
+  ['a policy that asks', 'plain', {}, [{ policies: [{ name: 'p', decide: () => ({ decision: 'ask' }) }] }]],
+] as const
+
+describe('what asks people', () => {
+  test('is loaded by the first call that asks, once, and not by others', async () => {
+    const { loads, gate } = slowly(approvals)
+    gate.resolve()
+    const { open, memoryJournal } = await fresh()
+    const executor = open(memoryJournal())
+    const others = [{ name: 'plain' }, { name: 'maybe' }, { name: 'unknown' }]
+    await Promise.all(others.map((call) => executor.execute(call)))
+    await executor.expire()
+    expect(loads()).toBe(0)
+    const first = Array.from({ length: 20 }, () => executor.execute({ name: 'asked' }))
+    const results = await Promise.all([...first, executor.execute({ name: 'maybe', args: { big: true } })])
+    expect(new Set(results.map(outcome))).toEqual(new Set(['pending none']))
+    expect(loads()).toBe(1)
+    const tokens = results.map(({ token }) => token ?? '')
+    const decided = await Promise.all(tokens.map((token) => executor.decide(token, 'allow')))
+    expect(new Set(decided.map(outcome))).toEqual(new Set(['ok completed']))
+  })
+
+  describe.each([approvals, heldCalls])('if %s fails to load', (part) => {
+    test.each(asking)('settles %s with E_INTERNAL, and the next one asks', async (_, name, options, use) => {
+      failing(part)
+      const { open } = await fresh()
+      const executor = open(...(use as unknown as Extension[]))
+      const events = heard(executor)
+      const lost = await executor.execute({ name }, options)
+      expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
+      expect(names(events)).toBe('call:received call:settled')
+      expect(await executor.waiting()).toEqual([])
+      const { status, token = '' } = await executor.execute({ name }, options)
+      expect(status).toBe('pending')
+      const answer = name === 'client' ? executor.respond(token, 'done') : executor.decide(token, 'allow')
+      expect((await answer).status).toBe('ok')
+    })
+  })
+
+  test.each(['asked', 'client'])(
+    'leaves the record of a call with the error, if it fails to load (%s)',
+    async (name) => {
+      failing(approvals)
+      const { open, memoryJournal } = await fresh()
+      const executor = open(memoryJournal())
+      for (const status of ['error', 'pending']) {
+        const { invocationId } = await executor.execute({ name })
+        expect((await executor.snapshot(invocationId)).status).toBe(status)
+      }
+    },
+  )
+
+  test('fails to load for an approver: the next call is asked', async () => {
+    failing(approvals)
+    const { open } = await fresh()
+    const executor = open({ approver: { ask: async () => ({ decision: 'allow' }) } })
+    const lost = await executor.execute({ name: 'asked' })
+    expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
+    expect(outcome(await executor.execute({ name: 'asked' }))).toBe('ok completed')
+  })
+
+  test('fails to load for an answer: the call waits for the next one', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const asker = before.open(before.sqliteJournal(file))
+    const { token = '' } = await asker.execute({ name: 'asked' })
+    await asker.close()
+    failing(approvals)
+    const after = await fresh()
+    const executor = after.open(after.sqliteJournal(file))
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(await executor.waiting()).toHaveLength(1)
+    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    await executor.close()
+  })
+
+  describe.each(asking)('while it loads for %s', (_, name, options, use) => {
+    async function loading(...more: readonly ('journal' | 'held')[]) {
+      const { loads, gate } = slowly(more.includes('held') ? heldCalls : approvals)
+      const { open, memoryJournal } = await fresh()
+      const executor = open(...(use as unknown as Extension[]), ...(more.includes('journal') ? [memoryJournal()] : []))
+      const events = heard(executor)
+      const { signal, abort } = aborting()
+      const result = executor.execute({ name }, { ...options, signal })
+      await vi.waitFor(() => expect(loads()).toBe(1))
+      return { executor, events, result, gate, abort }
+    }
+
+    function aborting(): { readonly signal: AbortSignal; readonly abort: () => void } {
+      const controller = new AbortController()
+      return { signal: controller.signal, abort: () => controller.abort() }
+    }
+
+    test.each([['journal'], [], ['held']] as const)('an abort ends the call at once (%s)', async (...more) => {
+      const { executor, events, result, gate, abort } = await loading(...more)
+      abort()
+      expect(outcome(await soon(result))).toBe('cancelled none E_TOOL_CANCELLED')
+      gate.resolve()
+      await turn()
+      expect(names(events)).toBe('call:received call:settled')
+      expect(await executor.waiting()).toEqual([])
+    })
+
+    test.each([['journal'], [], ['held']] as const)('`close` cancels the call (%s)', async (...more) => {
+      const { executor, events, result, gate } = await loading(...more)
+      await soon(executor.close())
+      expect(outcome(await result)).toBe('cancelled none E_TOOL_CANCELLED')
+      gate.resolve()
+      await turn()
+      expect(names(events)).toBe('call:received call:settled')
+    })
+
+    test.each([['journal'], [], ['held']] as const)('a drain waits for it (%s)', async (...more) => {
+      const { executor, events, result, gate } = await loading(...more)
+      const closing = executor.close({ drain: 60_000 })
+      gate.resolve()
+      const { status, effect } = await soon(result)
+      expect([status, effect]).toEqual(['pending', name === 'client' ? 'unknown' : 'none'])
+      await soon(closing)
+      expect(names(events)).toBe('call:received call:paused call:settled')
+      expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2])
+    })
+  })
+})

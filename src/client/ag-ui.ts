@@ -28,7 +28,7 @@ export interface AgUiOptions {
   readonly report?: (error: unknown) => void
   /** Says who sends a request. `undefined` refuses it. `fetch` needs it, or `token`. */
   readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
-  /** What everybody has to send as `Authorization: Bearer …`. */
+  /** What every client has to send as `Authorization: Bearer …`. */
   readonly token?: string
   /** Returns the session of a request. Default: that of the visitor; of `'*'`, the thread. */
   readonly session?: (visitor: Visitor, input: AgUiInput) => string

@@ -46,7 +46,7 @@ export interface HttpClientsOptions {
   readonly executor: ToolExecutor
   /** Says who sends a request. `undefined` refuses it. */
   readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
-  /** What everybody has to send as `Authorization: Bearer …`, who then sees all sessions. */
+  /** What every client has to send as `Authorization: Bearer …`. Each then sees all sessions. */
   readonly token?: string
   /** The path where it is mounted, such as `/api/tools`. Default: the root. */
   readonly base?: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { memoryStore, tool, type Extension, type Tool, type ToolEvent } from 'toolwright'
+import { memoryStore, tool, type Extension, type Tool, type ToolEvent, type ToolExecutor } from 'toolwright'
 import { bullmq } from 'toolwright/distributed/bullmq'
 import type { Dispatcher } from 'toolwright/distributed/fleet'
 import { postgresJournal } from 'toolwright/journals/postgres'
@@ -27,6 +27,17 @@ function patient(): { readonly tools: Tool[]; readonly started: Promise<void>; r
     })
   })
   return { tools: [wait], started: started.promise, aborted: aborted.promise }
+}
+
+/** Cancels a call that a worker runs, and waits until its caller, its handler and its record know. */
+async function cancelOn(caller: ToolExecutor, started: Promise<void>, aborted: Promise<void>): Promise<void> {
+  const leaving = new AbortController()
+  const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
+  await started
+  leaving.abort()
+  expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
+  await aborted
+  await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
 }
 
 /** A journal whose signs of life cancel calls only once its watch has told of a cancellation. */
@@ -80,13 +91,7 @@ test('cancels a call on a worker over SQLite once the watch tells of it', async 
     ...ground,
     use: () => ground.use().map((each) => ('journal' in each ? deafUntilTold(each as never) : each)),
   })
-  const leaving = new AbortController()
-  const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-  await started
-  leaving.abort()
-  expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
-  await aborted
-  await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
+  await cancelOn(caller, started, aborted)
 })
 
 describe.skipIf(typeof server === 'string').each([
@@ -126,13 +131,7 @@ describe.skipIf(typeof server === 'string').each([
     const caller = callerOn(ground)
     const [journal, ...others] = ground.use()
     workerOn({ ...ground, use: () => [deafUntilTold(journal as never), ...others] })
-    const leaving = new AbortController()
-    const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-    await started
-    leaving.abort()
-    expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
-    await aborted
-    await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
+    await cancelOn(caller, started, aborted)
   })
 
   test('tells progress while the handler runs', async () => {

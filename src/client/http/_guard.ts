@@ -29,7 +29,7 @@ export function guard(options: HttpClientsOptions): (request: Request) => Promis
   }
   if (authorize === undefined && token === undefined) {
     throw new InvalidConfigurationError(
-      'httpClients lets in only visitors that it knows: give it `authorize`, or a `token` for everybody.',
+      'httpClients lets in only visitors that it knows: give it `authorize`, or a `token` that all of them share.',
     )
   }
   const expected = token === undefined ? undefined : sha256(token)

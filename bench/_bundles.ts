@@ -8,6 +8,7 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 const root = join(import.meta.dirname, '..')
 const entry = join(root, 'entry.js')
 const door = join(root, 'dist', 'index.js')
+const sourceDoor = join(root, 'src', 'index.ts')
 
 export interface Weight {
   readonly bytes: number
@@ -23,12 +24,12 @@ export interface Bundle {
 /**
  * Bundles code that stands in the root of the package.
  *
- * @param code Such as `export * from './dist/index.js'`.
+ * @param code Such as `export * from './dist/index.js'`. It may import sources too, which have modules that the package has not.
  * @param platform Which condition of the `imports` map is taken.
  * @param withoutDoor Whether the front door and its chunks stay outside, so that a leaf is weighed alone. Default: `false`.
  */
 export async function bundle(code: string, platform: 'node' | 'browser', withoutDoor = false): Promise<Bundle> {
-  const outside = withoutDoor ? chunksOf(door) : new Set<string>()
+  const outside = new Set(withoutDoor ? [...chunksOf(door), sourceDoor] : [])
   const build = await rolldown({
     input: entry,
     platform,

@@ -1,3 +1,4 @@
+import { inclusive } from './_lower/bounds.ts'
 import type { Dialect, Leniency } from './_lower/dialect.ts'
 import { leaveOut } from './_lower/leave-out.ts'
 import { mend } from './_lower/lenient.ts'
@@ -38,14 +39,16 @@ const openaiStrict: Dialect = {
   keywords: `${base} const additionalProperties pattern format ${bounds} minItems maxItems $defs $ref`,
   formats: strictFormats,
   enums: scalars,
-  isOpen: false,
   leaveOut,
-  takesEmpty: true,
-  nulls: 'type',
   references: (compiler) => references(compiler, true),
-  takesUntyped: false,
   limit: (schema) =>
-    measure(schema, { properties: 5_000, depth: 10, enumValues: 1_000, characters: 120_000, longEnum: 15_000 }),
+    measure(schema, {
+      properties: 5_000,
+      'levels of nesting': 10,
+      'values of enums': 1_000,
+      'characters of names and constants': 120_000,
+      'characters in one enum of more than 250 values': 15_000,
+    }),
 }
 
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/strict-tool-use
@@ -56,13 +59,9 @@ const anthropicStrict: Dialect = {
   formats: `${strictFormats} uri`,
   enums: scalars,
   names: anthropicName,
-  isOpen: false,
-  takesEmpty: true,
-  nulls: 'type',
-  takesUntyped: false,
   minItems: 1,
   // The grammar of a tool with more optional fields may be too large to be made.
-  limit: (schema) => measure(schema, { optional: 10 }),
+  limit: (schema) => measure(schema, { 'optional fields': 10 }),
 }
 
 // https://ai.google.dev/gemini-api/docs/structured-output
@@ -72,11 +71,10 @@ const geminiJsonSchema: Dialect = {
   keywords: `${base} title format minItems maxItems minimum maximum additionalProperties prefixItems $defs $ref`,
   formats: 'date-time date time',
   enums: 'string integer number',
-  isOpen: true,
-  takesEmpty: true,
-  nulls: 'type',
-  references: (compiler) => references(compiler, false),
+  hasMaps: true,
   takesUntyped: true,
+  bound: inclusive,
+  references: (compiler) => references(compiler, false),
 }
 
 const geminiOpenapi: Dialect = {
@@ -86,10 +84,9 @@ const geminiOpenapi: Dialect = {
   formats: 'date-time enum float double int32 int64',
   enums: 'string',
   names: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
-  isOpen: true,
-  takesEmpty: false,
-  nulls: 'nullable',
-  takesUntyped: false,
+  needsProperties: true,
+  hasNullable: true,
+  bound: inclusive,
 }
 
 // https://docs.x.ai/developers/model-capabilities/text/structured-outputs
@@ -99,10 +96,6 @@ const xaiStrict: Dialect = {
   keywords: `${base} const additionalProperties pattern format ${bounds}`,
   formats: strictFormats,
   enums: scalars,
-  isOpen: false,
-  takesEmpty: true,
-  nulls: 'type',
-  takesUntyped: false,
 }
 
 const openaiUsual: Leniency = {
@@ -128,7 +121,10 @@ export const anthropicProvider: Provider = {
 
 /** Returns the dialects of Anthropic with another number of optional fields that a strict tool may have. */
 export function anthropicWith(optional: number): Provider {
-  return { ...anthropicProvider, strict: { ...anthropicStrict, limit: (schema) => measure(schema, { optional }) } }
+  return {
+    ...anthropicProvider,
+    strict: { ...anthropicStrict, limit: (schema) => measure(schema, { 'optional fields': optional }) },
+  }
 }
 
 export const openaiProvider: Provider = { usual: openaiUsual, strict: openaiStrict }

@@ -3,7 +3,7 @@ import { copy, isOffered, type Plan } from './_definitions.ts'
 import type { Provider, RequestLimits } from './_dialects.ts'
 import type { Dialect, Leniency } from './_lower/dialect.ts'
 import { translate } from './_lower/translate.ts'
-import type { LoweredSchema, Node } from './_lower/schema.ts'
+import { same, type LoweredSchema, type Node } from './_lower/schema.ts'
 import { isObject, type Fields } from './_read.ts'
 
 /** Options of formats whose providers take a part of JSON Schema. */
@@ -68,7 +68,7 @@ export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: 
       return calls.map((call) => {
         const tool = byName.get(call.name)
         const lowered = tool && plans.get(tool)?.lowered
-        return lowered?.way === undefined ? call : { ...call, args: lifted(call.args, lowered) }
+        return lowered === undefined || lowered.way === same ? call : { ...call, args: lifted(call.args, lowered) }
       })
     },
   }
@@ -133,7 +133,7 @@ function usual(tool: ToolDefinition, provider: Provider): SchemaPlan {
 function planned(lowered: LoweredSchema | undefined): SchemaPlan {
   if (lowered === undefined) return {}
   const { schema, way } = lowered
-  return { lowered, schema, sink: way && ((example) => sunk(example, lowered)) }
+  return { lowered, schema, sink: way === same ? undefined : (example) => sunk(example, lowered) }
 }
 
 const cache = new WeakMap<ToolDefinition, Map<Dialect | Leniency, LoweredSchema>>()

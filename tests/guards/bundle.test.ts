@@ -21,13 +21,26 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
 
   it.each([
     ['mcp', 4.3],
-    ['anthropic', 16.2],
-    ['openai', 16.7],
-    ['openai-responses', 16.8],
-    ['gemini', 15.5],
-    ['ai-sdk', 17.3],
+    ['anthropic', 15.3],
+    ['openai', 15.8],
+    ['openai-responses', 15.85],
+    ['gemini', 14.8],
+    ['ai-sdk', 16.5],
   ] as const)('of the format %s alone has at most %d kB', async (name, limit) => {
     const { eager } = await bundle(`export * from './dist/formats/${name}.js'`, 'node', true)
+    expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
+  })
+
+  it.each([
+    ['anthropicProvider', 9.65],
+    ['openaiProvider', 10],
+    ['openaiLike', 10.05],
+    ['geminiLike', 9],
+    ['providerOf', 10.5],
+  ])('of the rules for schemas in `%s`, with the compiler that reads them, has at most %d kB', async (rules, limit) => {
+    const code = `export { ${rules} } from './src/formats/_dialects.ts'
+      export { translate } from './src/formats/_lower/translate.ts'`
+    const { eager } = await bundle(code, 'node', true)
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)
   })
 

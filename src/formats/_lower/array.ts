@@ -1,76 +1,76 @@
 import { isObject } from '../_read.ts'
-import { never, type Compiler, type Stack } from './compiler.ts'
+import { booleanOf, never, type Compiler } from './compiler.ts'
 import { object } from './object.ts'
-import { listOf, through, type Lowered, type Node, type Way } from './schema.ts'
+import { objectOf, same, type Lowered, type Schema } from './schema.ts'
 import { keep } from './value.ts'
 
 /** Lowers a schema of arrays. */
-export function array(node: Node, stack: Stack, words: string[], compiler: Compiler): Lowered {
-  const { dialect, lose, takes, booleanOf } = compiler
-  const prefix = listOf<Node>(node['prefixItems'])
-  const rest = node['items'] as Node | undefined
-  const isClosed = booleanOf(rest) === false
-  const most = Number(node['maxItems'] ?? Infinity)
-  if (prefix.length > 0 && !takes('prefixItems')) return tuple()
-  const schema: Record<string, unknown> = { type: 'array', ...keep(node, 'array', words, compiler) }
-  const first = prefix.map((item) => compiler.lower(item, stack))
-  if (first.length > 0) schema['prefixItems'] = first.map((item) => item.schema)
-  let each: Lowered | undefined
+export function array(schema: Schema, words: string[], compiler: Compiler): Lowered {
+  const { prefixItems = [], items, minItems = 0, maxItems = Infinity, ...others } = schema as Arrays
+  const isClosed = booleanOf(items) === false
+  if (prefixItems.length > 0 && !compiler.takes('prefixItems')) return tuple()
+  const kept = keep(schema, words, compiler, 'array')
+  const first = prefixItems.map((item) => compiler.lower(item))
   if (isClosed) {
-    lose(node, 'items', 'widened', `maxItems: ${prefix.length}`)
-    if (takes('maxItems')) schema['maxItems'] = Math.min(most, prefix.length)
-    else words.push(prefix.length === 0 ? 'No items.' : `At most ${prefix.length} items.`)
+    compiler.lose(schema, 'items', 'widened', `maxItems: ${first.length}`)
+    if (!compiler.takes('maxItems')) words.push(first.length === 0 ? 'No items.' : `At most ${first.length} items.`)
   }
-  if (!isClosed || prefix.length === 0) {
-    if (rest === undefined) lose(node, 'items', 'widened', 'any items')
-    each = compiler.lower(rest === undefined || isClosed ? compiler.made({}, node) : rest, stack)
-    schema['items'] = booleanOf(rest) === true && dialect.takesUntyped ? true : each.schema
+  const hasRest = !isClosed || first.length === 0
+  if (hasRest && items === undefined) compiler.lose(schema, 'items', 'widened', 'any items')
+  const each = hasRest ? compiler.lower(items === undefined || isClosed ? compiler.made({}, schema) : items) : undefined
+  const isPlain = [...first, each].every((item) => item === undefined || item.way === same)
+  return {
+    schema: {
+      type: 'array',
+      ...kept,
+      ...(first.length > 0 && { prefixItems: first.map((item) => item.schema) }),
+      ...(isClosed && compiler.takes('maxItems') && { maxItems: Math.min(maxItems, first.length) }),
+      ...(each && { items: booleanOf(items) === true && compiler.dialect.takesUntyped ? true : each.schema }),
+    },
+    way: isPlain
+      ? same
+      : (value, scope) =>
+          Array.isArray(value) ? value.map((item, index) => ((first[index] ?? each)?.way ?? same)(item, scope)) : value,
   }
-  if ([each, ...first].every((item) => item?.way === undefined)) return { schema }
-  const way: Way = (value, isUp, scope) =>
-    Array.isArray(value)
-      ? value.map((item: unknown, index) => through((first[index] ?? each)?.way, item, isUp, scope))
-      : value
-  return { schema, way }
 
   /** A tuple as an object: `item1`, `item2`, and a list of the rest. */
   function tuple(): Lowered {
-    lose(node, 'prefixItems', 'as fields')
-    const { minItems = 0, maxItems = Infinity, ...others } = node
-    const isSaid = Number(minItems) <= prefix.length && (maxItems === prefix.length || maxItems === Infinity)
-    keep(isSaid ? compiler.made(others, node) : node, 'array', words, compiler, true)
-    const names = prefix.map((_, index) => `item${index + 1}`)
-    const isOpen = !isClosed && most > prefix.length
-    const list = compiler.made({ type: 'array', ...(rest === undefined ? undefined : { items: rest }) }, node)
+    compiler.lose(schema, 'prefixItems', 'as fields')
+    const size = prefixItems.length
+    const isSaid = minItems <= size && (maxItems === size || maxItems === Infinity)
+    keep(isSaid ? compiler.made(others, schema) : schema, words, compiler, 'array', true)
+    const names = prefixItems.map((_, index) => `item${index + 1}`)
+    const isOpen = !isClosed && maxItems > size
+    const rest = compiler.made({ type: 'array', ...(items && { items }) }, schema)
     const fields = {
-      type: 'object',
-      properties: {
-        ...Object.fromEntries(names.map((name, index) => [name, prefix[index]])),
-        ...(isOpen ? { rest: list } : undefined),
-      },
-      required: names.slice(0, Number(minItems)),
+      type: 'object' as const,
+      properties: { ...objectOf(prefixItems.map((item, index) => [names[index]!, item])), ...(isOpen && { rest }) },
+      required: names.slice(0, minItems),
       additionalProperties: never,
     }
-    const { schema: shape, way: inner } = object(compiler.made(fields, node), stack, words, compiler)
+    const { schema: shape, way } = object(compiler.made(fields, schema), words, compiler)
     return {
       schema: shape,
-      way(value, isUp, scope) {
-        if (!isUp) {
+      way(value, scope) {
+        if (!scope.isUp) {
           if (!Array.isArray(value)) return value
-          const own = names.slice(0, value.length).map((name, index) => [name, value[index] as unknown] as const)
-          const more = isOpen || value.length > names.length ? { rest: value.slice(names.length) } : undefined
-          return through(inner, { ...Object.fromEntries(own), ...more }, isUp, scope)
+          const more = (isOpen || value.length > size) && { rest: value.slice(size) }
+          const own = value.slice(0, size).map((item, index) => [names[index]!, item] as const)
+          return way({ ...objectOf<unknown>(own), ...more }, scope)
         }
-        const lifted = through(inner, value, isUp, scope)
+        const lifted = way(value, scope)
         if (!isObject(lifted)) return value
         const { rest: more = [], ...own } = lifted
         const count = Object.keys(own).length
         const given = names.slice(0, count)
         // Only what has no gap, and nothing else in it, is a tuple.
         const isWhole = Array.isArray(more) && given.every((name) => Object.hasOwn(own, name))
-        if (!isWhole || count > names.length || (count < names.length && more.length > 0)) return value
+        if (!isWhole || count > size || (count < size && more.length > 0)) return value
         return [...given.map((name) => own[name]), ...(more as readonly unknown[])]
       },
     }
   }
 }
+
+/** The keywords of arrays. */
+type Arrays = Schema & { readonly minItems?: number; readonly maxItems?: number; readonly items?: Schema }

@@ -1,30 +1,26 @@
 import type { SchemaLoss } from '../../index.ts'
+import { isObject } from '../_read.ts'
 import type { Dialect } from './dialect.ts'
-import { leads, pointerPart, Refusal, type Lowered, type LoweredSchema, type Node } from './schema.ts'
-import { mostSchemas, survey, type Survey } from './survey.ts'
-
-/** The schemas that are being lowered, from the innermost to the root. A schema that comes again is a cycle. */
-export interface Stack {
-  readonly node: Node
-  readonly outer: Stack | undefined
-}
+import { keywordOf } from './keywords.ts'
+import { pointerPart, Refusal, same, type Lowered, type LoweredSchema, type Node, type Schema } from './schema.ts'
 
 /** A schema that is read, and what was lost of it. */
-export interface Reading extends Pick<Survey, 'root' | 'places' | 'tuples'> {
+export interface Reading {
+  readonly root: Schema
+  /** The schemas by their places in the original, for `$ref`. */
+  readonly places: ReadonlyMap<string, Schema>
   readonly losses: SchemaLoss[]
   /** Makes a schema that has the place of another one. */
-  readonly made: (node: Node, place: Node) => Node
+  readonly made: (schema: Schema, place: Schema) => Schema
   /** Returns the place of a schema, as a JSON Pointer. */
-  readonly pointerOf: (node: Node) => string
-  /** Returns what a schema was that is no object: `true`, or `false`, which takes no value. */
-  readonly booleanOf: (node: Node | undefined) => boolean | undefined
+  readonly pointerOf: (schema: Schema) => string
   /** Returns the schema that `$ref` means. Throws a Refusal if it leads nowhere. */
-  readonly resolve: (reference: unknown) => Node
+  readonly resolve: (reference: string) => Schema
   /** Counts a schema. Throws a Refusal if there are too many. */
   readonly count: () => void
-  readonly lose: (node: Node, keyword: string, done: SchemaLoss['done'], note?: string) => void
+  readonly lose: (schema: Schema, keyword: string, done: SchemaLoss['done'], note?: string) => void
   /** Tells of a keyword that the dialect has not: in words, if it constrains anything. */
-  readonly tell: (node: Node, keyword: string, words: string[], sentence: string) => void
+  readonly tell: (schema: Schema, keyword: string, words: string[], sentence: string) => void
 }
 
 /** The state of one compilation. */
@@ -32,11 +28,20 @@ export interface Compiler extends Reading {
   readonly dialect: Dialect
   /** Returns whether the dialect has a keyword. */
   readonly takes: (keyword: string) => boolean
-  /** Lowers a schema that stands inside those of the stack. */
-  readonly lower: (node: Node, stack: Stack | undefined) => Lowered
+  readonly lower: (schema: Schema) => Lowered
   /** Returns the definition that a lowered `$ref` means, or `undefined` while it is being made. */
-  readonly definitionOf: (schema: Node) => Node | undefined
+  readonly definitionOf: (schema: Schema) => Schema | undefined
 }
+
+/** The place of a schema, and what stands there. */
+interface Origin {
+  readonly pointer: string
+  readonly given: object
+}
+
+/** The most schemas that one compilation visits or merges. It bounds the work that a hostile schema can cause. */
+const mostSchemas = 20_000
+const deepest = 256
 
 /** Reads a schema and lowers it. Never throws: a schema that the dialect cannot take comes back with the reason. */
 export function compiled(
@@ -51,66 +56,105 @@ export function compiled(
     return { ...made, schema: losses.length === 0 ? original : made.schema, losses }
   } catch (error) {
     const refused = error instanceof Refusal ? error.message : 'it is nested too deeply'
-    return { schema: original, losses: [], refused }
+    return { schema: original, way: same, losses: [], refused }
   }
 }
 
 /** A schema that no value fits. */
-export const never: Node = {}
+export const never: Schema = always(false)
 
-/** Returns whether a schema is on the stack. */
-export function isOn(stack: Stack | undefined, node: Node): boolean {
-  for (let place = stack; place !== undefined; place = place.outer) if (place.node === node) return true
-  return false
+/** Returns an object for the schema `true`, or for `false`, so that it has a place too. */
+function always(takesAll: boolean): Schema {
+  // Words and copies say what was written.
+  return Object.defineProperty({}, 'toJSON', { value: () => takesAll })
 }
 
-/** Reads a schema. Throws a Refusal if it has not the form of one. */
+/** Returns what a schema was that is no object: `true`, or `false`, which takes no value. */
+export function booleanOf(schema: Schema | undefined): unknown {
+  return typeof schema?.['toJSON'] === 'function' ? schema['toJSON']() : undefined
+}
+
+/**
+ * Reads a schema: `true` and `false` become objects, and the tuples of draft 07 `prefixItems`.
+ *
+ * @throws {Refusal} if it has not the form of a schema, or is too large.
+ */
 function read(original: Node): Reading {
-  const { root, pointers, booleans, places, tuples } = survey(original)
+  const origins = new WeakMap<Schema, Origin>()
+  const places = new Map<string, Schema>()
   const losses: SchemaLoss[] = []
-  let schemas = 0
-  const pointerOf = (node: Node): string => pointers.get(node) ?? ''
-  const lose: Reading['lose'] = (node, keyword, done, note = '') => {
-    let pointer = pointerOf(node) + pointerPart(keyword)
+  let count = 0
+  const originOf = (schema: Schema): Origin => origins.get(schema) ?? { pointer: '', given: original }
+  const lose: Reading['lose'] = (schema, keyword, done, note) => {
+    const { pointer, given } = originOf(schema)
+    const isOwn = Object.hasOwn(given, keyword)
     // The compiler made this `allOf` itself: a loss of the keyword that it stands for is known.
-    if (done === 'inlined' && !leads(original, pointer)) return
+    if (done === 'inlined' && !isOwn) return
     // What the schema does not have is lost of the schema itself.
-    while (!leads(original, pointer)) pointer = pointer.slice(0, pointer.lastIndexOf('/'))
-    losses.push({ pointer, keyword, done, ...(note === '' ? undefined : { note }) })
+    losses.push({ pointer: isOwn ? pointer + pointerPart(keyword) : pointer, keyword, done, ...(note && { note }) })
+  }
+  const root = schemaOf(original, '', 0)
+  const inner = [...places].findLast(([pointer, { $id }]) => pointer !== '' && typeof $id === 'string')
+  if (inner !== undefined && [...places.values()].some(({ $ref }) => $ref !== undefined)) {
+    throw new Refusal(`it has an $id inside${at(inner[0])}, from which a $ref may start`)
   }
   return {
     root,
     places,
-    tuples,
     losses,
-    pointerOf,
+    pointerOf: (schema) => originOf(schema).pointer,
     lose,
-    made(node, place) {
-      pointers.set(node, pointerOf(place))
-      return node
+    made(schema, place) {
+      origins.set(schema, originOf(place))
+      return schema
     },
-    booleanOf: (node) => (node === never ? false : node && booleans.get(node)),
     resolve(reference) {
-      const target = places.get(pointerIn(reference))
-      if (target !== undefined) return target
+      const target = /^#(?:\/|$)/.test(reference) && places.get(unescaped(reference.slice(1)))
+      if (target) return target
       throw new Refusal(`$ref ${JSON.stringify(reference)} leads to no schema in it`)
     },
     count() {
-      schemas += 1
-      if (schemas > mostSchemas) throw new Refusal(`it has more than ${mostSchemas} schemas, if each reference counts`)
+      count += 1
+      if (count > mostSchemas) throw new Refusal(`it has more than ${mostSchemas} schemas, if each reference counts`)
     },
-    tell(node, keyword, words, sentence) {
+    tell(schema, keyword, words, sentence) {
       words.push(sentence)
-      lose(node, keyword, sentence === '' ? 'dropped' : 'in words', sentence)
+      lose(schema, keyword, sentence === '' ? 'dropped' : 'in words', sentence)
     },
+  }
+
+  function schemaOf(given: unknown, pointer: string, depth: number): Schema {
+    const isBoolean = typeof given === 'boolean'
+    if (!isBoolean && !isObject(given)) throw new Refusal(`it is no schema${at(pointer)}`)
+    if (depth > deepest || places.size >= mostSchemas) throw new Refusal('it is too large')
+    const schema = isBoolean ? always(given) : {}
+    origins.set(schema, { pointer, given: Object(given) as object })
+    places.set(pointer, schema)
+    if (isBoolean) return schema
+    const isTuple = Array.isArray(given['items'])
+    if (isTuple) lose(schema, 'items', 'widened', 'prefixItems')
+    for (const [name, content] of Object.entries(given)) {
+      if (name === 'additionalItems' && !isTuple) continue // it means nothing without a tuple
+      const keyword = isTuple && name === 'items' ? 'prefixItems' : name === 'additionalItems' ? 'items' : name
+      const place = pointer + pointerPart(name)
+      const { form } = keywordOf(keyword) ?? {}
+      const value =
+        form === undefined ? content : form(content, (each, part) => schemaOf(each, place + part, depth + 1))
+      if (value === undefined) throw new Refusal(`it is no schema${at(place)}`)
+      Object.defineProperty(schema, keyword, { value, enumerable: true, writable: true, configurable: true })
+    }
+    return schema
   }
 }
 
-/** Returns the pointer of a reference into the same document, or `#`, which is no pointer. */
-function pointerIn(reference: unknown): string {
+function unescaped(text: string): string {
   try {
-    return /^#(?:\/|$)/.test(String(reference)) ? decodeURIComponent(String(reference).slice(1)) : '#'
+    return decodeURIComponent(text)
   } catch {
-    return '#'
+    return text // no place
   }
+}
+
+function at(pointer: string): string {
+  return pointer && ` at ${pointer}`
 }

@@ -1,5 +1,5 @@
-import type { Compiler, Stack } from './compiler.ts'
-import type { Lowered, LoweredSchema, Node } from './schema.ts'
+import type { Compiler } from './compiler.ts'
+import type { Lowered, LoweredSchema, Node, Schema, Schemas } from './schema.ts'
 
 /** The part of JSON Schema that a provider takes: data, and the functions that write what only some dialects have. */
 export interface Dialect {
@@ -13,42 +13,42 @@ export interface Dialect {
   readonly enums: string
   /** Names that a property may have. Default: any. */
   readonly names?: RegExp
-  /** Whether objects may have fields that their schema does not name. */
-  readonly isOpen: boolean
-  /** Lets null leave out an optional field, if every property is required. Missing: properties may be optional. */
-  readonly leaveOut?: (field: Node, lowered: Lowered, compiler: Compiler) => Lowered
-  /** Whether an object may be without properties. */
-  readonly takesEmpty: boolean
-  /** How null is allowed: in the list of types, or by `nullable: true`. */
-  readonly nulls: 'type' | 'nullable'
-  /** Writes `$ref`. Missing: its target replaces it, and a cycle becomes JSON text. */
-  readonly references?: (compiler: Compiler) => References
+  /** Whether `additionalProperties` may have a schema. If not, objects are closed as far as the dialect can say so. */
+  readonly hasMaps?: true
+  /** Whether an object must have properties. */
+  readonly needsProperties?: true
+  /** Whether null is allowed by `nullable: true`, and not in the list of types. */
+  readonly hasNullable?: true
   /** Whether a schema without a type is taken. */
-  readonly takesUntyped: boolean
+  readonly takesUntyped?: true
   /** The largest `minItems` that is taken. */
   readonly minItems?: number
+  /** Lets null leave out an optional field, if every property is required. Missing: properties may be optional. */
+  readonly leaveOut?: (field: Schema, lowered: Lowered, compiler: Compiler) => Lowered
+  /** Gives an integer inclusive bounds, if there are no exclusive ones. */
+  readonly bound?: (schema: Schema, compiler: Compiler) => Schema
+  /** Writes `$ref`. Missing: its target replaces it, and a cycle becomes JSON text. */
+  readonly references?: (compiler: Compiler) => References
   /** Holds a lowered schema to the limits of the provider. Missing: there are none. */
-  readonly limit?: (schema: Node) => Sums
+  readonly limit?: (schema: Schema) => Sums
 }
 
 /** What writes the `$ref` of one schema. */
 export interface References {
-  readonly refer: (node: Node, target: Node, stack: Stack) => Lowered
+  readonly refer: (schema: Schema, target: Schema) => Lowered
   readonly definitionOf: Compiler['definitionOf']
   /** The definitions that something refers to, by their names. */
-  readonly definitions: () => Node
+  readonly definitions: () => Schemas
 }
 
-/** The most that one schema may have. */
+/** The most that one schema may have, by the words for what is counted. */
 export interface Limits {
   readonly properties?: number
-  readonly depth?: number
-  readonly enumValues?: number
-  /** Of the names of properties and definitions, and of constants. */
-  readonly characters?: number
-  /** The characters of the longest `enum` of more than 250 values. */
-  readonly longEnum?: number
-  readonly optional?: number
+  readonly 'levels of nesting'?: number
+  readonly 'values of enums'?: number
+  readonly 'characters of names and constants'?: number
+  readonly 'characters in one enum of more than 250 values'?: number
+  readonly 'optional fields'?: number
 }
 
 /** What requests of strict tools limit, or the reason why a schema is beyond a limit. */

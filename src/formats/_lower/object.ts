@@ -1,19 +1,9 @@
 import { isObject } from '../_read.ts'
-import { never, type Compiler, type Stack } from './compiler.ts'
-import {
-  fieldsOf,
-  freshName,
-  listOf,
-  NoValue,
-  namesBeside,
-  plainName,
-  through,
-  type Lowered,
-  type Node,
-  type Way,
-} from './schema.ts'
-import { boxOf, described, keep, text } from './value.ts'
-import { describe, sentenceOf } from './words.ts'
+import { booleanOf, never, type Compiler, type Reading } from './compiler.ts'
+import { fieldsOf, freshName, NoValue, namesBeside, objectOf, same } from './schema.ts'
+import type { Lowered, Node, Schema, Way } from './schema.ts'
+import { closed, described, keep, text } from './value.ts'
+import { sentenceOf } from './words.ts'
 
 /** One property: its own name, the one that the model sees, and its schema. */
 export interface Field {
@@ -25,167 +15,163 @@ export interface Field {
 }
 
 /** Lowers a schema of objects. */
-export function object(node: Node, stack: Stack, words: string[], compiler: Compiler): Lowered {
-  const { dialect, lose, takes, booleanOf } = compiler
-  const isRoot = compiler.pointerOf(node) === ''
-  const properties = fieldsOf(node['properties'])
-  const required = new Set(listOf<string>(node['required']))
-  const rest = (node['additionalProperties'] ?? node['unevaluatedProperties']) as Node | undefined
+export function object(schema: Schema, words: string[], compiler: Compiler): Lowered {
+  const { properties = {}, patternProperties = {} } = schema
+  const { hasMaps, leaveOut } = compiler.dialect
+  const isRoot = compiler.pointerOf(schema) === ''
+  const required = new Set(schema.required)
+  const rest = (schema['additionalProperties'] ?? schema['unevaluatedProperties']) as Schema | undefined
   const isClosed = booleanOf(rest) === false
-  const patterns = Object.entries(fieldsOf(node['patternProperties']))
+  const patterns = Object.keys(patternProperties)
   const names = new Set([...Object.keys(properties), ...required])
   const takesAny = rest !== undefined && !isClosed && Object.keys(rest).length === 0
-  const isFree = patterns.length === 0 && (takesAny || (rest === undefined && node['properties'] === undefined))
-  // A dialect that has `additionalProperties` and open objects says what is in a map. Others have a list of pairs.
-  const hasMaps = dialect.isOpen && takes('additionalProperties')
+  const isFree = patterns.length === 0 && (takesAny || (rest === undefined && schema.properties === undefined))
+  const named = naming(names, compiler.dialect, compiler)
   const isEmpty = names.size === 0 && !hasMaps
   const others = isEmpty && isFree ? undefined : othersOf()
-  if (isEmpty && others === undefined && (isFree || !(dialect.takesEmpty || isRoot))) {
-    keep(node, 'object', words, compiler, true)
-    return text(node, 'properties', compiler)
+  const closes = compiler.takes('additionalProperties') && !hasMaps
+  let list: Lowered | undefined
+  if (others !== undefined && !hasMaps) {
+    list = pairs(compiler.lower(others), compiler)
+    compiler.lose(schema, patterns.length > 0 ? 'patternProperties' : 'additionalProperties', 'as pairs')
   }
-  if (others === undefined || hasMaps) return whole()
-  const content = compiler.lower(others, stack)
-  lose(node, patterns.length > 0 ? 'patternProperties' : 'additionalProperties', 'as pairs')
-  const map = pairs(content, compiler)
-  if (!isEmpty) return withOthers(whole(), map)
-  keep(node, 'object', words, compiler, true)
-  return map
+  const hasOwn = list === undefined && !isFree && (!compiler.dialect.needsProperties || isRoot)
+  if (!isEmpty || hasOwn) return whole()
+  keep(schema, words, compiler, 'object', true)
+  return list ?? text(schema, 'properties', compiler)
 
   /** Returns the schema of fields that have no property, if there may be such fields. */
-  function othersOf(): Node | undefined {
+  function othersOf(): Schema | undefined {
     if (patterns.length === 0) return isClosed ? undefined : rest
-    const said = patterns.map(([pattern]) => `/${pattern}/`).join(' or ')
-    words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', node['patternProperties']))
-    if (hasMaps) lose(node, 'patternProperties', 'widened', 'additionalProperties')
-    if (!isClosed && (rest === undefined || takesAny)) return compiler.made({}, node)
-    const schemas = [...patterns.map(([, schema]) => schema), ...(isClosed || rest === undefined ? [] : [rest])]
-    return schemas.length === 1 ? schemas[0] : compiler.made({ anyOf: schemas }, node)
+    const said = patterns.map((pattern) => `/${pattern}/`).join(' or ')
+    words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', patternProperties))
+    if (hasMaps) compiler.lose(schema, 'patternProperties', 'widened', 'additionalProperties')
+    if (!isClosed && (rest === undefined || takesAny)) return compiler.made({}, schema)
+    const anyOf = [...Object.values(patternProperties), ...(isClosed || rest === undefined ? [] : [rest])]
+    return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
   }
 
-  /** Returns the schema of the properties. */
+  /** Returns the schema of the properties, and of the other fields beside them. */
   function whole(): Lowered {
-    const fields: Field[] = []
-    const fresh = namesBeside(names)
-    for (const name of names) {
-      const field = fieldOf(name, fresh)
-      if (field !== undefined) fields.push(field)
+    const fields = [...names].flatMap((name) => fieldOf(name) ?? [])
+    const needed = new Set(leaveOut === undefined ? required : names)
+    const other = list && freshName('others', new Set([...names, ...fields.map(({ to }) => to)]))
+    if (list !== undefined && other !== undefined) {
+      needed.add(other)
+      fields.push({ from: other, to: other, lowered: list })
     }
-    const needed = fields.filter(({ from }) => dialect.leaveOut !== undefined || required.has(from))
-    const hasOwn = node['properties'] !== undefined
-    if (!hasOwn && !dialect.isOpen) lose(node, 'properties', 'closed')
-    const hasProperties = hasOwn || names.size > 0 || !dialect.isOpen || isRoot
-    const schema = {
-      type: 'object',
-      ...keep(node, 'object', words, compiler),
-      ...(hasProperties
-        ? { properties: Object.fromEntries(fields.map(({ to, lowered }) => [to, lowered.schema])) }
-        : undefined),
-      ...(needed.length > 0 || dialect.leaveOut !== undefined ? { required: needed.map(({ to }) => to) } : undefined),
+    const tos = fields.filter(({ from }) => needed.has(from)).map(({ to }) => to)
+    const hasProperties = schema.properties !== undefined || names.size > 0 || closes || isRoot
+    if (schema.properties === undefined && closes) compiler.lose(schema, 'properties', 'closed')
+    const lowered = {
+      type: 'object' as const,
+      ...keep(schema, words, compiler, 'object'),
+      ...(hasProperties && { properties: objectOf(fields.map((field) => [field.to, field.lowered.schema])) }),
+      ...((required.size > 0 || leaveOut) && { required: tos }),
     }
-    if (others === undefined || !hasMaps) return { schema: { ...schema, ...closing() }, way: wayOf(fields) }
-    const each = compiler.lower(others, stack)
-    const additionalProperties = booleanOf(others) === true || each.schema
-    return { schema: { ...schema, additionalProperties }, way: wayOf(fields, each.way) }
+    if (others !== undefined && hasMaps) {
+      const each = compiler.lower(others)
+      const additionalProperties = booleanOf(others) === true || each.schema
+      return { schema: { ...lowered, additionalProperties }, way: wayOf(fields, each.way) }
+    }
+    const isSaid = closes || (isClosed && compiler.takes('additionalProperties'))
+    const done = isSaid ? 'closed' : 'dropped'
+    // What a closed schema says is lost only if it cannot be said, and if the compiler did not say it.
+    const isChanged = isSaid ? !isClosed : isClosed && rest !== never
+    if (others === undefined && isChanged) compiler.lose(schema, 'additionalProperties', done)
+    const way = wayOf(fields)
+    return {
+      schema: { ...lowered, ...(isSaid && { additionalProperties: false }), ...(other && { required: tos }) },
+      way: other === undefined ? way : besides(way, names, other),
+    }
   }
 
-  function closing(): object | undefined {
-    const done = takes('additionalProperties') ? (isClosed || dialect.isOpen ? undefined : 'closed') : 'dropped'
-    if (others === undefined && done !== undefined && (done === 'closed' || (isClosed && rest !== never))) {
-      lose(node, 'additionalProperties', done)
-    }
-    const isSaid = takes('additionalProperties') && (isClosed || !dialect.isOpen)
-    return isSaid ? { additionalProperties: false } : undefined
-  }
-
-  function fieldOf(from: string, fresh: (name: string) => string): Field | undefined {
-    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, node)
-    const isLeftOut = dialect.leaveOut !== undefined && !required.has(from)
-    let lowered: Lowered
+  function fieldOf(from: string): Field | undefined {
+    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, schema)
+    const isLeftOut = leaveOut !== undefined && !required.has(from)
     try {
-      lowered = compiler.lower(own, stack)
+      const lowered = compiler.lower(own)
+      return { ...named(from, own, isLeftOut ? leaveOut(own, lowered, compiler) : lowered), isLeftOut }
     } catch (error) {
       if (!(error instanceof NoValue) || required.has(from)) throw error
-      lose(own, 'properties', 'dropped')
+      compiler.lose(own, 'properties', 'dropped')
       return undefined
     }
-    if (isLeftOut) lowered = dialect.leaveOut(own, lowered, compiler)
-    if (dialect.names?.test(from) !== false) return { from, to: from, lowered, isLeftOut }
-    const to = fresh(plainName(from))
-    lose(own, 'properties', 'renamed', to)
-    const told = describe(lowered.schema['description'], standsFor(from))
-    return { from, to, lowered: described(lowered, told), isLeftOut }
   }
+}
 
-  /** Adds a list of pairs, in a field of its own. */
-  function withOthers({ schema, way }: Lowered, list: Lowered): Lowered {
-    const fields = fieldsOf(schema['properties'])
-    const to = freshName('others', new Set([...names, ...Object.keys(fields)]))
+/** Returns a function that gives a property a name that the provider takes. The description tells its own. */
+export function naming(
+  taken: Iterable<string>,
+  dialect: { readonly names?: RegExp },
+  compiler: Reading,
+): (from: string, own: Schema, lowered: Lowered) => Field {
+  const fresh = namesBeside(taken)
+  return (from, own, lowered) => {
+    if (!dialect.names || dialect.names.test(from)) return { from, to: from, lowered }
+    const plain = from.replaceAll(/[^a-zA-Z0-9_]/gu, '_').slice(0, 56)
+    const to = fresh(/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`)
+    compiler.lose(own, 'properties', 'renamed', to)
     return {
-      schema: {
-        ...schema,
-        properties: { ...fields, [to]: list.schema },
-        required: [...listOf(schema['required']), to],
-      },
-      way(value, isUp, scope) {
-        if (!isObject(value)) return value
-        if (!isUp) {
-          const isOwn = ([key]: readonly [string, unknown]): boolean => names.has(key)
-          const entries = Object.entries(value)
-          const fixed = through(way, Object.fromEntries(entries.filter(isOwn)), isUp, scope) as Node
-          const extra = Object.fromEntries(entries.filter((entry) => !isOwn(entry)))
-          return { ...fixed, [to]: through(list.way, extra, isUp, scope) }
-        }
-        const { [to]: added, ...fixed } = value
-        const lifted = through(way, fixed, isUp, scope) as Node
-        if (added === undefined) return lifted
-        // What is no list of pairs is a field of the tool's own.
-        const extra = Array.isArray(added) ? through(list.way, added, isUp, scope) : undefined
-        const isOther = isObject(extra) && Object.keys(extra).every((key) => !Object.hasOwn(lifted, key))
-        return isOther ? { ...lifted, ...extra } : { ...lifted, [to]: added }
-      },
+      from,
+      to,
+      lowered: described(lowered, lowered.schema['description'], `Stands for ${JSON.stringify(from)}.`),
     }
   }
 }
 
-/** Returns the sentence that tells the own name of a property. */
-export function standsFor(name: string): string {
-  return `Stands for ${JSON.stringify(name)}.`
-}
-
-/** Returns the way of fields, or none if each is the same on both sides. */
-export function wayOf(fields: readonly Field[], rest?: Way): Way | undefined {
-  const isSame = fields.every(({ from, to, lowered, isLeftOut }) => from === to && !lowered.way && isLeftOut !== true)
-  if (isSame && rest === undefined) return undefined
+/** Returns the way of fields, and of those that have no schema of their own. */
+export function wayOf(fields: readonly Field[], rest: Way = same): Way {
+  const isSame = fields.every(({ from, to, lowered, isLeftOut }) => from === to && lowered.way === same && !isLeftOut)
+  if (isSame && rest === same) return same
   const byTo = new Map(fields.map((field) => [field.to, field]))
   const byFrom = new Map(fields.map((field) => [field.from, field]))
-  return (value, isUp, scope) => {
+  return (value, scope) => {
     if (!isObject(value)) return value
+    const { isUp } = scope
     const made = new Map<string, unknown>()
     for (const [key, item] of Object.entries(value)) {
       // A value of the tool's own shape has the names of its own.
       const field = (isUp ? byTo.get(key) : undefined) ?? byFrom.get(key)
-      const name = isUp ? field?.from : field?.to
-      if (field === undefined || name === undefined || (name !== key && Object.hasOwn(value, name))) {
-        made.set(key, through(field === undefined ? rest : undefined, item, isUp, scope))
-      } else if (!isUp || field.isLeftOut !== true || item !== null) {
-        made.set(name, through(field.lowered.way, item, isUp, scope))
+      if (field === undefined) {
+        made.set(key, rest(item, scope))
+        continue
       }
+      const name = isUp ? field.from : field.to
+      if (name !== key && Object.hasOwn(value, name)) made.set(key, item)
+      else if (!isUp || !field.isLeftOut || item !== null) made.set(name, field.lowered.way(item, scope))
     }
-    if (!isUp) for (const { to, isLeftOut } of fields) if (isLeftOut === true && !made.has(to)) made.set(to, null)
-    return Object.fromEntries(made)
+    if (!isUp) for (const { to, isLeftOut } of fields) if (isLeftOut && !made.has(to)) made.set(to, null)
+    return objectOf(made)
+  }
+}
+
+/** Moves the fields that no property has into one field, and back. */
+function besides(way: Way, names: ReadonlySet<string>, to: string): Way {
+  return (value, scope) => {
+    if (!isObject(value)) return value
+    if (!scope.isUp) {
+      const { own = [], others = [] } = Object.groupBy(Object.entries(value), ([key]) =>
+        names.has(key) ? 'own' : 'others',
+      )
+      return way({ ...objectOf(own), [to]: objectOf(others) }, scope)
+    }
+    const lifted = way(value, scope) as Node
+    const { [to]: others, ...own } = lifted
+    // What is no list of pairs is a field of the tool's own.
+    const isList = Array.isArray(value[to]) && isObject(others)
+    return isList && Object.keys(others).every((key) => !Object.hasOwn(own, key)) ? { ...own, ...others } : lifted
   }
 }
 
 /** Returns a list of pairs, in place of a map. A key that comes twice leaves the list as it is. */
-function pairs(inner: Lowered, compiler: Compiler): Lowered {
-  const pair = boxOf({ key: { type: 'string' }, value: inner.schema }, compiler)
+function pairs({ schema, way }: Lowered, compiler: Compiler): Lowered {
   return {
-    schema: { type: 'array', items: pair },
-    way(value, isUp, scope) {
-      if (!isUp) {
+    schema: { type: 'array', items: closed({ key: { type: 'string' }, value: schema }, compiler) },
+    way(value, scope) {
+      if (!scope.isUp) {
         if (!isObject(value)) return value
-        return Object.entries(value).map(([key, item]) => ({ key, value: through(inner.way, item, isUp, scope) }))
+        return Object.entries(value).map(([key, item]) => ({ key, value: way(item, scope) }))
       }
       if (!Array.isArray(value)) return value
       const made = new Map<string, unknown>()
@@ -193,9 +179,9 @@ function pairs(inner: Lowered, compiler: Compiler): Lowered {
         const { key, value: content, ...strange } = fieldsOf(item)
         const isPair = typeof key === 'string' && content !== undefined && Object.keys(strange).length === 0
         if (!isPair || made.has(key)) return value
-        made.set(key, through(inner.way, content, isUp, scope))
+        made.set(key, way(content, scope))
       }
-      return Object.fromEntries(made)
+      return objectOf(made)
     },
   }
 }

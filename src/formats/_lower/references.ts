@@ -1,6 +1,6 @@
-import type { Compiler, Stack } from './compiler.ts'
+import type { Compiler } from './compiler.ts'
 import type { References } from './dialect.ts'
-import { namesBeside, through, type Lowered, type Node } from './schema.ts'
+import { namesBeside, objectOf, type Lowered, type Schema } from './schema.ts'
 import { text } from './value.ts'
 import { describe } from './words.ts'
 
@@ -14,37 +14,35 @@ interface Definition {
 
 /** Returns what writes `$ref` in a dialect that has `$defs`. A cycle becomes JSON text if the dialect takes none. */
 export function references(compiler: Compiler, takesCycles: boolean): References {
-  const byTarget = new Map<Node, Definition>()
-  const byName = new Map<string, Definition>()
+  const byTarget = new Map<Schema, Definition>()
+  const byRef = new Map<unknown, Definition>()
   const fresh = namesBeside([])
   return {
-    definitionOf: ({ $ref }) => byName.get(String($ref).slice(start.length))?.lowered?.schema,
-    definitions: () => Object.fromEntries([...byName].map(([name, { lowered }]) => [name, lowered?.schema])),
+    definitionOf: ({ $ref }) => byRef.get($ref)?.lowered?.schema,
+    definitions: () =>
+      objectOf([...byRef.values()].map(({ $ref, lowered }) => [$ref.slice(start.length), lowered?.schema ?? {}])),
 
-    refer(node, target, stack) {
-      const definition = byTarget.get(target) ?? define(target, stack)
+    refer(schema, target) {
+      const definition = byTarget.get(target) ?? define(target)
       const { $ref, lowered } = definition
-      if (lowered === undefined && !takesCycles) return text(node, '$ref', compiler)
-      if (node['$ref'] !== $ref) compiler.lose(node, '$ref', 'renamed', $ref)
-      if (describe(node['description']) !== '') compiler.lose(node, '$ref', 'widened', 'anyOf')
-      if (lowered !== undefined && lowered.way === undefined) return { schema: { $ref } }
+      if (lowered === undefined && !takesCycles) return text(schema, '$ref', compiler)
+      if (schema.$ref !== $ref) compiler.lose(schema, '$ref', 'renamed', $ref)
+      if (describe(schema['description']) !== '') compiler.lose(schema, '$ref', 'widened', 'anyOf')
       // A definition that is being made may still get a way.
-      return {
-        schema: { $ref },
-        way: (value, isUp, scope) => through(definition.lowered?.way, value, isUp, scope),
-      }
+      const way = lowered?.way ?? ((value, scope) => definition.lowered?.way(value, scope))
+      return { schema: { $ref }, way }
     },
   }
 
-  function define(target: Node, stack: Stack): Definition {
+  function define(target: Schema): Definition {
     const last = compiler.pointerOf(target).split('/').at(-1) ?? ''
-    const name = fresh(last.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 50) || 'node')
-    const definition: Definition = { $ref: start + name }
+    const $ref = start + fresh(last.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 50) || 'node')
+    const definition: Definition = { $ref }
     byTarget.set(target, definition)
-    byName.set(name, definition)
-    const lowered = compiler.lower(target, stack)
+    byRef.set($ref, definition)
+    const lowered = compiler.lower(target)
     // A definition that is only a reference may lead back to itself.
-    definition.lowered = Object.hasOwn(lowered.schema, '$ref') ? text(target, '$ref', compiler) : lowered
+    definition.lowered = lowered.schema.$ref === undefined ? lowered : text(target, '$ref', compiler)
     return definition
   }
 }

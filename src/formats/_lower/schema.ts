@@ -1,29 +1,52 @@
 import type { SchemaLoss } from '../../index.ts'
 import { isObject } from '../_read.ts'
 
-/** One JSON Schema as an object. What is in it may be hostile: only own properties are read. */
+/** One JSON Schema as an object. */
 export type Node = Readonly<Record<string, unknown>>
 
-/**
- * Translates a value between the tool's own shape and the lowered one.
- *
- * @param isUp Whether it goes from the lowered shape to the tool's own. A value that does not look lowered is returned as it is.
- */
-export type Way = (value: unknown, isUp: boolean, scope: Scope) => unknown
+/** Schemas by names. They may be hostile: only own ones are read. */
+export type Schemas = Readonly<Record<string, Schema>>
+
+/** One JSON Schema whose keywords have the form that the standard gives them. */
+export interface Schema {
+  readonly [keyword: string]: unknown
+  readonly type?: TypeName | readonly TypeName[]
+  readonly enum?: readonly unknown[]
+  readonly $ref?: string
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly $defs?: Schemas
+  readonly properties?: Schemas
+  readonly patternProperties?: Schemas
+  readonly required?: readonly string[]
+  readonly prefixItems?: readonly Schema[]
+  readonly items?: Schema | true
+}
+
+export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
+
+/** Translates a value between the tool's own shape and the lowered one. What does not look right is returned as it is. */
+export type Way = (value: unknown, scope: Scope) => unknown
 
 /** What one translation may use. */
 export interface Scope {
+  /** Whether it goes from the lowered shape to the tool's own. */
+  readonly isUp: boolean
   /** The steps left. They bound the work that a hostile value can cause. */
-  steps: number
+  readonly steps: { left: number }
   /** Returns whether a value may be one of a lowered schema. Without it, only the shape decides. */
   readonly accepts?: ((schema: Node, value: unknown) => boolean) | undefined
 }
 
-/** A schema that a provider takes, and the way between it and the tool's own. Without a way, the values are the same. */
+/** A schema that a provider takes, and the way between it and the tool's own. */
 export interface Lowered {
-  readonly schema: Node
-  readonly way?: Way | undefined
+  readonly schema: Schema
+  readonly way: Way
 }
+
+/** The way of a schema whose values are the same on both sides. */
+export const same: Way = (value) => value
 
 /** A whole input schema for one dialect. */
 export interface LoweredSchema extends Lowered {
@@ -45,13 +68,6 @@ export class NoValue extends Refusal {
   }
 }
 
-export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
-
-/** Translates a value, if there is a way for it. */
-export function through(way: Way | undefined, value: unknown, isUp: boolean, scope: Scope): unknown {
-  return way === undefined ? value : way(value, isUp, scope)
-}
-
 /** Returns the JSON type of a value; `integer` for a whole number. */
 export function typeName(value: unknown): TypeName {
   if (value === null) return 'null'
@@ -59,25 +75,19 @@ export function typeName(value: unknown): TypeName {
   return Number.isInteger(value) ? 'integer' : (typeof value as TypeName)
 }
 
-/** Returns whether a value is of a type. */
-export function isOf(type: unknown, value: unknown): boolean {
-  return type === typeName(value) || (type === 'number' && typeof value === type)
+/** Returns an array as it is, any other value in a list of its own, and a missing one as an empty list. */
+export function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
+  return value === undefined ? [] : ([value].flat() as readonly Item[])
 }
 
-/** Returns a keyword that is an array as it is, any other value in a list of its own, and a missing one as an empty list. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the survey has checked what its items are
-export function listOf<Item = unknown>(value: unknown): readonly Item[] {
-  return Array.isArray(value) ? value : value === undefined ? [] : [value as Item]
+/** Returns an object of entries. A name such as `__proto__` becomes its own. */
+export function objectOf<Value>(entries: Iterable<readonly [string, Value]>): Readonly<Record<string, Value>> {
+  return Object.fromEntries(entries)
 }
 
-/** Returns an object of schemas as it is, and an empty one for anything else. */
-export function fieldsOf(value: unknown): Readonly<Record<string, Node>> {
-  return isObject(value) ? (value as Readonly<Record<string, Node>>) : {}
-}
-
-/** Returns whether two JSON values are equal, with members in the same order. */
-export function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
+/** Returns the fields of an object, and none of anything else. */
+export function fieldsOf(value: unknown): Node {
+  return isObject(value) ? value : {}
 }
 
 /** Returns one key as a part of a JSON Pointer. */
@@ -85,28 +95,9 @@ export function pointerPart(key: string | number): string {
   return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** Returns whether a JSON Pointer leads to a value. */
-export function leads(root: unknown, pointer: string): boolean {
-  let found = root
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return false
-    found = (found as Node)[key]
-  }
-  return true
-}
-
 /** Returns a name that is not taken: the name, with as many `_` as it needs. */
 export function freshName(name: string, taken: ReadonlySet<string>): string {
-  let fresh = name
-  while (taken.has(fresh)) fresh += '_'
-  return fresh
-}
-
-/** Returns a name of letters, digits and `_`. */
-export function plainName(name: string): string {
-  const plain = name.replaceAll(/[^a-zA-Z0-9_]/gu, '_').slice(0, 56)
-  return /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`
+  return taken.has(name) ? freshName(`${name}_`, taken) : name
 }
 
 /** Returns a function that gives each name once. It counts those that are alike, since a hostile schema has many. */

@@ -7,10 +7,9 @@ import type { LoweredSchema, Scope } from './schema.ts'
  * @param accepts Returns whether a value fits a branch of a union. Default: only its shape decides.
  */
 export function translate({ way }: LoweredSchema, value: unknown, isUp: boolean, accepts?: Scope['accepts']): unknown {
-  if (way === undefined) return value
   try {
     // The steps bound the work that a hostile value can cause.
-    return way(value, isUp, { steps: 1_000_000, accepts })
+    return way(value, { isUp, steps: { left: 1_000_000 }, accepts })
   } catch {
     return value // it is nested too deeply, or no JSON, or its schema means only itself
   }

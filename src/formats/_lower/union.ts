@@ -1,106 +1,137 @@
 import { canonicalize } from '../../index.ts'
-import { isObject } from '../_read.ts'
-import type { Compiler, Stack } from './compiler.ts'
-import { annotation } from './merge.ts'
-import { freshName, listOf, NoValue, through, type Lowered, type Node } from './schema.ts'
+import { booleanOf, type Compiler } from './compiler.ts'
+import { isAnnotation } from './keywords.ts'
+import { freshName, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
+import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
 import { fits, mayMeet, namesOf } from './shape.ts'
-import { boxOf, constants, described, nullable, scalar, wrapping } from './value.ts'
-import { describe } from './words.ts'
+import { described, listed, nullable, scalar, text, wrappedWith } from './value.ts'
+import { valuesSentence } from './words.ts'
 
 const refinement = /^(?:required|not|if|then|else|dependentRequired|description|title|minProperties|maxProperties)$/
 
 /** Returns whether each choice only refines the fields that stand beside the union. */
-export function refines({ properties }: Node, choices: readonly Node[]): boolean {
-  if (!isObject(properties)) return false
+export function refines({ properties }: Schema, choices: readonly Schema[]): boolean {
+  if (properties === undefined) return false
   return choices.every((choice) =>
     Object.entries(choice).every(
       ([keyword, content]) =>
         refinement.test(keyword) ||
         (keyword === 'type' && content === 'object') ||
-        (keyword === 'properties' && Object.keys(content as Node).every((name) => Object.hasOwn(properties, name))),
+        (keyword === 'properties' && Object.keys(content as Schemas).every((name) => Object.hasOwn(properties, name))),
     ),
   )
 }
 
 /** Lowers `anyOf` or `oneOf`. What stands beside it is merged into each branch. */
-export function union(
-  node: Node,
-  keyword: 'anyOf' | 'oneOf',
-  stack: Stack,
-  words: string[],
-  compiler: Compiler,
-): Lowered {
-  const { lose, booleanOf, made } = compiler
-  const { [keyword]: given, ...beside } = node
-  const choices = listOf<Node>(given)
-  const isTyped = choices.every(({ type }) => type !== undefined && type === beside['type'])
-  const shared = Object.entries(beside).filter(([name]) => !annotation.test(name) && !(isTyped && name === 'type'))
-  for (const [name] of shared) lose(node, name, 'inlined')
-  if (keyword === 'oneOf') lose(node, 'oneOf', 'widened', 'anyOf')
+export function union(schema: Schema, words: string[], compiler: Compiler, keyword: string): Lowered {
+  const { [keyword]: given, ...beside } = schema
+  const choices = given as readonly Schema[]
+  const isTyped = choices.every(({ type }) => type !== undefined && type === beside.type)
+  const shared = Object.entries(beside).filter(([name]) => !isAnnotation(name) && !(isTyped && name === 'type'))
+  for (const [name] of shared) compiler.lose(schema, name, 'inlined')
+  if (keyword === 'oneOf') compiler.lose(schema, 'oneOf', 'widened', 'anyOf')
   const branches = choices.filter((branch) => booleanOf(branch) !== false)
   const others = branches.filter((branch) => shared.length > 0 || !isNull(branch))
   const hasNull = others.length < branches.length
-  if (others.length === 0 && hasNull) return scalar(made({}, node), 'null', words, compiler)
-  if (shared.length === 0 && others.length > 1 && others.every(isConstant)) return constantsOf()
-  const lowered: Lowered[] = []
-  for (const branch of others) {
-    const both = { allOf: [branch, made(Object.fromEntries(shared), node)] }
-    try {
-      lowered.push(compiler.lower(shared.length === 0 ? branch : made(both, branch), stack))
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error
-      lose(branch, keyword, 'dropped')
-    }
-  }
-  return unionOf(node, lowered, hasNull, compiler)
-
-  /** Constants, each with its description, are one list. */
-  function constantsOf(): Lowered {
-    lose(node, keyword, 'widened', 'enum')
+  if (others.length === 0 && hasNull) return scalar(compiler.made({}, schema), words, compiler, 'null')
+  if (shared.length === 0 && others.length > 1 && others.every(isConstant)) {
+    // Constants, each with its description, are one list.
+    compiler.lose(schema, keyword, 'widened', 'enum')
     for (const { const: value, description } of others) {
       if (typeof description === 'string') words.push(`${JSON.stringify(value)}: ${description}`)
     }
-    const list = made({ enum: others.map((branch) => branch['const']) }, node)
-    const { branches: some, takesNull } = constants(list, words, compiler)
-    return unionOf(node, some, hasNull || takesNull, compiler)
+    return constants(compiler.made({ enum: others.map((branch) => branch['const']) }, schema), words, compiler, hasNull)
+  }
+  const lowered: Lowered[] = []
+  for (const branch of others) {
+    try {
+      const both = { allOf: [branch, compiler.made(objectOf(shared), schema)] }
+      lowered.push(compiler.lower(shared.length === 0 ? branch : compiler.made(both, branch)))
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error
+      compiler.lose(branch, keyword, 'dropped')
+    }
+  }
+  return unionOf(schema, lowered, compiler, hasNull)
+}
+
+function isNull(branch: Schema): boolean {
+  return Object.keys(branch).length === 1 && (branch.type === 'null' || branch['const'] === null)
+}
+
+function isConstant(branch: Schema): boolean {
+  const isPlain = Object.keys(branch).every((keyword) => /^(?:const|type|description|title)$/.test(keyword))
+  return isPlain && 'const' in branch && (typeof branch['const'] !== 'object' || branch['const'] === null)
+}
+
+/** Lowers `enum` and `const`: a union of a schema for each type of the values. */
+export function constants(schema: Schema, words: string[], compiler: Compiler, hasNull = false): Lowered {
+  const { enum: list, const: constant, type: _, ...others } = schema
+  const keyword = list === undefined ? 'const' : 'enum'
+  const given = list ?? [constant]
+  const types = listOf<TypeName>(schema.type)
+  const distinct = new Map(given.map((value) => [JSON.stringify(value), value]))
+  const only = 'const' in schema ? JSON.stringify(constant) : undefined
+  const isOf = (name: TypeName): boolean => types.includes(name) || (name === 'integer' && types.includes('number'))
+  const values = [...distinct].flatMap(([json, value]) =>
+    (types.length === 0 || isOf(typeName(value))) && (only === undefined || only === json) ? [value] : [],
+  )
+  if (values.length === 0) throw new NoValue()
+  const hasFraction = values.some((value) => typeName(value) === 'number')
+  const groups = Map.groupBy(values, (value): TypeName => {
+    const name = typeName(value)
+    return name === 'array' ? 'object' : name === 'integer' && hasFraction ? 'number' : name
+  })
+  const takesNull = groups.delete('null')
+  if (groups.size > 1) compiler.lose(schema, keyword, 'widened', 'anyOf')
+  else if (types.length === 0 && !compiler.dialect.takesUntyped) compiler.lose(schema, keyword, 'widened', 'type')
+  else if (values.length !== given.length) compiler.lose(schema, keyword, 'widened', 'without values of other types')
+  const rest = compiler.made(others, schema)
+  const branches = [...groups].map(([type, group]) => branchOf(type, group))
+  if (branches.length === 0) return scalar(rest, words, compiler, 'null')
+  return unionOf(schema, branches, compiler, hasNull || takesNull)
+
+  function branchOf(type: TypeName, group: readonly unknown[]): Lowered {
+    if (type === 'object') return text(schema, keyword, compiler, valuesSentence(group))
+    const own: string[] = []
+    const isAll = type === 'boolean' && group.length === 2
+    const isTaken = isAll || listed(compiler.dialect.enums, type)
+    if (!isTaken) compiler.tell(schema, keyword, own, valuesSentence(group))
+    const isConst = keyword === 'const' && !takesNull && compiler.takes('const')
+    if (keyword === 'const' && isTaken && !isConst) compiler.lose(schema, 'const', 'widened', 'enum')
+    const lowered = scalar(rest, own, compiler, type)
+    const said = isConst ? { const: group[0] } : { enum: group }
+    return described({ ...lowered, schema: { ...lowered.schema, ...(isTaken && !isAll && said) } }, '', ...own)
   }
 }
 
-function isNull(branch: Node): boolean {
-  return Object.keys(branch).length === 1 && (branch['type'] === 'null' || branch['const'] === null)
-}
-
-function isConstant(branch: Node): boolean {
-  const isPlain = Object.keys(branch).every((keyword) => /^(?:const|type|description|title)$/.test(keyword))
-  return isPlain && Object.hasOwn(branch, 'const') && (typeof branch['const'] !== 'object' || branch['const'] === null)
-}
-
 /** Returns a union of lowered schemas, of which each value can be told apart. */
-export function unionOf(node: Node, given: readonly Lowered[], hasNull: boolean, compiler: Compiler): Lowered {
-  const branches = tagged(node, given, compiler)
+export function unionOf(schema: Schema, given: readonly Lowered[], compiler: Compiler, hasNull: boolean): Lowered {
+  const branches = tagged(schema, given, compiler)
   const [only] = branches
   if (only === undefined) throw new NoValue()
-  const whole = branches.length === 1 ? only : { schema: { anyOf: branches.map(({ schema }) => schema) }, way: wayOf() }
+  const anyOf = branches.map((branch) => branch.schema)
+  const way = branches.every((branch) => branch.way === same) ? same : wayOf(branches, compiler)
+  const whole = branches.length === 1 ? only : { schema: { anyOf }, way }
   return hasNull ? nullable(whole, compiler) : whole
+}
 
-  function wayOf(): Lowered['way'] {
-    if (branches.every(({ way }) => way === undefined)) return undefined
-    return (value, isUp, scope) => {
-      scope.steps -= 1
-      if (scope.steps < 0) throw new RangeError('The value is too large.')
-      if (isUp) {
-        const branch = branches.find(({ schema, way }) => way !== undefined && fits(schema, value, compiler, scope))
-        return through(branch?.way, value, isUp, scope)
+function wayOf(branches: readonly Lowered[], compiler: Compiler): Way {
+  return (value, scope) => {
+    scope.steps.left -= 1
+    if (scope.steps.left < 0) throw new RangeError('The value is too large.')
+    const { accepts = (schema, sunk) => fits(schema, sunk, compiler, scope, true) } = scope
+    for (const { schema, way } of branches) {
+      if (scope.isUp) {
+        if (way !== same && fits(schema, value, compiler, scope)) return way(value, scope)
+        continue
       }
-      const { accepts = (schema: Node, sunk: unknown) => fits(schema, sunk, compiler, scope, true) } = scope
-      for (const { schema, way } of branches) {
-        const sunk = through(way, value, false, scope)
-        // A list of another branch could be taken for the pairs of this one.
-        const isBack = canonicalize(through(way, sunk, true, scope)) === canonicalize(value)
-        if (isBack && accepts(schema, sunk)) return sunk
-      }
-      return value
+      const sunk = way(value, scope)
+      // A list of another branch could be taken for the pairs of this one.
+      const back = way(sunk, { ...scope, isUp: true })
+      if (canonicalize(back) === canonicalize(value) && accepts(schema, sunk)) return sunk
     }
+    return value
   }
 }
 
@@ -108,24 +139,23 @@ export function unionOf(node: Node, given: readonly Lowered[], hasNull: boolean,
  * Wraps the branches that could not be told apart: `{ option2: … }`. A branch whose values need no translation keeps its shape,
  * unless it could take a wrapped one.
  */
-function tagged(node: Node, branches: readonly Lowered[], compiler: Compiler): readonly Lowered[] {
-  const names = new Set(branches.flatMap(({ schema }) => [...namesOf(schema)]))
-  const isMet = (one: Lowered, others: readonly Lowered[]): boolean =>
-    others.some((other) => other !== one && mayMeet(one.schema, other.schema, compiler))
-  const wrapped = new Map(branches.filter((one) => one.way && isMet(one, branches)).map((one) => [one, wrap(one)]))
+function tagged(schema: Schema, branches: readonly Lowered[], compiler: Compiler): readonly Lowered[] {
+  const names = new Set(branches.flatMap((branch) => [...namesOf(branch.schema)]))
+  const isMet = (one: Lowered, others: Iterable<Lowered>): boolean =>
+    [...others].some((other) => other !== one && mayMeet(one.schema, other.schema, compiler))
+  const wraps = new Map<Lowered, Lowered>()
+  const wrap = (one: Lowered): unknown => {
+    const key = freshName(`option${branches.indexOf(one) + 1}`, names)
+    return wraps.set(one, wrappedWith(one, key, compiler))
+  }
+  branches.filter((one) => one.way !== same && isMet(one, branches)).forEach(wrap)
   for (;;) {
-    const next = branches.find((one) => !wrapped.has(one) && isMet(one, [...wrapped.values()]))
+    const next = branches.find((one) => !wraps.has(one) && isMet(one, wraps.values()))
     if (next === undefined) break
-    wrapped.set(next, wrap(next))
+    wrap(next)
   }
   return branches.map((branch, index) => {
-    if (wrapped.has(branch)) compiler.lose(node, 'anyOf', 'wrapped', `option${index + 1}`)
-    return wrapped.get(branch) ?? branch
+    if (wraps.has(branch)) compiler.lose(schema, 'anyOf', 'wrapped', `option${index + 1}`)
+    return wraps.get(branch) ?? branch
   })
-
-  function wrap(lowered: Lowered): Lowered {
-    const key = freshName(`option${branches.indexOf(lowered) + 1}`, names)
-    const { description, ...schema } = lowered.schema
-    return described(wrapping(lowered, key, boxOf({ [key]: schema }, compiler)), describe(description))
-  }
 }

@@ -362,6 +362,12 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       field({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Field names match /^x/.' }),
       ['/properties/a/patternProperties widened'],
     ],
+    [
+      'a tuple of draft 07',
+      field({ type: 'array', items: [{ type: 'string' }], additionalItems: { type: 'number' } }),
+      field({ type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } }),
+      ['/properties/a/items widened'],
+    ],
     ['one value', field({ const: 'x' }), field({ type: 'string', enum: ['x'] }), ['/properties/a/const widened']],
   ],
   'gemini-openapi': [

@@ -254,6 +254,20 @@ describe('other requests', () => {
     expect([again.status, again.data]).toEqual([200, { state: 'cancelled' }])
   })
 
+  test('list no call without what it waits for, also if it pauses meanwhile', async () => {
+    const { executor, url } = await counter()
+    const { waiting } = executor
+    let pausing: Promise<unknown> | undefined
+    const slowly: typeof waiting = async (query) => {
+      const list = await waiting(query)
+      await (pausing ??= executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' }))
+      return list
+    }
+    Object.assign(executor, { waiting: slowly })
+    expect((await send(`${url}/calls`)).data.calls).toEqual([]) // its events come after the list
+    expect((await send(`${url}/calls`)).data.calls).toMatchObject([{ waiting: { prompt: 'Deploy to x?' } }])
+  })
+
   test('read artifacts, whole and in ranges', async () => {
     const { executor, url } = await counter()
     const { handle } = await executor.execute({ name: 'log' }, { session: 'ada' })

@@ -92,12 +92,14 @@ export class Calls {
   async list(session: string, before?: string, limit: number = pageLength): Promise<Pick<CallPage, 'calls' | 'next'>> {
     const own = session === '*' ? {} : { session }
     const place = placeOf(before)
+    const snapshots = await this.#executor.calls({ ...own, ...(place && { before: place }), limit })
+    const known = [...this.#of(session)]
+    // The last look: a call that pauses before it waits in the list, and one that pauses after it is told of by its event.
     const waiting = await this.#executor.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))
-    const snapshots = await this.#executor.calls({ ...own, ...(place && { before: place }), limit })
     const views = new Map<string, CallView>()
     const add = (view: CallView): void => void views.set(view.invocationId, merged(views.get(view.invocationId), view))
-    for (const view of this.#of(session)) if (place === undefined || isAfter(view, place)) add(unwaiting(view))
+    for (const view of known) if (place === undefined || isAfter(view, place)) add(unwaiting(view))
     for (const snapshot of snapshots) add(viewOfSnapshot(snapshot, waits.get(snapshot.id)))
     if (place === undefined) for (const call of waiting) if (!views.has(call.invocationId)) add(viewOfWaiting(call))
     for (const [id, call] of waits) {

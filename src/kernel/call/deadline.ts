@@ -10,8 +10,6 @@ export function timerLength(milliseconds: number): number {
 /**
  * Waits for work that the package does not control, for a limited time. Later outcomes are ignored.
  *
- * @param milliseconds How long the work may take.
- * @param late Makes the error if the work takes longer.
  * @param next Reads the value at once. A value that passes through a promise first may be a thenable that delays it.
  */
 export async function limited<Value, Next = Value>(
@@ -58,18 +56,14 @@ export class Deadline {
   #releases: ((reason: ToolError) => void)[] | undefined
   #onRest: (() => void) | undefined
 
-  /**
-   * @param timeout Milliseconds; `0` or `Infinity` for no limit.
-   * @param callerSignal Cancels the call.
-   * @param alarms Decides when the timer is set. Default: at once.
-   */
+  /** @param alarms Decides when the timer is set. Default: at once. */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
     this.limit(timeout)
     this.#callerSignal = callerSignal
     this.#alarms = alarms
   }
 
-  /** Sets the time limit in milliseconds. Call it before the first wait. */
+  /** Sets the time limit in milliseconds; `0` or `Infinity` for none. Call it before the first wait. */
   limit(timeout: number): void {
     this.#timeout = timeout
     this.#remaining = timeout === 0 ? Infinity : timeout

@@ -86,10 +86,7 @@ export function redactorOf({ tool, identity }: Partial<Secretive>): Redactor | u
   return redactor
 }
 
-/**
- * Hides the secrets of one call in texts and data: the values at the pointers, and each repetition of a secret value of the
- * args.
- */
+/** Hides the secrets of a call in texts and data: the values at the pointers, and each repetition of those of the args. */
 class Redactor {
   readonly #secrets: readonly string[]
   /** The secret values, longest first. `undefined` if they are too many or cannot be read: then texts are masked whole. */

@@ -104,11 +104,7 @@ function countOwn(value: Json, strict: boolean): number {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/**
- * Reads the text slowly from left to right, and throws at the first fault with its exact position.
- *
- * Exported for its tests: it must agree with the fast way on every text.
- */
+/** Reads the text slowly from left to right, and throws at the first fault with its exact position. Exported for its tests. */
 export function readJson(text: string, levels: number): unknown {
   /** The keys and indices of the open containers, outermost first; `undefined` while a key is read. */
   const open: (string | number | undefined)[] = []

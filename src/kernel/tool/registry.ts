@@ -84,11 +84,7 @@ export class ToolRegistry {
     return true
   }
 
-  /**
-   * Removes the `ephemeral` tools of this registry, but not those of its parent or those that extensions add for a session.
-   *
-   * @returns Their names.
-   */
+  /** Removes the `ephemeral` tools of this registry, but not those of its parent or of extensions. Returns their names. */
   pruneEphemeral(): string[] {
     const names = [...this.#tools.values()].filter(({ ephemeral }) => ephemeral).map(({ name }) => name)
     for (const name of names) this.remove(name)
@@ -130,11 +126,7 @@ export class ToolRegistry {
     return this.#spellings.has(word) || this.#former.has(word) || (this.parent?.wasTaken(name) ?? false)
   }
 
-  /**
-   * Subscribes to changes of the tool list, here or in the parent.
-   *
-   * @returns An unsubscribe function.
-   */
+  /** Subscribes to changes of the tool list, here or in the parent. Returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     const undo = this.parent?.onChange(listener)

@@ -107,11 +107,15 @@ function copied(value: unknown, rules: Rules): unknown {
   if (known !== undefined) return known // the same object again, or a cycle
   const isJson = rules.other === undefined
   if (Array.isArray(value)) {
-    const items = elementsOf(value, rules)
+    // Read by index: an array's own iterator, or its length, may be endless.
+    const length = Number(value.length)
+    if ((rules.left -= length) < 0) throw many
+    // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
+    const items: unknown[] = new Array(length)
     rules.seen?.set(value, items)
-    for (let index = 0; index < items.length; index++) {
-      const item = items[index]
-      if (typeof item !== 'string') items[index] = isJson && item === undefined ? null : copied(item, rules)
+    for (let index = 0; index < length; index++) {
+      const item: unknown = value[index]
+      items[index] = typeof item === 'string' ? item : isJson && item === undefined ? null : copied(item, rules)
     }
     return items
   }
@@ -135,16 +139,6 @@ function scalarOfJson(value: unknown): unknown {
 
 function refuse(): never {
   throw noJson
-}
-
-/** Reads each element once, by index: an array's own iterator, or its length, may be endless. */
-function elementsOf(array: readonly unknown[], rules: Rules): unknown[] {
-  const length = Number(array.length)
-  if ((rules.left -= length) < 0) throw many
-  // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
-  const items: unknown[] = new Array(length)
-  for (let index = 0; index < length; index++) items[index] = array[index]
-  return items
 }
 
 /** Sets a member; `__proto__` becomes an own member and does not change the prototype. */

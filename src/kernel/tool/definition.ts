@@ -60,9 +60,7 @@ interface Internals {
 export function define(config: ErasedConfig, takesAnyObject = false): ToolDefinition {
   const issues = issuesOfConfig(config)
   if (issues.length > 0) throw invalidConfig(config, issues)
-  const { handler, ...options } = Object.fromEntries(
-    Object.entries(config).filter(([, value]) => value !== undefined),
-  ) as unknown as ErasedConfig
+  const { handler, ...options } = withoutUndefined(config)
   const { name, inputSchema, outputSchema } = options
   const parts: Internals = {
     input: inputSchema !== undefined ? validatorOf(inputSchema) : takesAnyObject ? anyObject : noInput,
@@ -162,21 +160,16 @@ function converting<Converted>(name: string, convert: () => Converted): Converte
 
 function descriptionOf(definition: ToolDefinition, parts: Internals): ToolDescription {
   const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
-  const { requiresResponse, timeout, defaultResult } = definition
+  const { requiresResponse, timeout = 30_000, defaultResult } = definition
   const inputSchema = converting(name, () => rootObject(jsonSchema ?? parts.input.jsonSchema('input')))
   const outputSchema = outputJsonSchema(parts.output)
-  return {
-    name,
-    ...(title === undefined ? undefined : { title }),
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? undefined : { outputSchema }),
-    type,
-    intent,
-    audience,
-    ...(type === 'client' ? { requiresResponse, timeout: timeout ?? 30_000, defaultResult } : undefined),
-    ...(ui === undefined ? undefined : { ui }),
-  }
+  const ofClients = type === 'client' && { requiresResponse, timeout, defaultResult }
+  const all = { name, title, description, inputSchema, outputSchema, type, intent, audience, ...ofClients, ui }
+  return withoutUndefined(all) as ToolDescription
+}
+
+function withoutUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value
 }
 
 /** Returns the JSON Schema of the result, or `undefined` if there is none: such a schema still validates. */

@@ -10,7 +10,7 @@ import {
   LeasedError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
-import { bounded } from '../kernel/json/bounded.ts'
+import { bounded } from '../kernel/json/text.ts'
 import { ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'

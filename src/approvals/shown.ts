@@ -2,8 +2,7 @@ import { limited } from '../kernel/call/deadline.ts'
 import type { Authorized } from '../kernel/call/parcel.ts'
 import type { Question } from '../kernel/call/pause.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'
-import { bounded } from '../kernel/json/bounded.ts'
-import { shortened } from '../kernel/json/text.ts'
+import { bounded, shortened } from '../kernel/json/text.ts'
 import { looksLikeBlocks } from '../kernel/result/content.ts'
 
 const largestPreview = 16_384

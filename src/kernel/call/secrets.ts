@@ -1,7 +1,6 @@
 import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue, shown } from '../result/content.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { bounded } from '../json/bounded.ts'
-import { pointerSteps } from '../json/text.ts'
+import { bounded, pointerSteps } from '../json/text.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { isArrayBuffer } from '../json/copy.ts'
 import { jsonBlock } from '../result/encode.ts'

@@ -1,5 +1,5 @@
 import { SpooledArtifact } from '../result/artifact.ts'
-import { bounded } from '../json/bounded.ts'
+import { bounded } from '../json/text.ts'
 import type { ToolResult } from '../call/call.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
 import { emit, eventOf, countEvent, publish } from '../call/events.ts'

@@ -93,7 +93,7 @@ export class Calls {
     const own = session === '*' ? {} : { session }
     const place = placeOf(before)
     const snapshots = await this.#executor.calls({ ...own, ...(place && { before: place }), limit })
-    const known = [...this.#of(session)]
+    const known = this.#of(session)
     // The last look: a call that pauses before it waits in the list, and one that pauses after it is told of by its event.
     const waiting = await this.#executor.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))

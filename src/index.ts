@@ -39,6 +39,7 @@ export type { Format, SchemaLoss, SchemaReport, TurnBudget } from './formats/_fo
 // Running calls
 export { createExecutor } from './kernel/executor.ts'
 export type {
+  Bus,
   CallQuery,
   CallQueue,
   CarriedCall,
@@ -69,7 +70,7 @@ export type {
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
-export type { Bus, Elsewhere } from './kernel/run/elsewhere.ts'
+export type { Elsewhere } from './kernel/kernel.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
 export type { Slots } from './kernel/call/in-flight.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'

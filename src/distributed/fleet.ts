@@ -7,7 +7,6 @@ import {
   InvalidConfigurationError,
   ToolError,
   type Bus,
-  type Elsewhere,
   type Extension,
   type Observer,
   type Received,
@@ -17,6 +16,7 @@ import {
   type ToolValues,
 } from '../index.ts'
 import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
+import { elsewhere, type Workers } from './elsewhere.ts'
 
 export type { Bus } from '../index.ts'
 
@@ -119,7 +119,7 @@ export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'els
   requirePositive('expiry', expiry)
   if (maximumWaiting !== undefined) requirePositive('maximumWaiting', maximumWaiting)
   const own = dispatcher?.bus
-  const elsewhere: Elsewhere = {
+  return elsewhere({
     queueOf: (tool) => checkedQueue(queueOf(tool), tool),
     expiry,
     ...(maximumWaiting !== undefined && { admits: admission(maximumWaiting) }),
@@ -128,8 +128,7 @@ export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'els
     send: async (calls) => dispatcher?.send(calls),
     ...(own && { cancel: (invocationId: string) => own.publish(cancelTopic, invocationId) }),
     follow: (call, listener, bus) => follow(call, listener, own ?? bus),
-  }
-  return { elsewhere }
+  })
 }
 
 function requirePositive(option: string, value: number): void {
@@ -138,7 +137,7 @@ function requirePositive(option: string, value: number): void {
 }
 
 /** Counts the calls that wait, and adds those of this executor until it counts again. */
-function admission(most: number): NonNullable<Elsewhere['admits']> {
+function admission(most: number): NonNullable<Workers['admits']> {
   const counts = new Map<string, { readonly counted: Promise<number>; added: number; readonly until: number }>()
   return async (queue, depth) => {
     let known = counts.get(queue)

@@ -100,7 +100,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
       keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
       openArtifacts: (input, call) => openArtifacts(input, call, keeping),
     },
-    elsewhere,
+    elsewhere: undefined,
     guide,
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     owns: ({ tool, slots, session }) =>
@@ -124,7 +124,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     report,
   }
   kernel.recorder = records?.(kernel)
-  if (elsewhere !== undefined) requireShared(kernel, onlyOne(extensions, 'store') !== undefined)
+  kernel.elsewhere = elsewhere?.(kernel, onlyOne(extensions, 'store') !== undefined)
   return { kernel, registry }
 }
 
@@ -180,15 +180,6 @@ export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, ot
   if (typeof value === 'number' && value >= least) return value
   throw new InvalidConfigurationError(
     `\`${name}\` must be a number of at least ${least}, got ${JSON.stringify(value) ?? typeof value}.`,
-  )
-}
-
-/** Throws if workers could not find the calls and their results. */
-function requireShared({ recorder, elsewhere }: Kernel, hasStore: boolean): void {
-  const isShared = recorder !== undefined && (recorder.isDurable || elsewhere?.isLocal === true)
-  if (isShared && hasStore) return
-  throw new InvalidConfigurationError(
-    'Calls on workers need a journal that is durable and a store, which the workers share. Bring both in `use`, such as `postgresJournal(pool)` and `postgresStore(pool)`.',
   )
 }
 

@@ -4,7 +4,6 @@ import type { PausedCall, Question, WaitingCall } from './call/pause.ts'
 import type { RecordChange, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ToolError } from './errors.ts'
 import type { ApprovalAnswer, Caller, CallOptions, Policy, Shelf, ToolValues } from './ports.ts'
-import type { Bus } from './run/elsewhere.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 
 /** The host's options for a whole turn. */
@@ -158,6 +157,17 @@ export interface CallQueue {
   cancelRequested(): Promise<void>
   /** The bus of the journal. Default: none. */
   readonly bus?: Bus | undefined
+}
+
+/**
+ * Carries messages between the processes of a fleet: the events of a running call, and requests to cancel one. It may lose
+ * messages. It keeps the order of those that one process sends, and delivers none twice.
+ */
+export interface Bus {
+  /** Sends a message to all who listen to a topic. */
+  publish(topic: string, message: string): void
+  /** Calls the listener with each message of a topic. Returns an unsubscribe function. */
+  subscribe(topic: string, listener: (message: string) => void): () => void
 }
 
 /** A call whose turn has come in its session. `turn` is another one each time. */

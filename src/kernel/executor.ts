@@ -13,7 +13,6 @@ import { failure } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
 import type { Approvals, Kernel } from './kernel.ts'
 import { execute, executeOnce, quiet, weigh } from './passage.ts'
-import { awaitElsewhere } from './run/elsewhere.ts'
 import { streamEvents } from './run/generator.ts'
 import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
@@ -264,7 +263,7 @@ class Executor implements ToolExecutor {
     const result =
       mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)
     if (kernel.elsewhere === undefined) return result
-    return awaitElsewhere(result, received, kernel, this.#closed.signal, options.signal)
+    return kernel.elsewhere.settled(result, received, options.signal, this.#closed.signal)
   }
 
   /** Ids of one executor differ by a number. Those of different executors differ by 122 random bits. */

@@ -1,5 +1,15 @@
 import type { Gates, InFlight } from './call/in-flight.ts'
-import type { Approval, Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
+import type { ToolResult } from './call/call.ts'
+import type {
+  Approval,
+  Authorized,
+  Checked,
+  Confirmed,
+  Identified,
+  Received,
+  Resolved,
+  Verdict,
+} from './call/parcel.ts'
 import type { Pause, Question, Resumption, WaitingCall } from './call/pause.ts'
 import type { DecideOptions, RespondOptions } from './executor-types.ts'
 import type {
@@ -16,7 +26,6 @@ import type {
   StoredArtifact,
   ToolValues,
 } from './ports.ts'
-import type { Elsewhere } from './run/elsewhere.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { Outcome } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
@@ -38,6 +47,24 @@ export interface Approvals {
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
   /** Redeems the token of a call that waits for a client. */
   respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
+}
+
+/** Runs calls on the workers of a fleet. */
+export interface Elsewhere {
+  /** Pauses a call that runs on a worker. Returns `undefined` if it runs here. */
+  handOver(call: Confirmed): Promise<never> | undefined
+  /**
+   * Returns the result of a call. If it waits for a worker, tells the workers and waits until it has settled.
+   *
+   * @param signal Cancels the call.
+   * @param closed Ends the wait alone, as the executor closes.
+   */
+  settled(
+    result: Promise<ToolResult>,
+    call: Received,
+    signal: AbortSignal | undefined,
+    closed: AbortSignal,
+  ): Promise<ToolResult>
 }
 
 /** Keeps large results, and opens them for handlers. */

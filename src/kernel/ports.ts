@@ -4,8 +4,7 @@ import type { Confirmed, Received, Validated } from './call/parcel.ts'
 import type { Pause, PausedCall, Question, Resumption } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
 import type { CallQueue, Inbox, RunOptions } from './executor-types.ts'
-import type { Kernel } from './kernel.ts'
-import type { Elsewhere } from './run/elsewhere.ts'
+import type { Elsewhere, Kernel } from './kernel.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
@@ -273,8 +272,8 @@ export interface Extension {
   /** Makes the recorder of the executor. The journals bring it. */
   readonly records?: (kernel: Kernel) => Recorder
   readonly observers?: readonly Observer[]
-  /** Runs calls on the workers of a fleet. `fleet` of `toolwright/distributed/fleet` makes it. */
-  readonly elsewhere?: Elsewhere
+  /** Makes what runs calls on workers, of the kernel and whether an extension brings a store. `fleet` brings it. */
+  readonly elsewhere?: (kernel: Kernel, hasStore: boolean) => Elsewhere
   /**
    * Returns the tools of a session. The same array means the same tools. They take precedence over the executor's own of the
    * same name. `isTaken` tells whether a name belongs to another source. A tool with an `mcpConfig` is then left out, since a

@@ -153,19 +153,20 @@ export function open({ engine, redis, postgres, schema }: Site): Open {
 
 /** Makes the executor of a caller. */
 export function callerOn(site: Site, { use, dispatcher }: Open, send?: () => void): ToolExecutor {
-  const mounted = fleet({ ...(dispatcher && { dispatcher }) })
-  const { elsewhere } = mounted
-  const sending = send && {
-    elsewhere: {
-      ...elsewhere,
-      send: async (calls: Parameters<typeof elsewhere.send>[0]) => {
-        send()
-        await elsewhere.send(calls)
-      },
+  const sending: Dispatcher | undefined = send && {
+    work: () => Promise.reject(new Error('A caller takes no calls.')),
+    ...dispatcher,
+    async send(calls) {
+      send()
+      await dispatcher?.send(calls)
     },
   }
   // That a server is down is what is tested.
-  return createExecutor({ tools: toolsOn(site), use: [...use, sending ?? mounted], report: () => {} })
+  return createExecutor({
+    tools: toolsOn(site),
+    use: [...use, fleet({ dispatcher: sending ?? dispatcher })],
+    report: () => {},
+  })
 }
 
 /** Makes a call. Asks again, as a host does, if the journal was too busy or down. */

@@ -12,6 +12,7 @@ import {
   type ToolEvent,
 } from 'toolwright'
 import { artifactTools } from 'toolwright/artifacts/tools'
+import { fleet } from 'toolwright/distributed/fleet'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { mcpServer } from 'toolwright/mcp/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -245,7 +246,7 @@ describe('the options', () => {
       store: memoryStore(),
       records: records(memoryJournal().journal).records,
       observers: [],
-      elsewhere: { queueOf: () => undefined, expiry: 1, send: async () => {} },
+      elsewhere: fleet().elsewhere,
       tools: () => [],
       onToolsChange: () => () => {},
       guide: () => '',

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { createExecutor, memoryStore, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
 import { digestOf, records } from 'toolwright/records'
+import { elsewhere } from 'toolwright/distributed/elsewhere'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, never, outcome, pause, sink, soon, text, work } from './_calls.ts'
@@ -370,7 +371,7 @@ test('a journal that cannot be listed is E_JOURNAL', async () => {
 })
 
 describe.each(places)('recovery of calls that workers had taken (%s)', (_, place) => {
-  const elsewhere = { queueOf: () => 'q', expiry: 60_000, isLocal: true, send: async () => {} }
+  const workers = elsewhere({ queueOf: () => 'q', expiry: 60_000, isLocal: true, send: async () => {} })
 
   /** A worker that died while it ran two calls, of which one may run again. */
   async function halfDone(): Promise<() => ToolExecutor> {
@@ -380,7 +381,7 @@ describe.each(places)('recovery of calls that workers had taken (%s)', (_, place
       work('lookup', () => (ran.push('lookup'), never), { traits: { idempotent: true } }),
     ]
     const open = (): ToolExecutor => createExecutor({ tools, use: [its.open(), { store }], timeout: 0 })
-    const caller = createExecutor({ tools, use: [its.open(), { store }, { elsewhere }], timeout: 0 })
+    const caller = createExecutor({ tools, use: [its.open(), { store }, workers], timeout: 0 })
     const worker = open()
     for (const name of ['charge', 'lookup', 'queued']) {
       const tool = name === 'queued' ? 'lookup' : name

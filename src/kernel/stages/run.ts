@@ -1,7 +1,6 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
 import { toldInput } from '../call/secrets.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
-import { handOver } from '../run/elsewhere.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isThenable } from '../json/thenable.ts'
@@ -10,7 +9,7 @@ type Turn = Promise<void> | undefined
 
 /** Runs the tool within its middleware, once it has a slot and its turn in the session. */
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
-  const handedOver = kernel.elsewhere && handOver(confirmed, kernel)
+  const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
   const ready = resultWithoutRun(confirmed, kernel)
   if (ready !== null) return stamp(confirmed, 'returned', ready.value)

@@ -110,8 +110,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_485],
-    ['records', 2_632],
+    ['kernel', 8_471],
+    ['records', 2_650],
     ['approvals', 366],
     ['spool', 593],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

@@ -19,7 +19,7 @@ import { randomDigits, redactIssues } from '../kernel/call/secrets.ts'
 import { canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
-import { inQueue, resultOf, waitingWords, type Outcome } from '../kernel/outcome/result.ts'
+import { resultOf, waitingWords, type Outcome } from '../kernel/outcome/result.ts'
 import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
 import { internals, type ToolDefinition } from '../kernel/tool/definition.ts'
@@ -157,13 +157,13 @@ export class PausedCalls implements Approvals {
 }
 
 /** Makes the result of a call that waits for an answer. */
-function pending(received: Received, { reason, expiresAt, work }: PauseRecord, token: string): ToolResult {
+function pending(received: Received, { reason, expiresAt }: PauseRecord, token: string): ToolResult {
   const text = waitingWords(received.name, reason)
   const result = resultOf(received, 'pending', received.effect, [{ type: 'text', text }])
   // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
-  return work === undefined ? result : inQueue(result, work.queue)
+  return result
 }
 
 /** Throws for edited args that do not fit, so that the call still waits for correct ones. */

@@ -27,7 +27,8 @@ import { limited } from '../kernel/call/deadline.ts'
 import { Pause } from '../kernel/call/pause.ts'
 import { toldInput } from '../kernel/call/secrets.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { failed, failure, queueOf } from '../kernel/outcome/result.ts'
+import { failed, failure } from '../kernel/outcome/result.ts'
+import { queueOf } from '../records/queued.ts'
 
 /** Says which calls of `server` and `mcp` tools run on workers, and tells the workers of them. */
 export interface Workers {

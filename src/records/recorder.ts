@@ -20,6 +20,7 @@ import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
 import { accept, LiveRecording, lost, recordingOf } from './live-recording.ts'
 import { findPaused, usedUp } from './paused.ts'
+import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
 import { recall } from './replay.ts'
@@ -95,6 +96,7 @@ export class JournalRecorder implements Recorder {
     const { record } = recordingOf(call)
     fold(record, event)
     const { result, paused } = settlement
+    if (paused?.work !== undefined) inQueue(result, paused.work.queue)
     if (paused !== undefined || !isLarge(result.content)) return this.#conclusion(call, record, settlement, isChained)
     return storeContent(result.content, call.session, this.#kernel).then(({ result: content, stored }) =>
       this.#conclusion(call, record, { ...settlement, result: { ...result, content }, stored }, isChained),

@@ -256,7 +256,7 @@ describe('other requests', () => {
 
   test('list no call without what it waits for, also if it pauses meanwhile', async () => {
     const { executor, url } = await counter()
-    const { waiting } = executor
+    const waiting = executor.waiting.bind(executor)
     let pausing: Promise<unknown> | undefined
     const slowly: typeof waiting = async (query) => {
       const list = await waiting(query)

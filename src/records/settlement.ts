@@ -5,8 +5,8 @@ import type { Settlement } from '../kernel/ports.ts'
 
 export type { Journaled }
 // What else a format of records is made with.
-export { ownJson, Written } from '../kernel/json/json-text.ts'
-export { keptContent } from '../kernel/result/encode.ts'
+export { ownJson, readText } from '../kernel/json/json-text.ts'
+export { keptText } from '../kernel/result/encode.ts'
 
 /** The journal's part of a record, while it is built. */
 export type OpenJournaled = { -readonly [Field in keyof Journaled]: Journaled[Field] }

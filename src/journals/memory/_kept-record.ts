@@ -3,10 +3,10 @@ import { isSettled } from '../../records/record.ts'
 import { standingOf, type RecordFacts } from '../../records/facts.ts'
 import type { OpenRecord } from '../../records/fold.ts'
 import {
-  keptContent,
+  keptText,
   ownJson,
+  readText,
   settlementFields,
-  Written,
   type Journaled,
   type OpenJournaled,
   type RecordedSettlement,
@@ -272,4 +272,30 @@ function onlyText(content: readonly ContentBlock[]): string | undefined {
   if (content.length !== 1 || only?.type !== 'text' || Object.keys(only).length !== 2) return undefined
   const { text } = only
   return typeof text === 'string' ? text : undefined
+}
+
+/** Stores a value as JSON text: immutable and compact. */
+class Written {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The length of the text, in characters. */
+  get length(): number {
+    return this.#text.length
+  }
+
+  toJSON(): unknown {
+    return readText(this.#text)
+  }
+}
+
+/** Returns a private copy of content. A block that keeps its JSON text is kept as the text. */
+function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  return content.map((block) => {
+    const text = keptText(block)
+    return text === undefined ? ownJson(block) : { type: 'json', data: new Written(text), text }
+  })
 }

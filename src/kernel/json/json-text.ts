@@ -64,24 +64,6 @@ export function readText(text: string): unknown {
   }
 }
 
-/** Stores a value as JSON text: immutable and compact. */
-export class Written {
-  readonly #text: string
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  /** The length of the text, in characters. */
-  get length(): number {
-    return this.#text.length
-  }
-
-  toJSON(): unknown {
-    return readText(this.#text)
-  }
-}
-
 /** Returns a deep copy of a value as JSON, which shares nothing with it. Throws `E_JOURNAL` if the value has no JSON text. */
 export function ownJson<Value extends object>(value: Value): Value {
   try {

@@ -4,7 +4,7 @@ import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './cont
 import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { copyOfJson, define, isArrayBuffer } from '../json/copy.ts'
-import { ownJson, readResult, readText, textOf, Written } from '../json/json-text.ts'
+import { readResult, readText, textOf } from '../json/json-text.ts'
 import { MemoryReader } from './lines.ts'
 import { utf8Length } from '../json/text.ts'
 
@@ -204,10 +204,7 @@ export function jsonBlock(value: unknown): JsonBlock & { readonly text: string }
   return new TextedBlock(textOf(data ?? plain), data)
 }
 
-/** Returns a private copy of content for a record; known JSON text stands for its block. Throws `E_JOURNAL` without JSON. */
-export function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
-  return content.map((block) => {
-    const text = TextedBlock.textOf(block)
-    return text === undefined ? ownJson(block) : { type: 'json', data: new Written(text), text }
-  })
+/** Returns the JSON text of a block that keeps it, if it does. */
+export function keptText(block: ContentBlock): string | undefined {
+  return TextedBlock.textOf(block)
 }

@@ -95,7 +95,7 @@ function read(original: Node): Reading {
   }
   const root = schemaOf(original, '', 0)
   const inner = [...places].findLast(([pointer, { $id }]) => pointer !== '' && typeof $id === 'string')
-  if (inner !== undefined && [...places.values()].some(({ $ref }) => $ref !== undefined)) {
+  if (inner && [...places.values()].some(({ $ref }) => $ref !== undefined)) {
     throw new Refusal(`it has an $id inside${at(inner[0])}, from which a $ref may start`)
   }
   return {
@@ -127,7 +127,8 @@ function read(original: Node): Reading {
     const isBoolean = typeof given === 'boolean'
     if (!isBoolean && !isObject(given)) throw new Refusal(`it is no schema${at(pointer)}`)
     if (depth > deepest || places.size >= mostSchemas) throw new Refusal('it is too large')
-    const schema = isBoolean ? always(given) : {}
+    // Without a prototype, a keyword such as `__proto__` is one like any other.
+    const schema = (isBoolean ? always(given) : Object.create(null)) as Record<string, unknown>
     origins.set(schema, { pointer, given: Object(given) as object })
     places.set(pointer, schema)
     if (isBoolean) return schema
@@ -138,10 +139,9 @@ function read(original: Node): Reading {
       const keyword = isTuple && name === 'items' ? 'prefixItems' : name === 'additionalItems' ? 'items' : name
       const place = pointer + pointerPart(name)
       const { form } = keywordOf(keyword) ?? {}
-      const value =
-        form === undefined ? content : form(content, (each, part) => schemaOf(each, place + part, depth + 1))
+      const value = form ? form(content, (each, part) => schemaOf(each, place + part, depth + 1)) : content
       if (value === undefined) throw new Refusal(`it is no schema${at(place)}`)
-      Object.defineProperty(schema, keyword, { value, enumerable: true, writable: true, configurable: true })
+      schema[keyword] = value
     }
     return schema
   }

@@ -147,7 +147,8 @@ function union<Name>(one: readonly Name[], other: readonly Name[]): readonly Nam
   return [...new Set([...one, ...other])]
 }
 
-function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+/** Returns the values of one list that the other has too. */
+export function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   const known = new Set(other.map((value) => JSON.stringify(value)))
   return one.filter((value) => known.has(JSON.stringify(value)))
 }

@@ -5,8 +5,8 @@ import { naming, wayOf } from './object.ts'
 import { freshName, listOf, objectOf, same } from './schema.ts'
 import type { Lowered, LoweredSchema, Node, Schema, TypeName } from './schema.ts'
 import { refines } from './union.ts'
-import { wrapped } from './value.ts'
-import { alternativesSentence, describe, sentenceOf } from './words.ts'
+import { described, wrapped } from './value.ts'
+import { alternativesSentence, sentenceOf } from './words.ts'
 
 /** Changes what a provider refuses even if nothing is strict. Everything else goes out as it is. Never throws. */
 export function mend(original: Node, leniency: Leniency): LoweredSchema {
@@ -16,14 +16,15 @@ export function mend(original: Node, leniency: Leniency): LoweredSchema {
   })
 }
 
-function addItems({ root, places, lose }: Reading): void {
+function addItems(reading: Reading): void {
   const add = (schema: Schema, keyword: string, note: string): void => {
     Object.assign(schema, { [keyword]: {} })
-    lose(schema, keyword, 'widened', note)
+    reading.lose(schema, keyword, 'widened', note)
   }
-  for (const schema of places.values()) {
+  for (const schema of reading.places.values()) {
     if (listOf<TypeName>(schema.type).includes('array') && schema.items === undefined) add(schema, 'items', 'any items')
   }
+  const { root } = reading
   const hasOther = Object.keys(root).some((keyword) =>
     /^(?:properties|(?:any|one|all)Of|\$ref|enum|const)$/.test(keyword),
   )
@@ -32,46 +33,43 @@ function addItems({ root, places, lose }: Reading): void {
 
 /** Returns a root without the keywords that are refused there. */
 function rooted(reading: Reading, { refusedAtRoot }: Leniency): Lowered {
-  const { places, losses, lose, made } = reading
   const { $schema, ...rest } = reading.root
-  if ($schema !== undefined) lose(reading.root, '$schema', 'dropped')
-  const root = made(rest, reading.root)
-  const isRefused = (keyword: string): boolean => refusedAtRoot.test(keyword)
-  const refused = Object.keys(root).filter(isRefused)
-  if (refused.length === 0) return { schema: root, way: same }
-  const references = [...places.values()].map(({ $ref }) => String($ref))
-  const isMeant = refused.some((keyword) => references.some((reference) => reference.startsWith(`#/${keyword}`)))
-  const before = losses.length
-  const plain = isMeant ? undefined : withoutUnion(root, isRefused, reading)
-  if (plain !== undefined) return { schema: plain, way: same }
-  losses.length = before
-  return underInput(root, refused[0] ?? '', reading)
+  if ($schema !== undefined) reading.lose(reading.root, '$schema', 'dropped')
+  const root = reading.made(rest, reading.root)
+  const refused = Object.keys(root).find((keyword) => refusedAtRoot.test(keyword))
+  if (refused === undefined) return { schema: root, way: same }
+  const before = reading.losses.length
+  const schema = withoutUnion(root, refusedAtRoot, reading)
+  if (schema) return { schema, way: same }
+  reading.losses.length = before
+  return underInput(root, refused, reading)
 }
 
 /** Returns an object that has fields of its own, with its refinements in words, or `undefined` for any other schema. */
-function withoutUnion(root: Schema, isRefused: (keyword: string) => boolean, reading: Reading): Schema | undefined {
+function withoutUnion(root: Schema, refusedAtRoot: RegExp, reading: Reading): Schema | undefined {
   const words: string[] = []
+  const isMeant = [...reading.places.values()].some(({ $ref = '' }) => refusedAtRoot.test($ref.split('/')[1] ?? ''))
+  if (isMeant) return undefined
   const { flat, isCycle } = flatten(root, words, reading)
-  if (isCycle || flat.type !== 'object' || flat.properties === undefined) return undefined
+  if (isCycle || flat.type !== 'object' || !flat.properties) return undefined
   const kept = Object.entries(flat).filter(([keyword, content]) => {
     const isUnion = /^(?:any|one)Of$/.test(keyword)
     const choices = content as readonly Schema[]
-    if (!isRefused(keyword) || !(keyword === 'not' || (isUnion && refines(flat, choices)))) return true
+    if (!refusedAtRoot.test(keyword) || !(isUnion ? refines(flat, choices) : keyword === 'not')) return true
     reading.tell(root, keyword, words, isUnion ? alternativesSentence(keyword, choices) : sentenceOf(keyword, content))
     return false
   })
-  if (kept.some(([keyword]) => isRefused(keyword))) return undefined
-  const description = describe(flat['description'], ...words)
-  return reading.made({ ...objectOf(kept), ...(description !== '' && { description }) }, root)
+  if (kept.some(([keyword]) => refusedAtRoot.test(keyword))) return undefined
+  return described({ schema: reading.made(objectOf(kept), root), way: same }, flat['description'], ...words).schema
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
-function underInput(root: Schema, keyword: string, { places, lose, made }: Reading): Lowered {
+function underInput(root: Schema, keyword: string, reading: Reading): Lowered {
   const { $defs, definitions, description, ...inner } = root
-  const names = [...places.values()].flatMap(({ properties = {} }) => Object.keys(properties))
+  const names = [...reading.places.values()].flatMap(({ properties = {} }) => Object.keys(properties))
   const key = freshName('input', new Set(names))
-  lose(root, keyword, 'wrapped', key)
-  for (const schema of [...places.values(), inner]) {
+  reading.lose(root, keyword, 'wrapped', key)
+  for (const schema of [...reading.places.values(), inner]) {
     const { $ref } = schema
     if ($ref !== undefined && /^#(?!\/(?:\$defs|definitions)\/)/.test($ref)) {
       Object.assign(schema, { $ref: `#/properties/${key}${$ref.slice(1)}` })
@@ -80,7 +78,7 @@ function underInput(root: Schema, keyword: string, { places, lose, made }: Readi
   const { schema, way } = wrapped({ schema: inner, way: same }, key, { takes: () => true })
   const { type, ...box } = schema
   const all = Object.entries({ type, description, ...box, $defs, definitions })
-  return { schema: made(objectOf(all.filter(([, content]) => content !== undefined)), root), way }
+  return { schema: reading.made(objectOf(all.filter(([, content]) => content !== undefined)), root), way }
 }
 
 /** Renames the properties of the root whose names are refused. */

@@ -1,8 +1,8 @@
 import { isObject } from '../_read.ts'
 import { booleanOf, never, type Compiler, type Reading } from './compiler.ts'
-import { fieldsOf, freshName, NoValue, namesBeside, objectOf, same } from './schema.ts'
+import { fieldsOf, freshName, namesBeside, objectOf, same } from './schema.ts'
 import type { Lowered, Node, Schema, Way } from './schema.ts'
-import { closed, described, keep, text } from './value.ts'
+import { closed, described, keep, lowerSome, text } from './value.ts'
 import { sentenceOf } from './words.ts'
 
 /** One property: its own name, the one that the model sees, and its schema. */
@@ -24,19 +24,18 @@ export function object(schema: Schema, words: string[], compiler: Compiler): Low
   const isClosed = booleanOf(rest) === false
   const patterns = Object.keys(patternProperties)
   const names = new Set([...Object.keys(properties), ...required])
-  const takesAny = rest !== undefined && !isClosed && Object.keys(rest).length === 0
-  const isFree = patterns.length === 0 && (takesAny || (rest === undefined && schema.properties === undefined))
-  const named = naming(names, compiler.dialect, compiler)
+  const takesAny = !isClosed && Object.keys(rest ?? {}).length === 0
+  const isFree = takesAny && patterns.length === 0 && (rest !== undefined || !schema.properties)
   const isEmpty = names.size === 0 && !hasMaps
   const others = isEmpty && isFree ? undefined : othersOf()
   const closes = compiler.takes('additionalProperties') && !hasMaps
+  const named = naming(names, compiler.dialect, compiler)
   let list: Lowered | undefined
-  if (others !== undefined && !hasMaps) {
+  if (others && !hasMaps) {
     list = pairs(compiler.lower(others), compiler)
     compiler.lose(schema, patterns.length > 0 ? 'patternProperties' : 'additionalProperties', 'as pairs')
   }
-  const hasOwn = list === undefined && !isFree && (!compiler.dialect.needsProperties || isRoot)
-  if (!isEmpty || hasOwn) return whole()
+  if (!isEmpty || !(list || isFree || (compiler.dialect.needsProperties && !isRoot))) return whole()
   keep(schema, words, compiler, 'object', true)
   return list ?? text(schema, 'properties', compiler)
 
@@ -46,57 +45,48 @@ export function object(schema: Schema, words: string[], compiler: Compiler): Low
     const said = patterns.map((pattern) => `/${pattern}/`).join(' or ')
     words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', patternProperties))
     if (hasMaps) compiler.lose(schema, 'patternProperties', 'widened', 'additionalProperties')
-    if (!isClosed && (rest === undefined || takesAny)) return compiler.made({}, schema)
-    const anyOf = [...Object.values(patternProperties), ...(isClosed || rest === undefined ? [] : [rest])]
+    if (takesAny) return compiler.made({}, schema)
+    const anyOf = [...Object.values(patternProperties), ...(isClosed ? [] : [rest!])]
     return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
   }
 
   /** Returns the schema of the properties, and of the other fields beside them. */
   function whole(): Lowered {
     const fields = [...names].flatMap((name) => fieldOf(name) ?? [])
-    const needed = new Set(leaveOut === undefined ? required : names)
+    const needed = new Set(leaveOut ? names : required)
     const other = list && freshName('others', new Set([...names, ...fields.map(({ to }) => to)]))
-    if (list !== undefined && other !== undefined) {
+    if (list && other) {
       needed.add(other)
       fields.push({ from: other, to: other, lowered: list })
     }
     const tos = fields.filter(({ from }) => needed.has(from)).map(({ to }) => to)
-    const hasProperties = schema.properties !== undefined || names.size > 0 || closes || isRoot
-    if (schema.properties === undefined && closes) compiler.lose(schema, 'properties', 'closed')
-    const lowered = {
-      type: 'object' as const,
+    if (closes && !schema.properties) compiler.lose(schema, 'properties', 'closed')
+    const plain: Schema = {
+      type: 'object',
       ...keep(schema, words, compiler, 'object'),
-      ...(hasProperties && { properties: objectOf(fields.map((field) => [field.to, field.lowered.schema])) }),
-      ...((required.size > 0 || leaveOut) && { required: tos }),
+      ...((schema.properties || names.size > 0 || closes || isRoot) && {
+        properties: objectOf(fields.map((field) => [field.to, field.lowered.schema])),
+      }),
+      ...((leaveOut || required.size > 0) && { required: tos }),
     }
-    if (others !== undefined && hasMaps) {
-      const each = compiler.lower(others)
-      const additionalProperties = booleanOf(others) === true || each.schema
-      return { schema: { ...lowered, additionalProperties }, way: wayOf(fields, each.way) }
-    }
+    const each = hasMaps && others && compiler.lower(others)
     const isSaid = closes || (isClosed && compiler.takes('additionalProperties'))
-    const done = isSaid ? 'closed' : 'dropped'
-    // What a closed schema says is lost only if it cannot be said, and if the compiler did not say it.
-    const isChanged = isSaid ? !isClosed : isClosed && rest !== never
-    if (others === undefined && isChanged) compiler.lose(schema, 'additionalProperties', done)
-    const way = wayOf(fields)
+    // What the compiler closes itself is no loss.
+    if (!others && isSaid !== isClosed && rest !== never) {
+      compiler.lose(schema, 'additionalProperties', isSaid ? 'closed' : 'dropped')
+    }
+    const additionalProperties = each ? booleanOf(others) === true || each.schema : false
     return {
-      schema: { ...lowered, ...(isSaid && { additionalProperties: false }), ...(other && { required: tos }) },
-      way: other === undefined ? way : besides(way, names, other),
+      schema: { ...plain, ...((each || isSaid) && { additionalProperties }), ...(other && { required: tos }) },
+      way: other ? besides(wayOf(fields), names, other) : wayOf(fields, each ? each.way : same),
     }
   }
 
   function fieldOf(from: string): Field | undefined {
     const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, schema)
-    const isLeftOut = leaveOut !== undefined && !required.has(from)
-    try {
-      const lowered = compiler.lower(own)
-      return { ...named(from, own, isLeftOut ? leaveOut(own, lowered, compiler) : lowered), isLeftOut }
-    } catch (error) {
-      if (!(error instanceof NoValue) || required.has(from)) throw error
-      compiler.lose(own, 'properties', 'dropped')
-      return undefined
-    }
+    if (required.has(from)) return named(from, own, compiler.lower(own))
+    const lowered = lowerSome(own, 'properties', compiler)
+    return lowered && { ...named(from, own, leaveOut?.(own, lowered, compiler) ?? lowered), isLeftOut: !!leaveOut }
   }
 }
 

@@ -1,10 +1,10 @@
 import { canonicalize } from '../../index.ts'
 import { booleanOf, type Compiler } from './compiler.ts'
-import { isAnnotation } from './keywords.ts'
+import { common, isAnnotation } from './keywords.ts'
 import { freshName, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
 import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
 import { fits, mayMeet, namesOf } from './shape.ts'
-import { described, listed, nullable, scalar, text, wrappedWith } from './value.ts'
+import { described, listed, lowerSome, nullable, scalar, text, wrappedWith } from './value.ts'
 import { valuesSentence } from './words.ts'
 
 const refinement = /^(?:required|not|if|then|else|dependentRequired|description|title|minProperties|maxProperties)$/
@@ -26,15 +26,16 @@ export function refines({ properties }: Schema, choices: readonly Schema[]): boo
 export function union(schema: Schema, words: string[], compiler: Compiler, keyword: string): Lowered {
   const { [keyword]: given, ...beside } = schema
   const choices = given as readonly Schema[]
-  const isTyped = choices.every(({ type }) => type !== undefined && type === beside.type)
+  const isTyped = beside.type && choices.every(({ type }) => type === beside.type)
   const shared = Object.entries(beside).filter(([name]) => !isAnnotation(name) && !(isTyped && name === 'type'))
+  const isAlone = shared.length === 0
   for (const [name] of shared) compiler.lose(schema, name, 'inlined')
   if (keyword === 'oneOf') compiler.lose(schema, 'oneOf', 'widened', 'anyOf')
   const branches = choices.filter((branch) => booleanOf(branch) !== false)
-  const others = branches.filter((branch) => shared.length > 0 || !isNull(branch))
+  const others = branches.filter((branch) => !isAlone || !isNull(branch))
   const hasNull = others.length < branches.length
-  if (others.length === 0 && hasNull) return scalar(compiler.made({}, schema), words, compiler, 'null')
-  if (shared.length === 0 && others.length > 1 && others.every(isConstant)) {
+  if (hasNull && others.length === 0) return scalar(compiler.made({}, schema), words, compiler, 'null')
+  if (isAlone && others.length > 1 && others.every(isConstant)) {
     // Constants, each with its description, are one list.
     compiler.lose(schema, keyword, 'widened', 'enum')
     for (const { const: value, description } of others) {
@@ -42,17 +43,16 @@ export function union(schema: Schema, words: string[], compiler: Compiler, keywo
     }
     return constants(compiler.made({ enum: others.map((branch) => branch['const']) }, schema), words, compiler, hasNull)
   }
-  const lowered: Lowered[] = []
-  for (const branch of others) {
-    try {
-      const both = { allOf: [branch, compiler.made(objectOf(shared), schema)] }
-      lowered.push(compiler.lower(shared.length === 0 ? branch : compiler.made(both, branch)))
-    } catch (error) {
-      if (!(error instanceof NoValue)) throw error
-      compiler.lose(branch, keyword, 'dropped')
-    }
-  }
-  return unionOf(schema, lowered, compiler, hasNull)
+  const whole = others.map((branch) => {
+    const both = { allOf: [branch, compiler.made(objectOf(shared), schema)] }
+    return isAlone ? branch : compiler.made(both, branch)
+  })
+  return unionOf(
+    schema,
+    whole.flatMap((branch) => lowerSome(branch, keyword, compiler) ?? []),
+    compiler,
+    hasNull,
+  )
 }
 
 function isNull(branch: Schema): boolean {
@@ -70,12 +70,11 @@ export function constants(schema: Schema, words: string[], compiler: Compiler, h
   const keyword = list === undefined ? 'const' : 'enum'
   const given = list ?? [constant]
   const types = listOf<TypeName>(schema.type)
-  const distinct = new Map(given.map((value) => [JSON.stringify(value), value]))
-  const only = 'const' in schema ? JSON.stringify(constant) : undefined
-  const isOf = (name: TypeName): boolean => types.includes(name) || (name === 'integer' && types.includes('number'))
-  const values = [...distinct].flatMap(([json, value]) =>
-    (types.length === 0 || isOf(typeName(value))) && (only === undefined || only === json) ? [value] : [],
-  )
+  const distinct = [...new Map(given.map((value) => [JSON.stringify(value), value])).values()]
+  const values = common(distinct, 'const' in schema ? [constant] : given).filter((value) => {
+    const name = typeName(value)
+    return types.length === 0 || types.includes(name) || (name === 'integer' && types.includes('number'))
+  })
   if (values.length === 0) throw new NoValue()
   const hasFraction = values.some((value) => typeName(value) === 'number')
   const groups = Map.groupBy(values, (value): TypeName => {

@@ -2,7 +2,7 @@ import { parseJson } from '../../index.ts'
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
 import { keywordOf, speaksOf } from './keywords.ts'
-import { listOf, objectOf, same } from './schema.ts'
+import { listOf, NoValue, objectOf, same } from './schema.ts'
 import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
 import { takesNull } from './shape.ts'
 import { describe, sentenceOf } from './words.ts'
@@ -105,6 +105,17 @@ export function wrapped({ schema, way }: Lowered, key: string, compiler: Pick<Co
 export function wrappedWith(lowered: Lowered, key: string, compiler: Compiler, word = ''): Lowered {
   const { description, ...schema } = lowered.schema
   return described(wrapped({ ...lowered, schema }, key, compiler), description, word)
+}
+
+/** Lowers a schema, or drops it if no value fits it. */
+export function lowerSome(schema: Schema, keyword: string, compiler: Compiler): Lowered | undefined {
+  try {
+    return compiler.lower(schema)
+  } catch (error) {
+    if (!(error instanceof NoValue)) throw error
+    compiler.lose(schema, keyword, 'dropped')
+    return undefined
+  }
 }
 
 /** The last way: the value as JSON text. Only guidance is lost. */

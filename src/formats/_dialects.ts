@@ -8,11 +8,11 @@ import { references } from './_lower/references.ts'
 
 // Each is data, and names the functions that only some need: a bundle has those of its own providers.
 
-/** The most that all strict tools of one request may have together. */
+/** The most that all strict tools of one request may have together, by the words for what is counted. */
 export interface RequestLimits {
-  readonly tools: number
-  readonly optional: number
-  readonly unions: number
+  readonly 'strict tools': number
+  readonly 'optional fields in strict tools': number
+  readonly 'unions in strict tools': number
 }
 
 /** The dialects of one provider. */
@@ -20,6 +20,7 @@ export interface Provider {
   readonly usual: Dialect | Leniency
   /** Missing if the provider has no strict mode. `any`: it publishes no rules for it, so the usual schema goes out. */
   readonly strict?: Dialect | 'any'
+  /** Missing if a request may have any number of strict tools. */
   readonly request?: RequestLimits
 }
 
@@ -116,7 +117,7 @@ const anthropicUsual: Leniency = {
 export const anthropicProvider: Provider = {
   usual: anthropicUsual,
   strict: anthropicStrict,
-  request: { tools: 20, optional: 24, unions: 16 },
+  request: { 'strict tools': 20, 'optional fields in strict tools': 24, 'unions in strict tools': 16 },
 }
 
 /** Returns the dialects of Anthropic with another number of optional fields that a strict tool may have. */

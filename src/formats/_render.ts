@@ -1,6 +1,5 @@
 import type { ContentBlock, ToolCall, ToolResult, TurnBudget } from '../index.ts'
 import { enclose } from './_envelope.ts'
-import { programText } from './_program.ts'
 import { isObject } from './_read.ts'
 import { shortened } from './_turn.ts'
 
@@ -51,18 +50,24 @@ export interface Answer {
   readonly whole?: string
 }
 
+/** Returns the whole answer to a call of a program. */
+type WholeOf = (result: ToolResult, words: (block: ContentBlock) => string, limit: number | undefined) => string
+
 const recorded: ToolResult['content'] = [{ type: 'text', text: 'Recorded.' }]
 const noOutput = '(no output)'
 
 /**
  * Pairs results with their calls. The n-th result with an id answers the n-th call with that id, since models repeat ids.
  * Results and calls without an id are paired in the same way.
+ *
+ * @param wholeOf Returns the answer to a program. Missing if the API has no programs.
  */
 export function answers(
   results: readonly ToolResult[],
   options: FormatOptions,
   calls: readonly ToolCall[] = [],
   budget?: TurnBudget,
+  wholeOf?: WholeOf,
 ): Answer[] {
   const places = new Map<ToolCall['id'], number[]>() // the last place first, because `pop` is cheap
   for (let place = calls.length - 1; place >= 0; place--) {
@@ -78,8 +83,8 @@ export function answers(
     const result = isOutput(given) ? { ...given, content: recorded } : given
     const place = places.get(result.id)?.pop() ?? -1
     const call = calls[place]
-    if (call?.program === undefined) return { result, call, place }
-    return { result, call, place, whole: programText(given, wordsOf, options.programLimit) }
+    if (wholeOf === undefined || call?.program === undefined) return { result, call, place }
+    return { result, call, place, whole: wholeOf(given, wordsOf, options.programLimit) }
   })
   const shown = options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
   if (budget === undefined) return shown

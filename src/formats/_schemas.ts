@@ -1,7 +1,7 @@
 import { parseJson, type SchemaReport, type ToolCall, type ToolDefinition } from '../index.ts'
 import { copy, isOffered, type Plan } from './_definitions.ts'
 import type { Provider, RequestLimits } from './_dialects.ts'
-import type { Dialect, Leniency } from './_lower/dialect.ts'
+import type { Dialect, Leniency, Sums } from './_lower/dialect.ts'
 import { translate } from './_lower/translate.ts'
 import { same, type LoweredSchema, type Node } from './_lower/schema.ts'
 import { isObject, type Fields } from './_read.ts'
@@ -20,6 +20,8 @@ export interface SchemaOptions {
 interface Deciding {
   /** Missing: schemas go out as they are. */
   readonly provider: Provider | undefined
+  /** Needed for a provider that limits the strict tools of one request. */
+  readonly beyond?: (limits: RequestLimits, schemas: readonly Sums[]) => readonly (string | undefined)[]
   /** Returns the tool's options for this provider. */
   readonly optionsOf: (tool: ToolDefinition) => unknown
   /** Returns whether the options bring a schema of their own, so that the tool's does not go out. */
@@ -41,7 +43,7 @@ interface SchemaPlan extends Plan {
 }
 
 /** Returns the parts of a format that know schemas. */
-export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: SchemaOptions): Schemas {
+export function schemasOf({ provider, optionsOf, replaces, beyond }: Deciding, options: SchemaOptions): Schemas {
   return {
     plansOf,
 
@@ -77,29 +79,21 @@ export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: 
   function plansOf(tools: readonly ToolDefinition[]): Map<ToolDefinition, SchemaPlan> {
     const plans = new Map<ToolDefinition, SchemaPlan>()
     if (options.strict === 'as it is') return plans
-    const limits = provider?.request
-    const sums = { tools: 0, optional: 0, unions: 0 }
-    const wanted = { ...sums }
-    const beyond = new Map<ToolDefinition, keyof RequestLimits>()
     for (const tool of tools) {
       const given = optionsOf(tool)
       const own = isObject(given) ? given : {}
       if (!isOffered(tool) || tool.type === 'provider' || replaces(own)) continue
       const { strict = options.strict === true ? true : undefined } = own
-      const plan = planOf(tool, strict === undefined ? undefined : strict === true)
-      plans.set(tool, plan)
-      if (limits === undefined || plan.strict !== true || plan.lowered === undefined) continue
-      const { optional = 0, unions = 0 } = plan.lowered
-      const cost = { tools: 1, optional, unions }
-      const over = counted.find((name) => sums[name] + cost[name] > limits[name])
-      if (over !== undefined) beyond.set(tool, over)
-      for (const name of counted) {
-        wanted[name] += cost[name]
-        if (over === undefined) sums[name] += cost[name]
-      }
+      plans.set(tool, planOf(tool, strict === undefined ? undefined : strict === true))
     }
-    for (const [tool, over] of beyond) {
-      plans.set(tool, unstrict(tool, `${wanted[over]} ${units[over]} in one request, ${limits?.[over]} are taken`))
+    const strict = [...plans].flatMap(([tool, plan]) =>
+      plan.strict === true && plan.lowered ? [[tool, plan.lowered] as const] : [],
+    )
+    const lowered = strict.map(([, schema]) => schema)
+    const refusals = (provider?.request && beyond?.(provider.request, lowered)) ?? []
+    for (const [index, [tool]] of strict.entries()) {
+      const refused = refusals[index]
+      if (refused !== undefined) plans.set(tool, unstrict(tool, refused))
     }
     return plans
   }
@@ -116,13 +110,6 @@ export function schemasOf({ provider, optionsOf, replaces }: Deciding, options: 
   function unstrict(tool: ToolDefinition, refused: string): SchemaPlan {
     return { ...(provider && usual(tool, provider)), strict: false, refused }
   }
-}
-
-const counted = ['tools', 'optional', 'unions'] as const
-const units = {
-  tools: 'strict tools',
-  optional: 'optional fields in strict tools',
-  unions: 'unions in strict tools',
 }
 
 function usual(tool: ToolDefinition, provider: Provider): SchemaPlan {

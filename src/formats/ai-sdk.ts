@@ -5,10 +5,11 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { beyond } from './_budget.ts'
 import { definer } from './_definitions.ts'
 import { providerOf, type DialectName } from './_dialects.ts'
 import { withExamples } from './_examples.ts'
-import { callersOf, defined, programOf } from './_program.ts'
+import { callersOf, defined, programOf, programText } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
   answerId,
@@ -108,6 +109,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
     {
       provider: options.dialect === undefined ? undefined : providerOf(options.dialect),
       optionsOf,
+      beyond,
       replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
     },
     options,
@@ -171,7 +173,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
     },
 
     results(results, message, budget) {
-      const content = answers(results, options, callsOf(message), budget).map((answer) => {
+      const content = answers(results, options, callsOf(message), budget, programText).map((answer) => {
         const { result, whole } = answer
         return {
           type: 'tool-result' as const,

@@ -4,10 +4,11 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { beyond } from './_budget.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { anthropicProvider, anthropicWith } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
-import { callersOf, programOf } from './_program.ts'
+import { callersOf, programOf, programText } from './_program.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, isTurn, requireOwn } from './_shape.ts'
@@ -104,6 +105,7 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
     {
       provider: optionalLimit === undefined ? anthropicProvider : anthropicWith(optionalLimit),
       optionsOf,
+      beyond,
       replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
     },
     options,
@@ -154,21 +156,23 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
 
     results(results, message, budget) {
       const uses = toolUses(message)
-      const content = answers(results, options, uses.map(callOf), budget).map(({ result, place, whole }) => {
-        const pieces = whole === undefined ? render(result, options, result.isError ? undefined : carry) : [whole]
-        const [first] = pieces
-        const toolset = read(uses[place], 'toolset_name')
-        return {
-          type: 'tool_result' as const,
-          tool_use_id: answerId(result),
-          content:
-            pieces.length === 1 && typeof first === 'string'
-              ? first
-              : pieces.map((piece) => (typeof piece === 'string' ? { type: 'text' as const, text: piece } : piece)),
-          ...(result.isError ? { is_error: true as const } : undefined),
-          ...(typeof toolset === 'string' ? { toolset_name: toolset } : undefined),
-        }
-      })
+      const content = answers(results, options, uses.map(callOf), budget, programText).map(
+        ({ result, place, whole }) => {
+          const pieces = whole === undefined ? render(result, options, result.isError ? undefined : carry) : [whole]
+          const [first] = pieces
+          const toolset = read(uses[place], 'toolset_name')
+          return {
+            type: 'tool_result' as const,
+            tool_use_id: answerId(result),
+            content:
+              pieces.length === 1 && typeof first === 'string'
+                ? first
+                : pieces.map((piece) => (typeof piece === 'string' ? { type: 'text' as const, text: piece } : piece)),
+            ...(result.isError ? { is_error: true as const } : undefined),
+            ...(typeof toolset === 'string' ? { toolset_name: toolset } : undefined),
+          }
+        },
+      )
       return { role: 'user', content }
     },
   }

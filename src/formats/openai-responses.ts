@@ -7,7 +7,7 @@ import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { openaiProvider } from './_dialects.ts'
-import { callersOf, programOf } from './_program.ts'
+import { callersOf, programOf, programText } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
@@ -128,7 +128,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
 
     results(results, message, budget) {
       const asked = openCalls(message)
-      return answers(results, options, asked.map(callOf), budget).map(({ result, place, whole }) => {
+      return answers(results, options, asked.map(callOf), budget, programText).map(({ result, place, whole }) => {
         const item = asked[place]
         const caller = read(item, 'caller')
         const pieces = whole === undefined ? flagged(render(result, options, carry), result) : [whole]

@@ -71,15 +71,6 @@ export function pathText(path: readonly (PropertyKey | undefined)[], root = 'arg
   return text
 }
 
-/** Stands in events and records for a value that is too large for them. */
-export interface Truncated {
-  readonly truncated: true
-  /** Bytes of a text; for any other value, the bytes of JSON that were counted before the count stopped. */
-  readonly byteLength: number
-  /** The beginning of the text, or of the JSON. */
-  readonly head: string
-}
-
 const headLength = 1_024
 
 interface Measure {
@@ -89,10 +80,9 @@ interface Measure {
 }
 
 /**
- * Returns the value itself if it has at most `limit` bytes as JSON, else a stub. The count stops at the limit, so cycles and
- * repeated objects cost no more.
- *
- * @param limit Bytes of UTF-8; an escape counts as the character that it stands for.
+ * Returns the value itself if it has at most `limit` bytes as JSON, else what stands for it in events and records: its `byteLength`
+ * and its beginning as `head`. The count stops at the limit, so cycles and repeated objects cost no more, and `byteLength` is exact
+ * for texts alone. An escape counts as the character that it stands for.
  */
 export function bounded(value: unknown, limit: number): unknown {
   if (typeof value === 'string') {

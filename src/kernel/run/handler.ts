@@ -16,7 +16,7 @@ import type { Runner } from '../ports.ts'
 import { thenSync, isThenable } from '../json/thenable.ts'
 
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
-export const clientTimeout = 30_000
+const clientTimeout = 30_000
 
 /** Returns the result of a call that does not run here: a policy gave it, or the provider ran the tool itself. */
 export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readonly value: unknown } | null {

@@ -10,8 +10,7 @@ import {
   LeasedError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
-import { bounded } from '../kernel/json/text.ts'
-import { ownJson } from '../kernel/json/json-text.ts'
+import { bounded, ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'
 import type { Approver, ToolValues } from '../kernel/ports.ts'

@@ -2,7 +2,8 @@ import { limited } from '../kernel/call/deadline.ts'
 import type { Authorized } from '../kernel/call/parcel.ts'
 import type { Question } from '../kernel/call/pause.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'
-import { bounded, shortened } from '../kernel/json/text.ts'
+import { bounded } from '../kernel/json/json-text.ts'
+import { shortened } from '../kernel/json/text.ts'
 import { looksLikeBlocks } from '../kernel/result/content.ts'
 
 const largestPreview = 16_384

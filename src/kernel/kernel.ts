@@ -53,12 +53,7 @@ export interface Approvals {
 export interface Elsewhere {
   /** Pauses a call that runs on a worker. Returns `undefined` if it runs here. */
   handOver(call: Confirmed): Promise<never> | undefined
-  /**
-   * Returns the result of a call. If it waits for a worker, tells the workers and waits until it has settled.
-   *
-   * @param signal Cancels the call.
-   * @param closed Ends the wait alone, as the executor closes.
-   */
+  /** Returns the result of a call. If it waits for a worker, waits until it has settled, or until `closed` aborts. */
   settled(
     result: Promise<ToolResult>,
     call: Received,

@@ -1,7 +1,7 @@
 import { Pulse } from '#clock'
 import { isThenable } from '../kernel/json/thenable.ts'
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
-import { bounded } from '../kernel/json/text.ts'
+import { bounded } from '../kernel/json/json-text.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import type { PausedCall } from '../kernel/call/pause.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'

@@ -1,9 +1,8 @@
 // What tests of the kernel's own parts reach inside for: the one place that knows the paths.
 export { Deadline } from '../../src/kernel/call/deadline.ts'
 export { InFlight, Slots } from '../../src/kernel/call/in-flight.ts'
-export { bounded } from '../../src/kernel/json/text.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
-export { jsonText, readText } from '../../src/kernel/json/json-text.ts'
+export { bounded, jsonText, readText } from '../../src/kernel/json/json-text.ts'
 export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'
 export { redactIssues, mask } from '../../src/kernel/call/secrets.ts'
 export {

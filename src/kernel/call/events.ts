@@ -7,7 +7,8 @@ import { stageFields, type Approval, type Received } from './parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
-import { bounded, shortened } from '../json/text.ts'
+import { bounded } from '../json/json-text.ts'
+import { shortened } from '../json/text.ts'
 import type { PauseReason, Question } from './pause.ts'
 
 /** The fields of each type of event beside the envelope. */

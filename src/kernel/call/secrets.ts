@@ -1,6 +1,7 @@
 import { content, isMarkedJson, json, looksLikeBlocks, markedBlocks, markedValue, shown } from '../result/content.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { bounded, pointerSteps } from '../json/text.ts'
+import { bounded } from '../json/json-text.ts'
+import { pointerSteps } from '../json/text.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { isArrayBuffer } from '../json/copy.ts'
 import { jsonBlock } from '../result/encode.ts'

@@ -1,4 +1,4 @@
-import { pathText } from './text.ts'
+import { isLonger, pathText, shortened, utf8Length } from './text.ts'
 import { InvalidToolResultError, JournalError } from '../errors.ts'
 import { copyOfJson, put } from './copy.ts'
 import { parseJson } from './parse.ts'
@@ -200,4 +200,64 @@ function nameOf(value: object): string {
 export function sortMembers(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+const headLength = 1_024
+
+interface Measure {
+  readonly limit: number
+  size: number
+  head: string
+}
+
+/**
+ * Returns the value itself if it has at most `limit` bytes as JSON, else what stands for it in events and records: its `byteLength`
+ * and its beginning as `head`. The count stops at the limit, so cycles and repeated objects cost no more, and `byteLength` is exact
+ * for texts alone. An escape counts as the character that it stands for.
+ */
+export function bounded(value: unknown, limit: number): unknown {
+  if (typeof value === 'string') {
+    if (!isLonger(value, limit)) return value
+    return { truncated: true, byteLength: utf8Length(value), head: shortened(value, headLength) }
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const measure: Measure = { limit, size: 0, head: '' }
+  try {
+    if (fits(value, measure)) return value
+  } catch {
+    // it is too deep, or throws while it is read
+  }
+  return { truncated: true, byteLength: measure.size, head: shortened(measure.head, headLength) }
+}
+
+function fits(value: unknown, measure: Measure): boolean {
+  if (typeof value === 'string')
+    return add(measure, quoted(value), (value.length > measure.limit ? value.length : utf8Length(value)) + 2)
+  if (typeof value !== 'object' || value === null) return add(measure, String(value))
+  if (ArrayBuffer.isView(value)) return add(measure, '[bytes]', value.byteLength)
+  if (Array.isArray(value)) {
+    if (!add(measure, '[')) return false
+    for (let index = 0; index < value.length; index++) {
+      if ((index > 0 && !add(measure, ',')) || !fits(value[index], measure)) return false
+    }
+    return add(measure, ']')
+  }
+  if (!add(measure, '{')) return false
+  let separator = ''
+  for (const key of Object.keys(value)) {
+    if (!add(measure, `${separator}${quoted(key)}:`, key.length + 4)) return false
+    if (!fits((value as Record<string, unknown>)[key], measure)) return false
+    separator = ','
+  }
+  return add(measure, '}')
+}
+
+function add(measure: Measure, text: string, bytes = text.length): boolean {
+  measure.size += bytes
+  if (measure.head.length < headLength) measure.head += text
+  return measure.size <= measure.limit
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(shortened(text, headLength))
 }

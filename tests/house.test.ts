@@ -113,7 +113,7 @@ describe('the walls', () => {
     ['kernel', 8_436],
     ['records', 2_650],
     ['approvals', 366],
-    ['spool', 593],
+    ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })

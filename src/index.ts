@@ -97,7 +97,7 @@ export { BinaryArtifact, JsonArtifact, TextArtifact } from './kernel/result/kind
 export type { ArtifactClass, ArtifactOption, ArtifactQuery, ArtifactSource, Lines } from './kernel/result/artifact.ts'
 export { artifact } from './spool/argument.ts'
 export type { ArtifactArgument } from './spool/argument.ts'
-export type { LineIndex } from './kernel/result/lines.ts'
+export type { LineIndex } from './spool/lines.ts'
 export { memoryStore } from './spool/memory.ts'
 export type { MemoryStore } from './spool/memory.ts'
 export { masked, toldResult } from './kernel/call/secrets.ts'

@@ -61,6 +61,8 @@ describe('the kernel', () => {
       if (free.includes(path) || free.includes(file)) continue
       // A tool loads what runs it when it is first called, so that a program that defines tools does not carry it.
       if (file === 'src/kernel/tool/tool.ts' && path === 'src/kernel/direct.ts') continue
+      // An artifact loads what reads its lines when it is first asked for lines.
+      if (file === 'src/kernel/result/artifact.ts' && /^src\/spool\/(?:lines|spool)\.ts$/.test(path)) continue
       const isWing = wings.some((wing) => path.startsWith(`src/${wing}/`))
       if (isWing) expect(file, `${file} imports ${path}`).toBe('src/kernel/assemble.ts')
       else expect(rooms.indexOf(roomOf(path)), `${file} imports ${path}`).toBeLessThanOrEqual(floor)
@@ -110,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_436],
+    ['kernel', 8_260],
     ['records', 2_650],
     ['approvals', 366],
     ['spool', 945],
@@ -118,8 +120,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 56 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(56)
+  it('hold the kernel to 54 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(54)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

@@ -1,21 +1,20 @@
-import type { SpooledArtifact } from './result/artifact.ts'
+import { hasArtifacts } from './result/kinds.ts'
+import { abandon, isStream } from './run/generator.ts'
 import type { ToolLike } from './tool/definition.ts'
 import {
+  InternalError,
   InvalidConfigurationError,
   SchemaConversionError,
   ToolAlreadyRegisteredError,
+  type ToolError,
   ToolTimeoutError,
 } from './errors.ts'
 import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
-import { memoryStore } from '../spool/memory.ts'
 import type { Extension, Observer, Runner } from './ports.ts'
-import type { Kernel } from './kernel.ts'
+import type { Kernel, Spool, SpoolOptions } from './kernel.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
-import { openArtifacts } from '../spool/argument.ts'
-import { keep, keepBeside } from '../spool/store.ts'
-import { ArtifactShelf } from '../spool/shelf.ts'
 import { isThenable, loadPart, unawaited } from './json/thenable.ts'
 import { registriesOf } from './tool/name-owners.ts'
 
@@ -65,10 +64,11 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
   const report = guarded(options.report)
-  const store = onlyOne(extensions, 'store') ?? memoryStore()
-  const shelf = new ArtifactShelf(store)
+  const store = onlyOne(extensions, 'store')
+  const inlineLimit = amount(options, 'inlineLimit', 16_384)
+  const spool = spoolOf({ store, extensions, inlineLimit, report })
   const registry = registryOf(options.tools ?? [])
-  const registryFor = registriesOf(registry, extensions, shelf, report)
+  const registryFor = registriesOf(registry, extensions, spool.shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
   const approver = onlyOne(extensions, 'approver')
   const records = onlyOne(extensions, 'records')
@@ -79,9 +79,6 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
-  const inlineLimit = amount(options, 'inlineLimit', 16_384)
-  const guide: Kernel['guide'] = (artifact) => guideOf(artifact, extensions, report)
-  const keeping = { shelf, inlineLimit, guide }
   const held = onDemand(() => import('#records').then(({ HeldCalls }) => new HeldCalls(kernel)))
   const kernel: Writable<Kernel> = {
     registryFor,
@@ -89,19 +86,12 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     runners,
-    store,
     approvals: onDemand(() =>
       import('../approvals/paused-calls.ts').then(({ PausedCalls }) => new PausedCalls(kernel)),
     ),
     heldValues: new Map(),
-    spool: {
-      shelf,
-      keep: (output, call) => keep(output, call, keeping),
-      keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
-      openArtifacts: (input, call) => openArtifacts(input, call, keeping),
-    },
+    spool,
     elsewhere: undefined,
-    guide,
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
     owns: ({ tool, slots, session }) =>
       isShared ||
@@ -124,7 +114,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     report,
   }
   kernel.recorder = records?.(kernel)
-  kernel.elsewhere = elsewhere?.(kernel, onlyOne(extensions, 'store') !== undefined)
+  kernel.elsewhere = elsewhere?.(kernel, store !== undefined)
   return { kernel, registry }
 }
 
@@ -140,6 +130,49 @@ function onDemand<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
     throw error
   }
   return () => (part ??= loadPart(load()).then((loaded) => (part = loaded), tryAgain))
+}
+
+/** Makes the spool, which is loaded by the first call that needs it. Nothing is on the shelf before. */
+function spoolOf(options: SpoolOptions): Spool {
+  let loaded: Spool | undefined
+  const load = onDemand(() => import('../spool/spool.ts').then(({ openSpool }) => (loaded = openSpool(options))))
+  const open: Spool['openArtifacts'] = async (...call) => (await load()).openArtifacts(...call) ?? { value: call[0] }
+  return {
+    store: options.store ?? {
+      write: async (...source) => (await load()).store.write(...source),
+      open: async (...handle) => (await load()).store.open(...handle),
+      delete: async (handle) => (await load()).store.delete(handle),
+    },
+    shelf: {
+      list: (session) => loaded?.shelf.list(session) ?? [],
+      open: async (...handle) => (await load()).shelf.open(...handle),
+    },
+    async keep(output, call) {
+      const spool = loaded ?? (await orClose(call.deadline.within(load()), output).catch(unkept))
+      return spool.keep(output, call)
+    },
+    async keepBeside(source, mediaType, call) {
+      const spool = loaded ?? (await orClose(load(), source))
+      return spool.keepBeside(source, mediaType, call)
+    },
+    openArtifacts: (input, call) => (hasArtifacts(input) ? open(input, call) : undefined),
+  }
+}
+
+/** Waits for what reads a stream. Closes the stream if that does not come. */
+async function orClose<Reader>(reader: Reader | Promise<Reader>, source: unknown): Promise<Reader> {
+  try {
+    return await reader
+  } catch (error) {
+    if (isStream(source)) abandon(source)
+    throw error
+  }
+}
+
+function unkept(cause: ToolError): never {
+  if (cause.code !== 'E_INTERNAL') throw cause
+  const message = `The tool ran, but its result could not be kept: ${cause.message}`
+  throw new InternalError(message, { cause, retryable: true })
 }
 
 /** Wraps the error reporter so that its own failures are ignored. */
@@ -158,20 +191,6 @@ function guarded(report: (error: unknown) => void = defaultReport): (error: unkn
 function defaultReport(error: unknown): void {
   const isSetAside = error instanceof SchemaConversionError || error instanceof ToolAlreadyRegisteredError
   console.error(isSetAside ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
-}
-
-/** Returns the extensions' advice on how to read on in an artifact. */
-function guideOf(
-  artifact: SpooledArtifact,
-  extensions: readonly Extension[],
-  report: (error: unknown) => void,
-): string {
-  try {
-    return extensions.flatMap((extension) => extension.guide?.(artifact) ?? []).join(' ')
-  } catch (error) {
-    report(error)
-    return ''
-  }
 }
 
 /** Returns a numeric option or its default. */

@@ -15,6 +15,7 @@ import type { DecideOptions, RespondOptions } from './executor-types.ts'
 import type {
   Approver,
   ArtifactStore,
+  Extension,
   Middleware,
   Observer,
   PauseKeeper,
@@ -29,7 +30,8 @@ import type {
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { Outcome } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
-import type { Stream } from './result/stream.ts'
+import type { Stream } from './run/generator.ts'
+import type { Validation } from './schema/validator.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
@@ -64,13 +66,23 @@ export interface Elsewhere {
 
 /** Keeps large results, and opens them for handlers. */
 export interface Spool {
+  readonly store: ArtifactStore
   readonly shelf: Shelf
   /** Keeps a result that is a stream, an artifact or too large for the result object. */
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
   /** Keeps an artifact beside the result of a running call. */
   keepBeside(source: SpoolSource, mediaType: string, call: Received): Promise<StoredArtifact>
   /** Opens the artifacts that validated args name. Returns `undefined` if they name none. */
-  openArtifacts(input: unknown, call: Identified): Promise<unknown> | undefined
+  openArtifacts(input: unknown, call: Identified): Promise<Validation> | undefined
+}
+
+/** What the spool is made of. */
+export interface SpoolOptions {
+  /** Default: a store in memory. */
+  readonly store: ArtifactStore | undefined
+  readonly extensions: readonly Extension[]
+  readonly inlineLimit: number
+  readonly report: (error: unknown) => void
 }
 
 /** The combined extensions. Every stage gets them beside the call. */
@@ -81,7 +93,6 @@ export interface Kernel {
   readonly approver: Approver | undefined
   readonly middleware: readonly Middleware[]
   readonly runners: ReadonlyMap<string, Runner>
-  readonly store: ArtifactStore
   /** Returns what asks people. The first call that needs it loads it; what redeems a call has loaded it. */
   approvals(): Approvals | Promise<Approvals>
   /** The host's values of paused calls, by the digests of their tokens. Records do not have them. */
@@ -89,8 +100,6 @@ export interface Kernel {
   readonly spool: Spool
   /** What runs calls on the workers of a fleet. */
   readonly elsewhere: Elsewhere | undefined
-  /** Returns the extensions' advice on how to read on in an artifact. */
-  readonly guide: (artifact: SpooledArtifact) => string
   readonly watchers: Set<Observer>
   /** Whether a call needs a copy of its args: if it may wait, or if an extension or a hook takes part. */
   owns(call: Resolved): boolean

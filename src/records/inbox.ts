@@ -208,11 +208,11 @@ export class JournalInbox implements Inbox {
 
   async #deleteStored(handle: string | undefined): Promise<void> {
     if (handle === undefined) return
-    const { store, report } = this.#kernel
+    const { spool, report } = this.#kernel
     const late = (): ArtifactError =>
       new ArtifactError(`The store did not delete ${handle} in time.`, { retryable: true })
     try {
-      await limited(store.delete(handle), storeTimeout, late)
+      await limited(spool.store.delete(handle), storeTimeout, late)
     } catch (error) {
       report(error)
     }

@@ -1,11 +1,10 @@
-import type { ArtifactOption, SpooledArtifact } from '../kernel/result/artifact.ts'
+import { MemoryReader, type ArtifactOption, type SpooledArtifact } from '../kernel/result/artifact.ts'
 import { chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
 import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
-import { MemoryReader } from '../kernel/result/lines.ts'
 import { waitingWords } from '../kernel/outcome/result.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
@@ -118,14 +117,14 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
 
   async function artifactOf(
     { name }: ToolCallRecord,
-    { store, registryFor }: Kernel,
+    { spool, registryFor }: Kernel,
   ): Promise<SpooledArtifact | undefined> {
     const { artifact: option, trusted } = registryFor(session).get(name) ?? {}
     if (handle === undefined) return shownAgain(blocks, option, trusted, journal?.artifact)
     try {
       const { kind, mediaType } = journal?.artifact ?? {}
       const Class = chosenClass(option, classOfKind(kind))
-      return await limited(store.open(handle, { session }), storeTimeout, notOpened, (reader) => {
+      return await limited(spool.store.open(handle, { session }), storeTimeout, notOpened, (reader) => {
         return new Class({ reader, mediaType, handle, trusted })
       })
     } catch (error) {

@@ -32,7 +32,7 @@ export function isLarge(content: readonly ContentBlock[]): boolean {
 export async function storeContent(
   content: readonly ContentBlock[],
   session: string,
-  { store, report }: Kernel,
+  { spool, report }: Kernel,
 ): Promise<RecordedContent> {
   let size = ''
   const result = (): ContentBlock[] => {
@@ -43,7 +43,7 @@ export async function storeContent(
     const text = JSON.stringify(content)
     size = `, ${text.length.toLocaleString('en')} characters of JSON`
     const mediaType = 'application/json'
-    const { handle } = await limited(store.write(text, { session, mediaType }), storeTimeout, late)
+    const { handle } = await limited(spool.store.write(text, { session, mediaType }), storeTimeout, late)
     return { result: result(), stored: { handle, sha256: sha256(text) } }
   } catch (error) {
     report(error)
@@ -55,11 +55,11 @@ export async function storeContent(
 export async function contentOf(
   { stored, result = [] }: Partial<Journaled>,
   session: string,
-  { store, report }: Kernel,
+  { spool, report }: Kernel,
 ): Promise<readonly ContentBlock[]> {
   if (stored === undefined) return result
   try {
-    const bytes = await limited(store.open(stored.handle, { session }), storeTimeout, late, (reader) =>
+    const bytes = await limited(spool.store.open(stored.handle, { session }), storeTimeout, late, (reader) =>
       reader.read(0, reader.byteLength),
     )
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)

@@ -1,11 +1,7 @@
-import type { Identified } from '../kernel/call/parcel.ts'
-import { isToolError } from '../kernel/errors.ts'
-import type { Keeping } from './store.ts'
-import { invalidArgs } from '../kernel/schema/validator.ts'
+import { isPlainObject } from '../kernel/json/copy.ts'
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
-import { isOf } from '../kernel/result/kinds.ts'
-import { copyOfPlain, isPlainObject } from '../kernel/json/copy.ts'
+import { isOf, searchArtifacts } from '../kernel/result/kinds.ts'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../kernel/schema/standard.ts'
 
 /** The result of `artifact(Class)`: a schema, and a function for the `transform` of a schema of another library. */
@@ -15,14 +11,17 @@ export interface ArtifactArgument<Artifact extends SpooledArtifact> {
     StandardJSONSchemaV1.Props<string | Artifact, Artifact>
 }
 
-// Registered symbols, so that tools of another copy of the package work in an executor of this one.
-const referenceMark: unique symbol = Symbol.for('toolwright.artifact-reference') as never
-/** Set on the global object by the first argument that is an artifact: args are searched only if some tool takes one. */
-const inUse: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
+// A registered symbol, so that tools of another copy of the package work in an executor of this one.
+export const referenceMark: unique symbol = Symbol.for('toolwright.artifact-reference') as never
 
-/** Stands for an artifact in validated args until the executor opens it. Not a plain object, so a copy of args keeps it. */
-class Reference {
+/** Stands for an artifact in validated args until the executor opens it. */
+export interface Reference {
   readonly [referenceMark]: { readonly handle: string; readonly Class: ArtifactClass }
+}
+
+/** Not a plain object, so a copy of args keeps it. */
+class HandleReference implements Reference {
+  readonly [referenceMark]: Reference[typeof referenceMark]
 
   constructor(handle: string, Class: ArtifactClass) {
     this[referenceMark] = { handle, Class }
@@ -50,9 +49,9 @@ class Reference {
  * ```
  */
 export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<Artifact>): ArtifactArgument<Artifact> {
-  ;(globalThis as { [inUse]?: true })[inUse] = true
+  searchArtifacts((input) => referencesIn(input).size > 0)
   const { kind } = Class as unknown as typeof SpooledArtifact
-  const reference = (handle: string): Artifact => new Reference(handle, Class) as unknown as Artifact
+  const reference = (handle: string): Artifact => new HandleReference(handle, Class) as unknown as Artifact
   const jsonSchema = (): Record<string, unknown> => ({
     type: 'string',
     description: `The handle of a ${kind} artifact`,
@@ -72,7 +71,7 @@ export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<
 }
 
 /** Returns the references in validated args, each with its path. */
-function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
+export function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
   const found = new Map<Reference, readonly PropertyKey[]>()
   const seen = new Set<object>()
   const search = (value: unknown, path: readonly PropertyKey[]): void => {
@@ -84,41 +83,4 @@ function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
   }
   search(input, [])
   return found
-}
-
-/**
- * Opens the artifacts whose handles are in validated args.
- *
- * @returns A copy of the args with the artifacts in their places; `undefined` if there are none.
- * @throws `E_INVALID_TOOL_ARGS` if a handle names no artifact, or one of another class.
- */
-export function openArtifacts(input: unknown, call: Identified, keeping: Keeping): Promise<unknown> | undefined {
-  if ((globalThis as { [inUse]?: true })[inUse] !== true) return undefined
-  const references = referencesIn(input)
-  if (references.size === 0) return undefined
-  const opening = Array.from(references, async ([reference, path]) => {
-    return [reference, await open(reference, path, call, keeping)] as const
-  })
-  return Promise.all(opening).then((opened) => {
-    const artifacts = new Map<object, SpooledArtifact>(opened)
-    return copyOfPlain(input, (object) => artifacts.get(object) ?? object, Infinity)
-  })
-}
-
-async function open(
-  { [referenceMark]: { handle, Class } }: Reference,
-  path: readonly PropertyKey[],
-  { name, session }: Identified,
-  { shelf, guide }: Keeping,
-): Promise<SpooledArtifact> {
-  try {
-    const opened = await shelf.open(handle, session, [Class])
-    if (isOf(opened, Class)) return opened
-    const { kind } = Class as unknown as typeof SpooledArtifact
-    const message = `must be the handle of a ${kind} artifact, and is that of a ${opened.kind} artifact. ${guide(opened)}`
-    throw invalidArgs(name, [{ message: message.trimEnd(), path }])
-  } catch (cause) {
-    if (!isToolError(cause) || cause.code !== 'E_ARTIFACT' || cause.retryable) throw cause
-    throw invalidArgs(name, [{ message: cause.message, path }])
-  }
 }

@@ -2,7 +2,7 @@ import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.t
 import { classOfKind, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
-import { LineIndex } from '../kernel/result/lines.ts'
+import { LineIndex } from './lines.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { ArtifactStore, Shelf, Shelved, SpoolReader, SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 

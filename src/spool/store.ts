@@ -1,26 +1,37 @@
 import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
+import { isStream, type Stream } from '../kernel/run/generator.ts'
 import { BinaryArtifact, chosenClass, isOf, JsonArtifact } from '../kernel/result/kinds.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
-import { isStream, openStream, type OpenStream, type Stream } from '../kernel/result/stream.ts'
+import { openStream, type OpenStream } from './stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
 import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
 import { previewLength, previewOf } from './preview.ts'
 import { classOfMediaType, type ArtifactShelf } from './shelf.ts'
-import { encodeResult, isShownAsMedia, isSmall, jsonBlock, keepSmall } from '../kernel/result/encode.ts'
+import {
+  encodeFor,
+  encodeResult,
+  isShownAsMedia,
+  isSmall,
+  jsonBlock,
+  keepSmall,
+  shownLimit,
+} from '../kernel/result/encode.ts'
 import type { EncodedResult, Receipt } from '../kernel/result/encode.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import { encodeFor, shownLimit } from '../kernel/stages/spool.ts'
-import { joinedBytes } from '../kernel/result/lines.ts'
+import { joinedBytes } from './lines.ts'
 
 const chunkSize = 65_536
 
 /** What keeping needs of the executor. */
-export interface Keeping extends Pick<Kernel, 'inlineLimit' | 'guide'> {
+export interface Keeping {
   readonly shelf: ArtifactShelf
+  /** The largest result that stays in the result object, in bytes. */
+  readonly inlineLimit: number
+  /** Returns advice for the model on how to read on in an artifact. */
+  readonly guide: (artifact: SpooledArtifact) => string
 }
 
 /** Keeps an artifact, a stream or a large result in the store, unless it turns out to be small or is stored already. */
@@ -44,7 +55,7 @@ function keepLarge(encoded: EncodedResult, checked: Checked, keeping: Keeping): 
 /** Keeps a value, and what the model reads of it apart. The model is told the handle of what is too large. */
 async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { source, blocks } = encoded
-  const inlineLimit = shownLimit(checked, keeping)
+  const inlineLimit = shownLimit(checked, keeping.inlineLimit)
   const words = encodeResult(content(blocks))
   const start =
     typeof words.source === 'string' ? new TextEncoder().encode(words.source.slice(0, previewLength)) : undefined
@@ -62,7 +73,7 @@ async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keep
 /** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
 async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = shownLimit(checked, keeping)
+  const inlineLimit = shownLimit(checked, keeping.inlineLimit)
   let open: OpenStream | undefined
   const pieces: Uint8Array[] = []
   let length = 0
@@ -92,7 +103,7 @@ async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): P
 /** Keeps an artifact that the handler made: unchanged if it is small or stored already. */
 async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping: Keeping): Promise<Receipt> {
   const { deadline, tool } = checked
-  const inlineLimit = shownLimit(checked, keeping)
+  const inlineLimit = shownLimit(checked, keeping.inlineLimit)
   try {
     const { handle, mediaType } = artifact
     if (handle === undefined && artifact.byteLength() > inlineLimit) {
@@ -131,8 +142,8 @@ export async function keepBeside(
   const { trusted = false } = stageFields(call).tool ?? {}
   let open: OpenStream | undefined
   try {
-    deadline.check()
     if (isStream(source)) open = openStream(source)
+    deadline.check()
     const pieces = open === undefined ? source : rest(undefined, open, deadline)
     const kept = { Class: classOfMediaType(mediaType), mediaType, trusted }
     return (await shelf.write(pieces, kept, call))[0]

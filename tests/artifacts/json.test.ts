@@ -171,7 +171,7 @@ describe('random access to JSON Lines', () => {
   let index: LineIndex | undefined
   /** An index of lines such as an executor keeps for the artifacts that it stored. */
   async function indexOf(): Promise<LineIndex> {
-    index ??= new (await import('../../src/kernel/result/lines.ts')).LineIndex()
+    index ??= new (await import('../../src/spool/lines.ts')).LineIndex()
     return index
   }
 

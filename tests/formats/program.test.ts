@@ -18,7 +18,7 @@ import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { MemoryReader } from '../../src/kernel/result/lines.ts'
+import { MemoryReader } from '../../src/kernel/result/artifact.ts'
 
 interface Side {
   readonly make: (options?: AiSdkOptions) => Format

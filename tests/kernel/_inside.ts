@@ -13,12 +13,13 @@ export {
   returnedFailure,
   wordsOf,
 } from '../../src/kernel/outcome/failure.ts'
+export { MemoryReader } from '../../src/kernel/result/artifact.ts'
 export { isArtifact } from '../../src/kernel/result/brand.ts'
 export { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/result/content.ts'
 export { chosenClass } from '../../src/kernel/result/kinds.ts'
-export { LineIndex, MemoryReader, stretch } from '../../src/kernel/result/lines.ts'
-export { isStream, openStream, type Stream } from '../../src/kernel/result/stream.ts'
-export { isGenerator } from '../../src/kernel/run/generator.ts'
+export { LineIndex, stretch } from '../../src/spool/lines.ts'
+export { openStream } from '../../src/spool/stream.ts'
+export { isGenerator, isStream, type Stream } from '../../src/kernel/run/generator.ts'
 export { invalid, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
 export { isVisible } from '../../src/kernel/tool/registry.ts'
 export { advance } from '../../src/records/fold.ts'

@@ -10,6 +10,8 @@ await extension.store.write('warm', { session: 'one', mediaType: 'text/plain' })
 
 const taken: number[] = []
 const large = 'line\n'.repeat(400_000)
+// What keeps large results is loaded with the first of them, which takes descriptors.
+await createExecutor({ tools: [tool('large', () => large)] }).execute({ name: 'large' })
 const executor = createExecutor({
   tools: [
     tool('large', () => {

@@ -1,10 +1,9 @@
 import { artifactBrand } from './brand.ts'
-import { ArtifactError } from '../errors.ts'
 import type { Schema } from '../schema/infer.ts'
-import { LineIndex, stretch } from './lines.ts'
+import { utf8Length } from '../json/text.ts'
+import { loadPart } from '../json/thenable.ts'
 import type { SpoolReader, ToolContext } from '../ports.ts'
-import { Pace } from './stream.ts'
-import { wholeCharacters } from '../json/text.ts'
+import type { LineIndex, LineReader } from '../../spool/lines.ts'
 
 /** The parts of an artifact. */
 export interface ArtifactSource {
@@ -46,9 +45,8 @@ export interface ArtifactClass<Artifact extends SpooledArtifact = SpooledArtifac
 export type ArtifactOption<Artifact extends SpooledArtifact = SpooledArtifact> =
   ArtifactClass<Artifact> | (() => ArtifactClass<Artifact>)
 
-const tailStretch = 65_536
-/** The longest string of the engine; longer content can only be read as bytes. */
-const longestText = 2 ** 29 - 24
+/** Bytes that fit into one string of any engine. */
+const largeText = 2 ** 28
 
 /** A whole result as bytes in memory or in a store, read in parts. Lines are counted from 0. */
 export class SpooledArtifact {
@@ -67,14 +65,15 @@ export class SpooledArtifact {
   readonly handle?: string
   readonly trusted: boolean
   readonly #reader: SpoolReader
-  readonly #index: LineIndex
+  readonly #index: LineIndex | undefined
+  #lines: LineReader | undefined
 
   constructor(source: ArtifactSource) {
     this.#reader = source.reader
     this.mediaType = source.mediaType ?? (this.constructor as typeof SpooledArtifact).mediaType
     if (source.handle !== undefined) this.handle = source.handle
     this.trusted = source.trusted ?? false
-    this.#index = source.index ?? new LineIndex()
+    this.#index = source.index
   }
 
   /** The sort of artifact, in one word. */
@@ -88,8 +87,8 @@ export class SpooledArtifact {
   }
 
   /** Returns the number of lines; a final newline does not begin another line. */
-  lineCount(): Promise<number> {
-    return this.#index.lineCount(this.#reader)
+  async lineCount(): Promise<number> {
+    return (await this.#byLines()).lineCount()
   }
 
   /**
@@ -111,7 +110,7 @@ export class SpooledArtifact {
    * @throws `E_ARTIFACT` if it is longer than the longest string: about 512 MiB.
    */
   async asString(): Promise<string> {
-    if (this.byteLength() > longestText) throw new ArtifactError(tooLong(this.byteLength()))
+    if (this.byteLength() > largeText) return (await this.#byLines()).asString()
     return new TextDecoder().decode(await this.bytes())
   }
 
@@ -122,26 +121,12 @@ export class SpooledArtifact {
 
   /** Returns the last lines. @param count How many. Default: 10. */
   async tail(count = 10): Promise<string> {
-    const lines: string[] = []
-    if (count > 0) {
-      for await (const { texts } of this.#linesFrom(await this.#startOfLast(count), 0, Infinity)) {
-        for (const text of texts) lines.push(text)
-      }
-    }
-    return lines.join('\n')
+    return (await this.#byLines()).tail(count)
   }
 
   /** Returns the existing lines from `start` up to and without `end`. */
   async cat(start = 0, end: number = Infinity): Promise<string> {
-    const found: string[] = []
-    const from = Math.max(0, start)
-    if (end > from) {
-      for await (const { first, texts } of this.lineGroups({ start: from })) {
-        for (const text of texts.slice(0, Math.max(0, end - first))) found.push(text)
-        if (first + texts.length >= end) break
-      }
-    }
-    return found.join('\n')
+    return (await this.#byLines()).cat(start, end)
   }
 
   /**
@@ -154,19 +139,7 @@ export class SpooledArtifact {
     pattern: string | Pick<RegExp, 'test'>,
     { limit = Infinity }: { readonly limit?: number } = {},
   ): Promise<{ line: number; text: string }[]> {
-    const matches = (text: string): boolean => {
-      if (typeof pattern === 'string') return text.includes(pattern)
-      if (pattern instanceof RegExp) pattern.lastIndex = 0 // a global or sticky pattern would continue at its last match
-      return pattern.test(text)
-    }
-    const found: { line: number; text: string }[] = []
-    for await (const { first, texts } of this.lineGroups()) {
-      for (const [index, text] of texts.entries()) {
-        if (found.length >= limit) return found
-        if (matches(text)) found.push({ line: first + index, text })
-      }
-    }
-    return found
+    return (await this.#byLines()).grep(pattern, limit)
   }
 
   /** Returns the existing bytes from `start` up to and without `end`. */
@@ -177,14 +150,7 @@ export class SpooledArtifact {
 
   /** Yields all bytes in pieces. */
   async *chunks(from = 0): AsyncGenerator<Uint8Array, void, undefined> {
-    const pace = new Pace()
-    for (let start = from, end; start < this.byteLength(); start = end) {
-      end = (Math.floor(start / stretch) + 1) * stretch // no piece crosses the border of two stretches
-      const bytes = await this.bytes(start, end)
-      if (start % stretch === 0) this.#index.note(start / stretch, bytes)
-      yield bytes
-      await pace.step()
-    }
+    yield* (await this.#byLines()).chunks(from)
   }
 
   /** Yields all lines, without their ends (`\n` or `\r\n`). */
@@ -203,7 +169,7 @@ export class SpooledArtifact {
     options: { readonly start?: number; readonly longest?: number } = {},
   ): AsyncGenerator<Lines, void, undefined> {
     const { start = 0, longest = Infinity } = options
-    yield* this.#linesFrom(await this.#index.offsetOf(start, this.#reader), start, longest)
+    yield* (await this.#byLines()).lineGroups(start, longest)
   }
 
   /** Returns the description that is written in place of the artifact. */
@@ -212,54 +178,35 @@ export class SpooledArtifact {
     return { kind, mediaType, byteLength: this.byteLength(), ...(handle === undefined ? undefined : { handle }) }
   }
 
-  async *#linesFrom(offset: number, line: number, longest: number): AsyncGenerator<Lines, void, undefined> {
-    // U+FEFF is a byte order mark only at the very beginning; elsewhere it is a character.
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: offset > 0 })
-    const shown = (text: string): string => {
-      const end = text.endsWith('\r') ? text.length - 1 : text.length
-      return end > longest ? `${wholeCharacters(text.slice(0, longest))}…` : text.slice(0, end)
-    }
-    let first = line
-    let rest = ''
-    let isCut = false // whether the current line was already yielded, cut: its rest is skipped
-    for await (const chunk of this.chunks(offset)) {
-      const texts = decoder.decode(chunk, { stream: true }).split('\n')
-      const last = texts.pop() ?? ''
-      if (texts.length > 0) {
-        texts[0] = rest + texts[0]
-        if (isCut) texts.shift()
-        isCut = false
-        rest = ''
-      }
-      if (rest.length + last.length > longestText) throw new ArtifactError(tooLong(rest.length + last.length))
-      if (!isCut) rest += last
-      if (rest.length > longest + 1) {
-        texts.push(rest)
-        rest = ''
-        isCut = true
-      }
-      yield { first, texts: texts.map(shown) } // may be empty within a long line, so that the reader can stop here
-      first += texts.length
-    }
-    rest += decoder.decode()
-    if (rest !== '') yield { first, texts: [rest.length > longest ? shown(rest) : rest] }
-  }
-
-  /** Returns the offset of the last `count` lines, searched from the end so that nothing else is read. */
-  async #startOfLast(count: number): Promise<number> {
-    const last = this.byteLength() - 1
-    let seen = 0
-    for (let end = this.byteLength(); end > 0; end -= tailStretch) {
-      const start = Math.max(0, end - tailStretch)
-      const bytes = await this.bytes(start, end)
-      for (let index = bytes.length - 1; index >= 0; index--) {
-        if (bytes[index] === 10 && start + index !== last && ++seen === count) return start + index + 1
-      }
-    }
-    return 0
+  /** Returns what reads lines. It is loaded by the first question that needs it. */
+  async #byLines(): Promise<LineReader> {
+    if (this.#lines !== undefined) return this.#lines
+    const { LineReader } = await loadPart(import('../../spool/spool.ts'))
+    return (this.#lines ??= new LineReader(this, this.#reader, this.#index))
   }
 }
 
-function tooLong(length: number): string {
-  return `${length.toLocaleString('en')} bytes are more than one string can hold. Read them in parts: by lines, or with \`bytes(start, end)\`.`
+/** Reads from memory: bytes, or text that is encoded when it is first read. */
+export class MemoryReader implements SpoolReader {
+  readonly mediaType: string | undefined
+  #source: string | Uint8Array
+
+  constructor(source: string | Uint8Array, mediaType?: string) {
+    this.#source = source
+    this.mediaType = mediaType
+  }
+
+  get byteLength(): number {
+    // Counting is faster than encoding, and mostly only the size is needed.
+    return typeof this.#source === 'string' ? utf8Length(this.#source) : this.#source.byteLength
+  }
+
+  read(start: number, end: number): Uint8Array {
+    return this.#bytes().subarray(start, end)
+  }
+
+  #bytes(): Uint8Array {
+    if (typeof this.#source === 'string') this.#source = new TextEncoder().encode(this.#source)
+    return this.#source
+  }
 }

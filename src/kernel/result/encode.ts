@@ -1,11 +1,10 @@
-import type { ArtifactClass, ArtifactOption, SpooledArtifact } from './artifact.ts'
+import { MemoryReader, type ArtifactClass, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { copyOfJson, define, isArrayBuffer } from '../json/copy.ts'
 import { readResult, readText, textOf } from '../json/json-text.ts'
-import { MemoryReader } from './lines.ts'
 import { utf8Length } from '../json/text.ts'
 
 /** The largest picture or sound that is shown as it is, in bytes. */
@@ -56,8 +55,13 @@ function encodeObject(value: object): EncodedResult {
   return blocks === undefined ? encodeJson(value) : encodeBlocks(blocks)
 }
 
+/** Encodes a complete result for the model, or as JSON for its program. */
+export function encodeFor({ program }: KeepOptions, value: unknown): EncodedResult {
+  return program === undefined ? encodeResult(value) : shownAsJson(encodeResult(value), value)
+}
+
 /** Shows a result as one JSON block of the whole, as a program reads it. Bytes have none. */
-export function shownAsJson(encoded: EncodedResult, value: unknown): EncodedResult {
+function shownAsJson(encoded: EncodedResult, value: unknown): EncodedResult {
   const { source, Class } = encoded
   if (typeof source !== 'string') return encoded
   if (Class === JsonArtifact) return { source, Class, blocks: [new TextedBlock(source, undefined)] }
@@ -145,8 +149,26 @@ function byteLength(text: string, limit: number): number {
   return text.length * 3 <= limit || text.length > limit ? text.length : utf8Length(text)
 }
 
+/** The parts of a call that decide how its result is kept. */
 interface KeepOptions {
-  readonly tool: { readonly artifact?: ArtifactOption; readonly trusted: boolean }
+  readonly program: object | undefined
+  readonly tool: {
+    readonly type: string
+    readonly artifact?: ArtifactOption
+    readonly trusted: boolean
+    readonly inlineLimit?: number
+    readonly allowedCallers?: readonly string[]
+  }
+}
+
+/** The most bytes of a result that a program gets, if its tool lists programs as callers, and of an output. */
+const programLimit = 1_048_576
+
+/** Returns how many bytes of a result are shown whole. @param usual The limit of the executor. */
+export function shownLimit({ program, tool }: KeepOptions, usual: number): number {
+  const { inlineLimit = usual, allowedCallers, type } = tool
+  const isWhole = type === 'output' || (program !== undefined && allowedCallers?.includes('program') === true)
+  return isWhole ? Math.max(inlineLimit, programLimit) : inlineLimit
 }
 
 /** Keeps a small result in the result object. */

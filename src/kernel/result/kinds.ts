@@ -117,3 +117,17 @@ export function chosenClass(option: ArtifactOption | undefined, otherwise: Artif
 export function classOfKind(kind: string | undefined): ArtifactClass {
   return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
 }
+
+// A registered symbol: any copy of the package may have made a tool that takes artifacts.
+const search: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
+const shared = globalThis as { [search]?: (input: unknown) => boolean }
+
+/** Sets what finds artifacts in validated args. Until an argument is an artifact, nothing is searched. */
+export function searchArtifacts(isIn: (input: unknown) => boolean): void {
+  shared[search] ??= isIn
+}
+
+/** Whether validated args name artifacts. */
+export function hasArtifacts(input: unknown): boolean {
+  return shared[search]?.(input) === true
+}

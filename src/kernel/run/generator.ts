@@ -1,7 +1,6 @@
 import type { Deadline } from '../call/deadline.ts'
 import type { ToolEvent } from '../call/events.ts'
 import type { Observer } from '../ports.ts'
-import { closing, Pace } from '../result/stream.ts'
 
 /** Whether a handler returned a generator. It yields progress and returns the result. */
 export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {
@@ -82,5 +81,68 @@ export async function* streamEvents<Outcome>(
     }
   } finally {
     leaving.abort()
+  }
+}
+
+/** Asks a generator to close, and does not wait for it. */
+export function close(generator: AsyncIterator<unknown, unknown, undefined>): void {
+  void closing(generator)
+}
+
+export async function closing(generator: { return?: (value: undefined) => unknown }): Promise<void> {
+  try {
+    await generator.return?.(undefined)
+  } catch {
+    // the generator was over before: an error of closing it changes nothing
+  }
+}
+
+/** Bytes or text in pieces. */
+export type Stream = AsyncIterable<unknown> | ReadableStream<unknown>
+
+/** Whether a result is a stream, which yields bytes or text in pieces. A generator of progress is handled before. */
+export function isStream(value: unknown): value is Stream {
+  if (typeof value !== 'object' || value === null) return false
+  return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === 'function'
+}
+
+/** Closes a stream that nothing will read. */
+export function abandon(stream: Stream & { readonly destroy?: () => unknown }): void {
+  void closing({
+    return: () =>
+      'getReader' in stream ? stream.cancel() : (stream.destroy?.() ?? stream[Symbol.asyncIterator]().return?.()),
+  })
+}
+
+/** Steps between two looks at the clock. */
+const clockSteps = 16
+/** Steps after which the loop yields regardless of the clock: on some platforms it stands still between turns. */
+const mostSteps = 4_096
+/** Milliseconds of work after which the loop yields. */
+const sliceTime = 10
+
+/** Runs a task in the next turn of the event loop. */
+function soon(task: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
+  if (setImmediate === undefined) setTimeout(task, 0)
+  else setImmediate(task)
+}
+
+/** Keeps a loop over foreign input from starving the process: input that is always ready never yields. */
+export class Pace {
+  #steps = 0
+  #turnedAt = performance.now()
+
+  /** Counts a step of the loop. Returns a promise if timers and sockets are due for a turn. */
+  step(): Promise<void> | undefined {
+    if (++this.#steps % clockSteps !== 0) return undefined
+    if (this.#steps < mostSteps && performance.now() - this.#turnedAt < sliceTime) return undefined
+    return new Promise((resolve) => {
+      soon(() => {
+        this.#steps = 0
+        this.#turnedAt = performance.now()
+        resolve()
+      })
+    })
   }
 }

@@ -1,24 +1,9 @@
 import { isArtifact } from '../result/brand.ts'
-import { isStream } from '../result/stream.ts'
+import { isStream } from '../run/generator.ts'
 import { toldResult } from '../call/secrets.ts'
 import { type Checked, type Spooled, stamp } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
-import { type EncodedResult, encodeResult, isSmall, keepSmall, shownAsJson } from '../result/encode.ts'
-
-/** The most bytes of a result that a program gets, if its tool lists programs as callers, and of an output. */
-const programLimit = 1_048_576
-
-/** Returns how many bytes of a result are shown whole. */
-export function shownLimit({ program, tool }: Checked, kernel: Pick<Kernel, 'inlineLimit'>): number {
-  const { inlineLimit = kernel.inlineLimit, allowedCallers, type } = tool
-  const isWhole = type === 'output' || (program !== undefined && allowedCallers?.includes('program') === true)
-  return isWhole ? Math.max(inlineLimit, programLimit) : inlineLimit
-}
-
-/** Encodes a complete result for the model, or as JSON for its program. */
-export function encodeFor({ program }: Checked, value: unknown): EncodedResult {
-  return program === undefined ? encodeResult(value) : shownAsJson(encodeResult(value), value)
-}
+import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 
 /** Keeps the whole result, and makes the content for the model. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
@@ -27,7 +12,7 @@ export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spool
   const encoded = encodeFor(checked, toldResult(output, checked))
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
-  if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel)))
+  if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))
     return stamp(checked, 'receipt', keepSmall(encoded, checked))
   return keep(encoded, checked, kernel)
 }

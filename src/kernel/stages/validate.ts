@@ -15,11 +15,15 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
 }
 
 function accept(identified: Identified, outcome: Validation, kernel: Kernel): Validated | Promise<Validated> {
-  if (outcome.issues !== undefined) {
-    throw invalidArgs(identified.name, redactIssues(outcome.issues, identified.tool.secrets))
-  }
-  const opened = kernel.spool.openArtifacts(outcome.value, identified)
+  const value = valueOf(identified, outcome)
+  const opened = kernel.spool.openArtifacts(value, identified)
   return opened === undefined
-    ? stamp(identified, 'input', outcome.value)
-    : identified.deadline.within(opened, (value) => stamp(identified, 'input', value))
+    ? stamp(identified, 'input', value)
+    : identified.deadline.within(opened, (found) => stamp(identified, 'input', valueOf(identified, found)))
+}
+
+/** Throws `E_INVALID_TOOL_ARGS` if there are issues. */
+function valueOf({ name, tool }: Identified, outcome: Validation): unknown {
+  if (outcome.issues !== undefined) throw invalidArgs(name, redactIssues(outcome.issues, tool.secrets))
+  return outcome.value
 }

@@ -1,24 +1,4 @@
-/** Asks a generator to close, and does not wait for it. */
-export function close(generator: AsyncIterator<unknown, unknown, undefined>): void {
-  void closing(generator)
-}
-
-export async function closing(generator: { return?: (value: undefined) => unknown }): Promise<void> {
-  try {
-    await generator.return?.(undefined)
-  } catch {
-    // the generator was over before: an error of closing it changes nothing
-  }
-}
-
-/** Bytes or text in pieces. */
-export type Stream = AsyncIterable<unknown> | ReadableStream<unknown>
-
-/** Whether a result is a stream, which yields bytes or text in pieces. A generator of progress is handled before. */
-export function isStream(value: unknown): value is Stream {
-  if (typeof value !== 'object' || value === null) return false
-  return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === 'function'
-}
+import { close, closing, Pace, type Stream } from '../kernel/run/generator.ts'
 
 /** A stream that is being read. Closing it takes effect at once, also while a piece is awaited. */
 export interface OpenStream {
@@ -94,38 +74,5 @@ function sourceOf(stream: Stream): Source {
       // A Node stream handles `return` only after the pending piece; `destroy` ends it at once.
       ;(stream as { destroy?: () => void }).destroy?.()
     },
-  }
-}
-
-/** Steps between two looks at the clock. */
-const clockSteps = 16
-/** Steps after which the loop yields regardless of the clock: on some platforms it stands still between turns. */
-const mostSteps = 4_096
-/** Milliseconds of work after which the loop yields. */
-const sliceTime = 10
-
-/** Runs a task in the next turn of the event loop. */
-function soon(task: () => void): void {
-  const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
-  if (setImmediate === undefined) setTimeout(task, 0)
-  else setImmediate(task)
-}
-
-/** Keeps a loop over foreign input from starving the process: input that is always ready never yields. */
-export class Pace {
-  #steps = 0
-  #turnedAt = performance.now()
-
-  /** Counts a step of the loop. Returns a promise if timers and sockets are due for a turn. */
-  step(): Promise<void> | undefined {
-    if (++this.#steps % clockSteps !== 0) return undefined
-    if (this.#steps < mostSteps && performance.now() - this.#turnedAt < sliceTime) return undefined
-    return new Promise((resolve) => {
-      soon(() => {
-        this.#steps = 0
-        this.#turnedAt = performance.now()
-        resolve()
-      })
-    })
   }
 }

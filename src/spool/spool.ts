@@ -1,0 +1,31 @@
+import type { SpooledArtifact } from '../kernel/result/artifact.ts'
+import type { SpoolOptions, Spool } from '../kernel/kernel.ts'
+import { memoryStore } from './memory.ts'
+import { openArtifacts } from './open-artifacts.ts'
+import { ArtifactShelf } from './shelf.ts'
+import { keep, keepBeside } from './store.ts'
+
+export { LineReader } from './lines.ts'
+
+/** Makes the spool of an executor. A store in memory is made if no extension brings one. */
+export function openSpool({ store = memoryStore(), extensions, inlineLimit, report }: SpoolOptions): Spool {
+  const shelf = new ArtifactShelf(store)
+  const keeping = { shelf, inlineLimit, guide }
+  return {
+    store,
+    shelf,
+    keep: (output, call) => keep(output, call, keeping),
+    keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
+    openArtifacts: (input, call) => openArtifacts(input, call, keeping),
+  }
+
+  /** Returns the extensions' advice on how to read on in an artifact. */
+  function guide(artifact: SpooledArtifact): string {
+    try {
+      return extensions.flatMap((extension) => extension.guide?.(artifact) ?? []).join(' ')
+    } catch (error) {
+      report(error)
+      return ''
+    }
+  }
+}

@@ -122,7 +122,8 @@ export function createWorker(options: WorkerOptions): Worker {
       const result = await executor.run(invocationId, { receive })
       if (result?.status === 'pending') throw new UnavailableError('The worker closed before the call had ended.')
     } catch (error) {
-      if (!isToolError(error) || error.code === 'E_JOURNAL') fail(error)
+      // `E_INTERNAL`: a part of the package could not be loaded.
+      if (!isToolError(error) || error.code === 'E_JOURNAL' || error.code === 'E_INTERNAL') fail(error)
       throw error
     } finally {
       if (isFirst) running.delete(invocationId)

@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** The package as a process has it that has loaded none of its parts. */
 async function fresh() {
-  const { createExecutor, tool } = await import('toolwright')
+  const { createExecutor, memoryStore, tool } = await import('toolwright')
   const { memoryJournal } = await import('toolwright/journals/memory')
   const { sqliteJournal } = await import('toolwright/journals/sqlite')
   const made = (name: string, options: object = {}) =>
@@ -27,6 +27,7 @@ async function fresh() {
   ]
   return {
     memoryJournal,
+    memoryStore,
     sqliteJournal,
     open: (...use: Extension[]): ToolExecutor => createExecutor({ tools, use, report: () => {} }),
   }
@@ -132,6 +133,23 @@ describe('what asks people', () => {
     expect(await executor.waiting()).toHaveLength(1)
     expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
     await executor.close()
+  })
+
+  test('fails to load on a worker: the call waits for the next try', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const { fleet } = await import('toolwright/distributed/fleet')
+    const store = before.memoryStore()
+    const caller = before.open(before.sqliteJournal(file), { store }, fleet())
+    const result = caller.execute({ name: 'plain' }, { invocationId: 'one' })
+    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
+    failing(approvals)
+    const after = await fresh()
+    const worker = after.open(after.sqliteJournal(file), { store })
+    await expect(worker.run('one')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
+    expect(outcome(await soon(result))).toBe('ok completed')
+    await Promise.all([caller.close(), worker.close()])
   })
 
   describe.each(asking)('while it loads for %s', (_, name, options, use) => {

@@ -12,7 +12,7 @@ import { shortened } from '../json/text.ts'
 import type { PauseReason, Question } from './pause.ts'
 
 /** The fields of each type of event beside the envelope. */
-interface Bodies {
+export interface Bodies {
   /** A call came in. */
   'call:received': { readonly args: unknown }
   /** The call waits for an answer of a person or a client. */
@@ -47,9 +47,6 @@ interface Bodies {
 }
 
 export type ToolEventName = keyof Bodies
-
-/** The fields of one type of event beside the envelope. */
-export type EventBody<Name extends ToolEventName> = Bodies[Name]
 
 /** The fields of every event. */
 export interface EventEnvelope {

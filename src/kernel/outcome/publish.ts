@@ -1,8 +1,7 @@
 import { SpooledArtifact } from '../result/artifact.ts'
 import type { ToolResult } from '../call/call.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
-import { emit, eventOf, countEvent, publish } from '../call/events.ts'
-import type { EventEnvelope, ToolEvent, ToolEventOf } from '../call/events.ts'
+import { countEvent, emit, eventOf, publish, type Bodies, type ToolEvent } from '../call/events.ts'
 import { bounded, readText } from '../json/json-text.ts'
 import { failure, type Outcome } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
@@ -58,7 +57,7 @@ export function publishOutcome(
 function summaryOf(
   { status, effect, error, durationMs }: ToolResult,
   artifact: ReturnType<SpooledArtifact['toJSON']> | undefined,
-): Omit<ToolEventOf<'call:settled'>, keyof EventEnvelope | 'event'> {
+): Bodies['call:settled'] {
   return { status, effect, ...(error && { error }), ...(artifact && { result: artifact }), durationMs }
 }
 

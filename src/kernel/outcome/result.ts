@@ -2,7 +2,7 @@ import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import { isMarkedJson, markedValue, type ContentBlock } from '../result/content.ts'
 import { InternalError, isToolError, statusOf, ToolDeniedError, ToolError, ToolFailure } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { EventBody } from '../call/events.ts'
+import type { Bodies } from '../call/events.ts'
 import { modelLine } from './failure.ts'
 import { stageFields, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import type { Pause } from '../call/pause.ts'
@@ -17,7 +17,7 @@ export interface Outcome {
   /** What the call needs to go on, if it is paused. */
   readonly paused?: PauseRecord
   /** The body of `call:paused`. */
-  readonly pause?: EventBody<'call:paused'>
+  readonly pause?: Bodies['call:paused']
 }
 
 /** Makes the result of a call that walked the whole passage. */

@@ -18,6 +18,7 @@ interface Owner {
  * own no name: they yield to a tool of any other source, also to one that comes later.
  */
 class NameOwners {
+  /** The executor's own tools. */
   readonly registry: ToolRegistry
   readonly #report: (error: unknown) => void
   readonly #owners = new Map<string, Owner>()
@@ -25,7 +26,6 @@ class NameOwners {
   #hasServers = false
   readonly #reported = new Set<string>()
 
-  /** @param registry The executor's own tools. */
   constructor(registry: ToolRegistry, report: (error: unknown) => void) {
     this.registry = registry
     this.#report = report

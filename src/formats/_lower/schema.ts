@@ -77,7 +77,7 @@ export function typeName(value: unknown): TypeName {
 
 /** Returns an array as it is, any other value in a list of its own, and a missing one as an empty list. */
 export function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
-  return value === undefined ? [] : ([value].flat() as readonly Item[])
+  return Array.isArray(value) ? value : value === undefined ? [] : [value as Item]
 }
 
 /** Returns an object of entries. A name such as `__proto__` becomes its own. */

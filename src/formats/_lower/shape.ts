@@ -1,6 +1,6 @@
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
-import { listOf, objectOf, typeName, type Schema, type Scope, type TypeName } from './schema.ts'
+import { listOf, typeName, type Schema, type Schemas, type Scope, type TypeName } from './schema.ts'
 
 // The shape of lowered schemas: types, constants, and which fields there are. Patterns are never run.
 
@@ -22,7 +22,7 @@ export function takesNull(schema: Schema, definitions: Definitions): boolean {
 
 /** Returns whether one value could belong to both of two lowered schemas; true if that is not known. */
 export function mayMeet(one: Schema, other: Schema, definitions: Definitions): boolean {
-  return meet(one, other, definitions, { left: mostSteps }, true)
+  return meet(one, other, definitions, { left: mostSteps }, false)
 }
 
 /**
@@ -33,50 +33,40 @@ export function mayMeet(one: Schema, other: Schema, definitions: Definitions): b
 export function fits(schema: Schema, value: unknown, definitions: Definitions, scope: Scope, isWhole = false): boolean {
   const before = isWhole ? scope.steps.left : Math.min(mostSteps, scope.steps.left)
   const steps = { left: before }
-  const result = meet(schema, only(value), definitions, steps, false, isWhole)
+  const result = meet(schema, only(value), definitions, steps, true, isWhole)
   scope.steps.left -= before - steps.left
   return result
 }
 
-/** Returns the schema of one value. What is in the value becomes schemas when it is looked at. */
+/** Returns the schema of one value. In place of the schemas in it stand the values. */
 function only(value: unknown): Schema {
   const name = typeName(value)
   const type = (name === 'number' ? 'fraction' : name) as TypeName
-  if (Array.isArray(value)) {
-    return {
-      type,
-      get prefixItems() {
-        return value.map(only)
-      },
-    }
-  }
+  if (Array.isArray(value)) return { type, prefixItems: value }
   if (!isObject(value)) return { type, const: value, nullable: value === null }
-  return {
-    type,
-    required: Object.keys(value),
-    additionalProperties: false,
-    get properties() {
-      return objectOf(Object.entries(value).map(([key, item]) => [key, only(item)]))
-    },
-  }
+  return { type, properties: value as Schemas, required: Object.keys(value), additionalProperties: false }
 }
 
-/** @param ifUnknown The answer if a definition is being made, or too many steps would be needed. */
+/**
+ * Returns whether two schemas have a value in common.
+ *
+ * @param isValue Whether the second is the schema of one value. What is not known is then no, and else yes.
+ */
 function meet(
   first: Schema,
   second: Schema,
   { definitionOf }: Definitions,
   steps: Scope['steps'],
-  ifUnknown: boolean,
+  isValue: boolean,
   isWhole = false,
 ): boolean {
   return meets(first, second)
 
   function meets(one: Schema, other: Schema): boolean {
-    if (steps.left-- <= 0) return ifUnknown
+    if (steps.left-- <= 0) return !isValue
     if (one.$ref) {
       const found = definitionOf(one)
-      return found === undefined ? ifUnknown : meets(found, other)
+      return found === undefined ? !isValue : meets(found, other)
     }
     if (other.$ref) return meets(other, one)
     if (one['nullable'] && other['nullable']) return true
@@ -84,11 +74,13 @@ function meet(
     if (other.anyOf) return meets(other, one)
     if (!one.type || !other.type) return true
     const types = typesOf(other)
-    const [type, ...more] = typesOf(one).filter((each) => types.includes(each))
-    if (!type) return false
-    const [values, twins] = [constantsOf(one), constantsOf(other)]
+    const common = typesOf(one).filter((type) => types.includes(type))
+    if (common.length === 0) return false
+    const values = constantsOf(one)
+    const twins = constantsOf(other)
     if (values && twins) return values.some((value) => twins.includes(value))
-    if (more.length > 0) return true
+    const [type] = common
+    if (common.length > 1) return true
     return type === 'object' ? fieldsMeet(one, other) : type !== 'array' || !isWhole || itemsMeet(one, other)
   }
 
@@ -98,9 +90,10 @@ function meet(
     const { properties: twins = {}, required: names = [] } = other
     const compared = new Set(isWhole ? names : required)
     return names.every((name) => {
+      if (!compared.has(name)) return true
       const field = Object.hasOwn(properties, name) ? properties[name] : rest
-      const twin = twins[name]
-      return !compared.has(name) || !isObject(field) || !isObject(twin) || meets(field, twin)
+      const twin = isValue ? only(twins[name]) : twins[name]
+      return !isObject(field) || !isObject(twin) || meets(field, twin)
     })
   }
 
@@ -110,14 +103,15 @@ function meet(
     if (all.length < minItems || all.length > maxItems) return false
     return all.every((item, index) => {
       const schema = prefixItems[index] ?? items
-      return !isObject(schema) || meets(schema, item)
+      return !isObject(schema) || meets(schema, only(item))
     })
   }
 }
 
 /** Returns the types of a schema. A number is whole or not. */
 function typesOf({ type }: Schema): readonly string[] {
-  return listOf<string>(type).flatMap((name) => (name === 'number' ? ['integer', 'fraction'] : name))
+  const types = listOf<string>(type)
+  return types.includes('number') ? [...types, 'integer', 'fraction'] : types
 }
 
 /** Returns the only values of a schema, which are scalars. */

@@ -71,7 +71,7 @@ describe('the kernel', () => {
 
   it('is static, and loads a wing with the first call that needs it', () => {
     const imported = [...codeOf('src/kernel/assemble.ts').matchAll(/^import (?!type )[^']*'\.\.\/([^']+)'/gm)]
-    expect(imported.map((match) => match[1]).filter((path) => !path?.startsWith('spool/'))).toEqual([])
+    expect(imported.map((match) => match[1])).toEqual([])
   })
 
   it.each(free)('%s imports types alone, but for the text that errors are bounded with', (file) => {

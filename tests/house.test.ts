@@ -112,8 +112,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_253],
-    ['records', 2_650],
+    ['kernel', 8_252],
+    ['records', 2_649],
     ['approvals', 366],
     ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

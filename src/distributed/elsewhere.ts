@@ -67,12 +67,13 @@ const cancelTimeout = 5_000
  * @experimental
  * @example
  * ```ts
- * import { createExecutor, memoryStore, tool } from 'toolwright'
+ * import { createExecutor, tool } from 'toolwright'
  * import { elsewhere } from 'toolwright/distributed/elsewhere'
  * import { sqliteJournal } from 'toolwright/journals/sqlite'
+ * import { fileStore } from 'toolwright/stores/file'
  *
  * const workers = elsewhere({ queueOf: () => 'default', expiry: 60_000, send: async (calls) => console.log(calls) })
- * const use = [sqliteJournal('./calls.db'), { store: memoryStore() }, workers]
+ * const use = [sqliteJournal('./calls.db'), fileStore('./artifacts'), workers]
  * const executor = createExecutor({ tools: [tool('now', () => Date.now())], use })
  * ```
  */

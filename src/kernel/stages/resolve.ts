@@ -1,4 +1,4 @@
-import { canBeDescribed } from '../tool/definition.ts'
+import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
 import { ToolNotFoundError } from '../errors.ts'
 import { oneLine } from '../outcome/failure.ts'
 import { type Received, type Resolved, stamp } from '../call/parcel.ts'
@@ -17,6 +17,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   const tool = registry.resolve(received.call.name)
   if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry, kernel)
   const { resumption } = received
+  // Redeeming the call has loaded the approvals.
   if (resumption !== undefined) (kernel.approvals() as Approvals).requireUnchanged(tool, resumption.fingerprint)
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
@@ -25,11 +26,9 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
 }
 
 function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Kernel): ToolNotFoundError {
-  const runnable = registry.list(caller).filter(({ type }) => runHere.includes(type) || kernel.runners.has(type))
-  const names = nearestFirst(
-    Array.from(runnable, ({ name }) => name),
-    call.name,
-  )
+  const isRunnable = ({ type }: ToolDefinition): boolean => runHere.includes(type) || kernel.runners.has(type)
+  const runnable = Array.from(registry.list(caller).filter(isRunnable), ({ name }) => name)
+  const names = nearestFirst(runnable, call.name)
   const shown: string[] = []
   let checked = 0
   while (shown.length < mostListed && checked < names.length) {

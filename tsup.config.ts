@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 
 // Every public file is an entry: the door, and each leaf whose path has no part that begins with `_`.
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
@@ -13,6 +15,27 @@ const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/h
 // or two more to load.
 const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
 
+/** An executor alone loads these parts, on demand. What it shares with them is to stand in its own chunk, and not in another. */
+const besideTheExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'beside the executor',
+  setup(build) {
+    const executor = join(import.meta.dirname, 'src/kernel/executor.ts')
+    build.onResolve({ filter: /\/executor\.ts$/ }, ({ path, resolveDir }) =>
+      join(resolveDir, path) === executor ? { path: executor, sideEffects: true } : undefined,
+    )
+    build.onLoad({ filter: /\/src\/(?:records\/held|approvals\/paused-calls|spool\/spool)\.ts$/ }, ({ path }) => ({
+      contents: `${readFileSync(path, 'utf8')}\nimport '../kernel/executor.ts'\n`,
+      loader: 'ts',
+    }))
+  },
+}
+
+/** Leaves out imports of nothing. No chunk does anything while it loads, but Node loads it, and some bundlers keep it. */
+const withoutIdleImports: NonNullable<Options['plugins']>[number] = {
+  name: 'without idle imports',
+  renderChunk: (code) => ({ code: code.replace(/^import "\.\.?\/(?:\.\.\/)*chunk-\w+\.js";$/gm, '') }),
+}
+
 function entries(...files: readonly string[]): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
 }
@@ -20,6 +43,8 @@ function entries(...files: readonly string[]): Record<string, string> {
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
   entry: entries('src/index.ts', ...leaves, ...behindTheImportsMap, ...parts),
   format: 'esm',
+  esbuildPlugins: [besideTheExecutor],
+  plugins: [withoutIdleImports],
   platform: 'neutral',
   target: 'es2022',
   splitting: true,

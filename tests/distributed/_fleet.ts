@@ -5,7 +5,9 @@ import { createExecutor, memoryStore, tool, type Extension, type Tool, type Tool
 import { fleet, type Dispatcher, type FleetOptions } from 'toolwright/distributed/fleet'
 import { createWorker, type Worker, type WorkerOptions } from 'toolwright/distributed/worker'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
+
+const soon = { timeout: 60_000, interval: 10 }
 
 /** A place that callers and workers share: a journal, a store, and what reaches the workers. */
 export interface Ground {
@@ -67,4 +69,34 @@ export function workerOn(
   })
   onTestFinished(() => worker.close())
   return { ...worker, executor }
+}
+
+/** A tool whose handler ends when it is cancelled, and what tells of it. */
+export function cancellable(): {
+  readonly tools: Tool[]
+  readonly started: Promise<void>
+  readonly aborted: Promise<void>
+} {
+  const [started, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const wait = tool('wait', (_args, { signal }) => {
+    started.resolve()
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        aborted.resolve()
+        reject(new Error('aborted'))
+      })
+    })
+  })
+  return { tools: [wait], started: started.promise, aborted: aborted.promise }
+}
+
+/** Cancels a call that a worker runs, and waits until its caller, its handler and its record know. */
+export async function cancelOn(caller: ToolExecutor, started: Promise<void>, aborted: Promise<void>): Promise<void> {
+  const leaving = new AbortController()
+  const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
+  await started
+  leaving.abort()
+  expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
+  await aborted
+  await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
 }

@@ -1,44 +1,17 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { memoryStore, tool, type Extension, type Tool, type ToolEvent, type ToolExecutor } from 'toolwright'
+import { memoryStore, tool, type Extension, type Tool, type ToolEvent } from 'toolwright'
 import { bullmq } from 'toolwright/distributed/bullmq'
 import type { Dispatcher } from 'toolwright/distributed/fleet'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { records, type Journal } from 'toolwright/records'
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { changed } from '../kernel/_journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
-import { callerOn, sqliteGround, workerOn, type Ground } from './_fleet.ts'
+import { callerOn, cancellable, cancelOn, sqliteGround, workerOn, type Ground } from './_fleet.ts'
 
-const soon = { timeout: 60_000, interval: 10 }
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The bus of a journal in Postgres is not tested: ${server}.`)
-
-/** A tool whose handler ends when it is cancelled, and what tells of it. */
-function patient(): { readonly tools: Tool[]; readonly started: Promise<void>; readonly aborted: Promise<void> } {
-  const [started, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const wait = tool('wait', (_args, { signal }) => {
-    started.resolve()
-    return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => {
-        aborted.resolve()
-        reject(new Error('aborted'))
-      })
-    })
-  })
-  return { tools: [wait], started: started.promise, aborted: aborted.promise }
-}
-
-/** Cancels a call that a worker runs, and waits until its caller, its handler and its record know. */
-async function cancelOn(caller: ToolExecutor, started: Promise<void>, aborted: Promise<void>): Promise<void> {
-  const leaving = new AbortController()
-  const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-  await started
-  leaving.abort()
-  expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
-  await aborted
-  await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
-}
 
 /** A journal whose signs of life cancel calls only once its watch has told of a cancellation. */
 function deafUntilTold(mounted: Extension & { readonly journal: Journal }): Extension {
@@ -84,7 +57,7 @@ function expectInOrder(events: readonly ToolEvent[]): void {
 }
 
 test('cancels a call on a worker over SQLite once the watch tells of it', async () => {
-  const { tools, started, aborted } = patient()
+  const { tools, started, aborted } = cancellable()
   const ground = sqliteGround(tools, undefined)
   const caller = callerOn(ground)
   workerOn({
@@ -126,7 +99,7 @@ describe.skipIf(typeof server === 'string').each([
   }
 
   test('cancels a call once the watch tells of it, before the next sign of life', async () => {
-    const { tools, started, aborted } = patient()
+    const { tools, started, aborted } = cancellable()
     const ground = await place(tools)
     const caller = callerOn(ground)
     const [journal, ...others] = ground.use()
@@ -226,18 +199,13 @@ describe.skipIf(typeof server === 'string').each([
   })
 
   test('runs, tells and cancels without NOTIFY too', async () => {
-    const { tools, started, aborted } = patient()
+    const { tools, started, aborted } = cancellable()
     const ground = await place([...tools, tool('now', () => 'now')], { notify: false })
     const caller = callerOn(ground)
     workerOn(ground)
     const events = await eventsOf(caller.stream({ name: 'now' }, { session: 's' }))
     expectInOrder(events)
-    const leaving = new AbortController()
-    const asked = caller.execute({ name: 'wait' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-    await started
-    leaving.abort()
-    expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
-    await aborted
+    await cancelOn(caller, started, aborted)
   })
 })
 
@@ -267,7 +235,7 @@ test.skipIf(typeof server === 'string')(
 )
 
 test('a journal of another make may tell only that something has changed', async () => {
-  const { tools, started, aborted } = patient()
+  const { tools, started, aborted } = cancellable()
   const ground = sqliteGround(tools, undefined)
   const plain = (mounted: Extension & { readonly journal: Journal }): Extension => {
     const journal: Journal = {

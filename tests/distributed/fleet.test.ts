@@ -3,7 +3,7 @@ import { fleet } from 'toolwright/distributed/fleet'
 import { memoryDispatcher } from 'toolwright/distributed/memory'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test, vi } from 'vitest'
-import { callerOn, sqliteGround, toolsOf, workerOn } from './_fleet.ts'
+import { callerOn, cancellable, cancelOn, sqliteGround, toolsOf, workerOn } from './_fleet.ts'
 
 const soon = { timeout: 30_000, interval: 10 }
 
@@ -130,29 +130,11 @@ describe.each([
   })
 
   test('releases the caller who cancels a running call, and aborts its handler', async () => {
-    let started = (): void => {}
-    const hasStarted = new Promise<void>((resolve) => (started = resolve))
-    let aborted = (): void => {}
-    const hasAborted = new Promise<void>((resolve) => (aborted = resolve))
-    const slow = tool('slow', (_args, { signal }) => {
-      started()
-      return new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => {
-          aborted()
-          reject(new Error('aborted'))
-        })
-      })
-    })
-    const ground = sqliteGround([slow], dispatcherOf())
+    const { tools, started, aborted } = cancellable()
+    const ground = sqliteGround(tools, dispatcherOf())
     const caller = callerOn(ground)
     workerOn(ground)
-    const leaving = new AbortController()
-    const asked = caller.execute({ name: 'slow' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-    await hasStarted
-    leaving.abort()
-    expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
-    await hasAborted
-    await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
+    await cancelOn(caller, started, aborted)
   })
 
   test('ends a call that waits for too long, and says that nothing has run', async () => {

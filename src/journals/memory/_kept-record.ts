@@ -37,6 +37,7 @@ function keptRecord(
 
 /** The record of a running call in a journal in memory. The next write replaces it soon, so it is not made compact. */
 export class RunningRecord implements RecordFacts {
+  // Only declared: a running call has none of these.
   declare readonly reason: undefined
   declare readonly expiresAt: undefined
   declare readonly queue: undefined

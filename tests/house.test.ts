@@ -114,7 +114,7 @@ describe('the walls', () => {
   it.each([
     ['kernel', 8_252],
     ['records', 2_649],
-    ['approvals', 366],
+    ['approvals', 398],
     ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)

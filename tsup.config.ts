@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
 
 // Every public file is an entry: the door, and each leaf whose path has no part that begins with `_`.
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
-  ignore: ['src/{kernel,records,approvals,spool}/**', 'src/cli/!(bin).ts', 'src/devtools/*/**', '**/_*', '**/_*/**'],
+  ignore: [
+    'src/{kernel,records,approvals,redaction,spool}/**',
+    'src/cli/!(bin).ts',
+    'src/devtools/*/**',
+    '**/_*',
+    '**/_*/**',
+  ],
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
@@ -16,17 +22,27 @@ const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/h
 const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
 
 /** An executor alone loads these parts, on demand. What it shares with them is to stand in its own chunk, and not in another. */
+const onDemand = [
+  'approvals/paused-calls',
+  'kernel/outcome/not-found',
+  'kernel/weigh',
+  'records/held',
+  'redaction/redactor',
+  'spool/spool',
+].map((name) => join(import.meta.dirname, 'src', `${name}.ts`))
+
 const besideTheExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'beside the executor',
   setup(build) {
     const executor = join(import.meta.dirname, 'src/kernel/executor.ts')
     build.onResolve({ filter: /\/executor\.ts$/ }, ({ path, resolveDir }) =>
-      join(resolveDir, path) === executor ? { path: executor, sideEffects: true } : undefined,
+      resolve(resolveDir, path) === executor ? { path: executor, sideEffects: true } : undefined,
     )
-    build.onLoad({ filter: /\/src\/(?:records\/held|approvals\/paused-calls|spool\/spool)\.ts$/ }, ({ path }) => ({
-      contents: `${readFileSync(path, 'utf8')}\nimport '../kernel/executor.ts'\n`,
-      loader: 'ts',
-    }))
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) =>
+      onDemand.includes(path)
+        ? { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(executor)}\n`, loader: 'ts' }
+        : undefined,
+    )
   },
 }
 

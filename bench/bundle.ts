@@ -22,7 +22,7 @@ for (const [name, gzip] of onDemand) rows.push(exactly('on demand, min + gzip', 
 
 const leaves = globSync(['src/*/*.ts', 'validators/*.ts'], {
   cwd: root,
-  ignore: ['**/_*', 'src/{kernel,records,approvals,spool,platform,cli}/**'],
+  ignore: ['**/_*', 'src/{kernel,records,approvals,redaction,spool,platform,cli}/**'],
 })
 for (const leaf of leaves.toSorted()) {
   const name = leaf.replace(/^src\/|\.ts$/g, '')

@@ -70,7 +70,7 @@ export type {
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
-export type { Elsewhere } from './kernel/kernel.ts'
+export type { Elsewhere, Redactor } from './kernel/kernel.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
 export type { Slots } from './kernel/call/in-flight.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
@@ -100,7 +100,7 @@ export type { ArtifactArgument } from './spool/argument.ts'
 export type { LineIndex } from './spool/lines.ts'
 export { memoryStore } from './spool/memory.ts'
 export type { MemoryStore } from './spool/memory.ts'
-export { masked, toldResult } from './kernel/call/secrets.ts'
+export { masked } from './redaction/masked.ts'
 
 // Extending
 export type {

@@ -6,7 +6,7 @@ import * as door from 'toolwright'
 // The rooms of the kernel from the ground up. A room imports from those below it; every room may import the free files.
 const rooms = ['json', 'schema', 'result', 'tool', 'call', 'outcome', 'run', 'stages', 'kernel']
 const free = ['ports', 'errors', 'kernel', 'executor-types'].map((name) => `src/kernel/${name}.ts`)
-const wings = ['records', 'approvals', 'spool']
+const wings = ['records', 'approvals', 'redaction', 'spool']
 
 const kernel = globSync('src/kernel/**/*.ts')
 const attic = ['cli', 'conformance', 'devtools', 'distributed', 'hosts', 'mcp', 'react']
@@ -112,9 +112,10 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_252],
-    ['records', 2_649],
+    ['kernel', 7_972],
+    ['records', 2_646],
     ['approvals', 398],
+    ['redaction', 351],
     ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)

@@ -2,8 +2,7 @@ import { copyOf } from '../kernel/json/copy.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { ApprovalExpiredError, ToolDeniedError } from '../kernel/errors.ts'
 import { emit, isWatched } from '../kernel/call/events.ts'
-import { redactorOf, toldInput } from '../kernel/call/secrets.ts'
-import type { Approval, Authorized, Verdict } from '../kernel/call/parcel.ts'
+import { toldInput, type Approval, type Authorized, type Verdict } from '../kernel/call/parcel.ts'
 import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { unawaited } from '../kernel/json/thenable.ts'
@@ -22,14 +21,13 @@ export async function questionFor(
   ask: Verdict['ask'],
   report: (error: unknown) => void,
 ): Promise<Question> {
-  const { tool } = authorized
+  const { tool, redactor } = authorized
   const input = toldInput(authorized)
   const prompt = shortened(promptFor(tool, input), longestPrompt)
-  const redactor = redactorOf(authorized)
   const reason = ask?.reason
-  const why = reason === undefined ? undefined : shortened(redactor?.words(reason) ?? reason, longestWhy)
+  const why = reason === undefined ? undefined : shortened(redactor?.text(reason) ?? reason, longestWhy)
   const shown = await shownBy(authorized, input, ask?.meta, report)
-  const meta = redactor === undefined ? shown : (redactor.told(shown) as typeof shown)
+  const meta = redactor === undefined ? shown : (redactor.value(shown) as typeof shown)
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }
 

@@ -1,24 +1,33 @@
 import { sha256 } from '#sha256'
 import { toldId, type ToolResult } from '../kernel/call/call.ts'
 import { stageFields, type Approval, type Authorized, type Received, type Verdict } from '../kernel/call/parcel.ts'
-import type { Pause, PausedCall, PauseReason, Question, Resumption, WaitingCall } from '../kernel/call/pause.ts'
+import {
+  Pause,
+  randomDigits,
+  waitingWords,
+  type PausedCall,
+  type PauseReason,
+  type Resumption,
+  type WaitingCall,
+} from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
   ApprovalInvalidError,
   InvalidToolResultError,
   LeasedError,
+  ToolDeniedError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
 import { bounded, ownJson } from '../kernel/json/json-text.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'
 import type { Approver, ToolValues } from '../kernel/ports.ts'
-import { randomDigits, redactIssues } from '../kernel/call/secrets.ts'
 import { canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
-import { resultOf, waitingWords, type Outcome } from '../kernel/outcome/result.ts'
+import { resultOf, type Outcome } from '../kernel/outcome/result.ts'
+import type { Issue } from '../kernel/schema/standard.ts'
 import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
 import { internals, type ToolDefinition } from '../kernel/tool/definition.ts'
@@ -45,12 +54,13 @@ export class PausedCalls implements Approvals {
     this.#kernel = kernel
   }
 
-  questionFor(call: Authorized, ask: Verdict['ask']): Promise<Question> {
-    return questionFor(call, ask, this.#kernel.report)
-  }
-
-  ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval> {
-    return askApprover(call, this.#kernel, approver, ask)
+  async approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval> {
+    if (call.resumption !== undefined) return givenApproval(call.resumption)
+    if (approver === undefined || call.isHeld === true) {
+      const question = await questionFor(call, ask, this.#kernel.report)
+      throw new Pause('approval', question, ask?.timeout ?? this.#kernel.approvalTimeout)
+    }
+    return requireAllowed(await askApprover(call, this.#kernel, approver, ask))
   }
 
   requireUnchanged(tool: ToolDefinition, asked: string): void {
@@ -99,7 +109,7 @@ export class PausedCalls implements Approvals {
     const { note, always, decidedBy = 'user', editedArgs } = options
     const isEdited = editedArgs !== undefined && decision === 'allow'
     const paused = await this.#take(token, 'approval', options, (tool) =>
-      isEdited ? requireValid(tool, editedArgs) : undefined,
+      isEdited ? this.#requireValid(tool, editedArgs) : undefined,
     )
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
     const resumption = { ...paused, approval }
@@ -110,7 +120,7 @@ export class PausedCalls implements Approvals {
 
   /** Redeems the token of a call that waits for a client. */
   async respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption> {
-    const paused = await this.#take(token, 'client', options, (tool) => requireFitting(tool, value))
+    const paused = await this.#take(token, 'client', options, (tool) => this.#requireFitting(tool, value))
     const resumption = { ...paused, approval: { decision: 'allow' as const, decidedBy: 'client' } }
     return Date.now() > paused.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
   }
@@ -141,6 +151,7 @@ export class PausedCalls implements Approvals {
       }
       const tool = registryFor(paused.session).get(call.name)
       requireUnchanged(tool, call.name, asked)
+      if (tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
       if (Date.now() <= expiresAt) await check(tool)
       const taken = await keeper.take(paused)
       if (taken !== undefined) {
@@ -153,6 +164,50 @@ export class PausedCalls implements Approvals {
     }
     throw new ApprovalInvalidError('This token was not accepted, since others kept changing the call. Answer again.')
   }
+
+  /** Throws for edited args that do not fit, so that the call still waits for correct ones. */
+  async #requireValid(tool: ToolDefinition, args: unknown): Promise<void> {
+    const value = typeof args === 'string' ? parseArgs(args, Infinity) : args
+    canonicalize(value, Infinity)
+    const { issues } = await internals(tool).input.validate(value)
+    if (issues !== undefined) throw invalidArgs(tool.name, await this.#told(issues, tool))
+  }
+
+  /** Throws `E_INVALID_TOOL_RESULT` for a client's answer that does not fit, so that the call still waits for a correct one. */
+  async #requireFitting(tool: ToolDefinition, value: unknown): Promise<void> {
+    if (returnedFailure(value) !== undefined) return // the client tells that it has failed
+    let outcome: Validation | undefined
+    try {
+      outcome = await validateOutput(tool, value)
+    } catch (error) {
+      if (tool.secrets.length === 0) throw error
+      throw new ValidatorFailedError('The answer could not be validated. The tool has secrets, so no more is told.')
+    }
+    if (outcome?.issues !== undefined) throw invalidOutput(tool.name, await this.#told(outcome.issues, tool))
+  }
+
+  /** Returns the issues. If the tool has secrets, nothing that a validator says of them is told. */
+  async #told(issues: readonly Issue[], { secrets }: ToolDefinition): Promise<readonly Issue[]> {
+    return secrets.length === 0 ? issues : (await this.#kernel.redaction()).redactIssues(issues, secrets)
+  }
+}
+
+/** Returns the approval of a call that resumes. Neither a client's answer nor a worker counts as one, unless a person approved before. */
+function givenApproval({ approval, reason, reply, isApproved }: Resumption): Approval {
+  const isPersons = reason !== 'worker' && reply === undefined
+  if (isApproved || isPersons) return requireAllowed(approval)
+  throw new ToolDeniedError(
+    reason === 'worker'
+      ? 'Approval was asked for only on the worker: give the caller the same tools and policies'
+      : 'Approval was asked for only after the client had answered: what it gave is not taken',
+  )
+}
+
+/** Throws the error of a person's refusal, in words for the model. */
+function requireAllowed(approval: Approval): Approval {
+  const { decision, note } = approval
+  if (decision === 'allow') return approval
+  throw new ToolDeniedError(`Permission denied by user${note === undefined ? '' : `: ${note}`}`)
 }
 
 /** Makes the result of a call that waits for an answer. */
@@ -163,25 +218,4 @@ function pending(received: Received, { reason, expiresAt }: PauseRecord, token: 
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
   return result
-}
-
-/** Throws for edited args that do not fit, so that the call still waits for correct ones. */
-async function requireValid(tool: ToolDefinition, args: unknown): Promise<void> {
-  const value = typeof args === 'string' ? parseArgs(args, Infinity) : args
-  canonicalize(value, Infinity)
-  const { issues } = await internals(tool).input.validate(value)
-  if (issues !== undefined) throw invalidArgs(tool.name, redactIssues(issues, tool.secrets))
-}
-
-/** Throws `E_INVALID_TOOL_RESULT` for a client's answer that does not fit, so that the call still waits for a correct one. */
-async function requireFitting(tool: ToolDefinition, value: unknown): Promise<void> {
-  if (returnedFailure(value) !== undefined) return // the client tells that it has failed
-  let outcome: Validation | undefined
-  try {
-    outcome = await validateOutput(tool, value)
-  } catch (error) {
-    if (tool.secrets.length === 0) throw error
-    throw new ValidatorFailedError('The answer could not be validated. The tool has secrets, so no more is told.')
-  }
-  if (outcome?.issues !== undefined) throw invalidOutput(tool.name, redactIssues(outcome.issues, tool.secrets))
 }

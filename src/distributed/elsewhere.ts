@@ -24,8 +24,8 @@ import {
   type ToolValues,
 } from '../index.ts'
 import { limited } from '../kernel/call/deadline.ts'
+import { toldInput } from '../kernel/call/parcel.ts'
 import { Pause } from '../kernel/call/pause.ts'
-import { toldInput } from '../kernel/call/secrets.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
 import { queueOf } from '../records/queued.ts'

@@ -1,5 +1,4 @@
-import { hasArtifacts } from './result/kinds.ts'
-import { abandon, isStream } from './run/generator.ts'
+import { abandon, isStream } from './run/stream.ts'
 import type { ToolLike } from './tool/definition.ts'
 import {
   InternalError,
@@ -89,6 +88,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approvals: onDemand(() =>
       import('../approvals/paused-calls.ts').then(({ PausedCalls }) => new PausedCalls(kernel)),
     ),
+    redaction: onDemand(() => import('../redaction/redactor.ts')),
     heldValues: new Map(),
     spool,
     elsewhere: undefined,
@@ -136,7 +136,6 @@ function onDemand<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
 function spoolOf(options: SpoolOptions): Spool {
   let loaded: Spool | undefined
   const load = onDemand(() => import('../spool/spool.ts').then(({ openSpool }) => (loaded = openSpool(options))))
-  const open: Spool['openArtifacts'] = async (...call) => (await load()).openArtifacts(...call) ?? { value: call[0] }
   return {
     store: options.store ?? {
       write: async (...source) => (await load()).store.write(...source),
@@ -155,7 +154,7 @@ function spoolOf(options: SpoolOptions): Spool {
       const spool = loaded ?? (await orClose(load(), source))
       return spool.keepBeside(source, mediaType, call)
     },
-    openArtifacts: (input, call) => (hasArtifacts(input) ? open(input, call) : undefined),
+    openArtifacts: async (...call) => (await load()).openArtifacts(...call),
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalize, computeCallId } from './json/canonical.ts'
+import { callIdOf, canonicalize } from './json/canonical.ts'
 import { isMarkedJson, markedBlocks, markedValue } from './result/content.ts'
 import { receive } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
@@ -9,13 +9,14 @@ import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
 import { ArtifactError } from './errors.ts'
 import type { ToolExecutor } from './executor-types.ts'
-import { streamEvents } from './run/generator.ts'
+import { streamEvents } from './run/stream.ts'
 import { stamp, type Identity } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './ports.ts'
 import { check, validateOutput } from './stages/check.ts'
 import { invalidOutput } from './schema/validator.ts'
+import { stampTool } from './stages/resolve.ts'
 import { validate } from './stages/validate.ts'
 
 /**
@@ -36,7 +37,9 @@ export async function callDirectly(
   const received = receive(reception, kernel, values)
   try {
     deadline.check()
-    const identified = stamp(stamp(received, 'tool', tool), 'identity', new HostIdentity(tool.name, call.args))
+    let resolved = stampTool(received, tool, kernel)
+    if (isThenable(resolved)) resolved = await resolved
+    const identified = stamp(resolved, 'identity', new HostIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
     let ran = runHandler(confirmed, validated.input, kernel)
@@ -112,6 +115,6 @@ class HostIdentity implements Identity {
     return canonicalize(this.args)
   }
   get callId(): string {
-    return computeCallId(this.#name, this.args)
+    return callIdOf(this.#name, this.text)
   }
 }

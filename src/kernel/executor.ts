@@ -5,19 +5,20 @@ import { callOf, requireShort, type ToolCall, type ToolResult } from './call/cal
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
-import { InvalidConfigurationError, JournalError, ToolCancelledError } from './errors.ts'
+import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError, type ToolError } from './errors.ts'
 import type { ToolEvent, ToolEventName } from './call/events.ts'
 import { Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
 import { failure } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
 import type { Approvals, Kernel } from './kernel.ts'
-import { execute, executeOnce, quiet, weigh } from './passage.ts'
-import { streamEvents } from './run/generator.ts'
+import { execute, executeOnce, walkToRun } from './passage.ts'
+import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
 import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
 import type { EventNamed, Inbox, RunOptions, ToolExecutor, TurnOptions, Weighing } from './executor-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
+import { loadPart } from './json/thenable.ts'
 
 /** What the executor itself adds to a call. */
 interface Walk {
@@ -34,8 +35,6 @@ class Executor implements ToolExecutor {
   readonly #extensions: readonly Extension[]
   readonly #concurrency: number
   readonly #alarms = new Alarms()
-  /** The kernel of weighed calls; made on first use. */
-  #quiet: Kernel | undefined
   /** Made for the first call that names none: some platforms have no random values while a module loads. */
   #session: string | undefined
   #prefix: string | undefined
@@ -60,8 +59,10 @@ class Executor implements ToolExecutor {
   }
 
   async weigh(call: ToolCall, options: CallOptions = {}): Promise<Weighing> {
-    const kernel = (this.#quiet ??= quiet(this.#kernel))
-    return weigh(this.#receive(callOf(call), options, noWalk, kernel), kernel, this.#kernel.approver !== undefined)
+    const part = await loadPart(import('./weigh.ts')).catch((error: ToolError) => error)
+    if (isToolError(part)) return { decision: 'refuse', callId: null, error: part }
+    const receiveBy = (kernel: Kernel): Received => this.#receive(callOf(call), options, noWalk, kernel)
+    return part.weigh(this.#kernel, receiveBy, walkToRun)
   }
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
@@ -191,7 +192,7 @@ class Executor implements ToolExecutor {
     await closeExtensions(this.#extensions)
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  [asyncDispose](): Promise<void> {
     return this.close()
   }
 

@@ -10,7 +10,8 @@ import type {
   Resolved,
   Verdict,
 } from './call/parcel.ts'
-import type { Pause, Question, Resumption, WaitingCall } from './call/pause.ts'
+import type { Pause, Resumption, WaitingCall } from './call/pause.ts'
+import type { ToolError } from './errors.ts'
 import type { DecideOptions, RespondOptions } from './executor-types.ts'
 import type {
   Approver,
@@ -30,17 +31,19 @@ import type {
 import type { SpooledArtifact } from './result/artifact.ts'
 import type { Outcome } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
-import type { Stream } from './run/generator.ts'
+import type { Stream } from './run/stream.ts'
+import type { Issue } from './schema/standard.ts'
 import type { Validation } from './schema/validator.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
 /** Asks people, and holds paused calls. */
 export interface Approvals {
-  /** Returns the question for a person. */
-  questionFor(call: Authorized, ask: Verdict['ask']): Promise<Question>
-  /** Asks the approver. */
-  ask(call: Authorized, approver: Approver, ask: Verdict['ask']): Promise<Approval>
+  /**
+   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Pause` to wait for `decide`, and `E_TOOL_DENIED`
+   * if the person refuses.
+   */
+  approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval>
   /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
   requireUnchanged(tool: ToolDefinition, fingerprint: string): void
   /** Makes the outcome of a call that pauses, with its token and the part of its record. */
@@ -49,6 +52,34 @@ export interface Approvals {
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
   /** Redeems the token of a call that waits for a client. */
   respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
+}
+
+/** Hides the secrets of one call: the values that its tool's `secrets` point to, and each repetition of those of the args. */
+export interface Redactor {
+  /** Returns the args with secrets masked, read from the hashed text. `undefined` before the args are identified. */
+  args(): unknown
+  /** Returns a text without secret values. */
+  text(text: string): string
+  /** Returns any value as JSON without secrets: the mask if it exceeds 64 KiB, `undefined` if it cannot be read. */
+  value(value: unknown): unknown
+  /**
+   * Returns a handler's whole result with secrets masked and its marks kept. Bytes stay as they are. Do not pass streams or
+   * artifacts.
+   *
+   * @throws `E_INVALID_TOOL_RESULT` if JSON cannot hold the result.
+   */
+  result(result: unknown): unknown
+  /** Returns issues without the validator's message about a secret or its container, and without keys within a secret. */
+  issues(issues: readonly Issue[]): readonly Issue[]
+  /** Returns a copy of an error without causes and without secret values. */
+  error(error: ToolError): ToolError
+}
+
+/** Makes what hides secrets. */
+export interface Redaction {
+  redactorOf(call: Received, secrets: readonly string[]): Redactor
+  /** Does what `Redactor.issues` does, for a tool that no call runs. */
+  redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[]
 }
 
 /** Runs calls on the workers of a fleet. */
@@ -72,8 +103,8 @@ export interface Spool {
   keep(output: EncodedResult | SpooledArtifact | Stream, call: Checked): Promise<Receipt>
   /** Keeps an artifact beside the result of a running call. */
   keepBeside(source: SpoolSource, mediaType: string, call: Received): Promise<StoredArtifact>
-  /** Opens the artifacts that validated args name. Returns `undefined` if they name none. */
-  openArtifacts(input: unknown, call: Identified): Promise<Validation> | undefined
+  /** Opens the artifacts that validated args name. Returns a copy with them, or an issue for each that cannot be opened. */
+  openArtifacts(input: unknown, call: Identified): Promise<Validation>
 }
 
 /** What the spool is made of. */
@@ -95,6 +126,8 @@ export interface Kernel {
   readonly runners: ReadonlyMap<string, Runner>
   /** Returns what asks people. The first call that needs it loads it; what redeems a call has loaded it. */
   approvals(): Approvals | Promise<Approvals>
+  /** Returns what hides secrets. The first call of a tool that has some loads it; what redeems a call has loaded it. */
+  redaction(): Redaction | Promise<Redaction>
   /** The host's values of paused calls, by the digests of their tokens. Records do not have them. */
   readonly heldValues: Map<string, ToolValues>
   readonly spool: Spool

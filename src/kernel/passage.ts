@@ -1,10 +1,8 @@
 import type { ToolResult } from './call/call.ts'
 import type { Received, Spooled } from './call/parcel.ts'
-import { Pause } from './call/pause.ts'
-import type { Weighing } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import { failed } from './outcome/result.ts'
-import type { Policy, Recorder } from './ports.ts'
+import type { Recorder } from './ports.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -20,7 +18,8 @@ import { isThenable } from './json/thenable.ts'
 export async function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
   let spooled: Spooled | Promise<Spooled>
   try {
-    const resolved = resolve(received, kernel)
+    let resolved = resolve(received, kernel)
+    if (isThenable(resolved)) resolved = await resolved
     const identified = identify(resolved, kernel)
     const validated = await validate(identified, kernel)
     let authorized = authorize(validated, kernel)
@@ -58,30 +57,8 @@ export async function executeOnce(received: Received, kernel: Kernel, recorder: 
   return execute(received, kernel)
 }
 
-/** Makes a kernel that tells, writes and asks nothing, whose policies weigh. */
-export function quiet(kernel: Kernel): Kernel {
-  const policies = kernel.policies.map((policy): Policy => {
-    const { name } = policy
-    return { name, decide: (...call) => (policy.weigh === undefined ? policy.decide(...call) : policy.weigh(...call)) }
-  })
-  return { ...kernel, policies, watchers: new Set(), recorder: undefined, approver: undefined }
-}
-
-/** Walks the stages before the run. `kernel` is made by `quiet`. With an approver, a call never waits for `decide`. */
-export async function weigh(received: Received, kernel: Kernel, hasApprover: boolean): Promise<Weighing> {
-  try {
-    const validated = await validate(identify(resolve(received, kernel), kernel), kernel)
-    await confirm(await authorize(validated, kernel), kernel)
-    return { decision: 'allow', callId: received.callId }
-  } catch (thrown) {
-    const { callId } = received
-    if (!(thrown instanceof Pause)) {
-      const { error } = failed(received, kernel, thrown)
-      return { decision: 'refuse', callId, ...(error && { error }) }
-    }
-    const { input: _input, ...question } = thrown.question
-    return { decision: 'ask', callId, ...question, ...(hasApprover && { hasApprover }) }
-  } finally {
-    received.deadline.end()
-  }
+/** Walks the stages before the run. */
+export async function walkToRun(received: Received, kernel: Kernel): Promise<void> {
+  const validated = await validate(identify(await resolve(received, kernel), kernel), kernel)
+  await confirm(await authorize(validated, kernel), kernel)
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { ToolAlreadyRegisteredError, type Extension, type Shelf, type Tool } from '../index.ts'
+import { asyncDispose } from '../kernel/run/stream.ts'
 import { Connection } from './client/_connection.ts'
 import { namespaced } from './client/_names.ts'
 import { targetOf, type McpToolsOptions } from './client/_options.ts'
@@ -83,7 +84,7 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
     onToolsChange: (listener) => connection.onChange(listener),
     refresh: () => connection.refresh(),
     close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
+    [asyncDispose]: () => connection.close(),
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { SpooledArtifact, toldResult, type Confirmed, type Middleware, type ToolContext } from '../index.ts'
+import { SpooledArtifact, type Confirmed, type Middleware, type ToolContext } from '../index.ts'
 import { requireOptions, wholeNumber, wordOf, type ToolName } from './_options.ts'
 import { limitStarts, type Limiting, type Tally } from './_starts.ts'
 
@@ -86,7 +86,8 @@ const marks = [Symbol.for('toolwright.content'), Symbol.for('toolwright.json')] 
 /** Returns the beginning of a result, with secrets masked. Bytes, streams and artifacts are not read. */
 function wordsOf(value: unknown, call: Confirmed): string {
   try {
-    const told = isOpaque(value) ? undefined : toldResult(value, call)
+    const shown = isOpaque(value) ? undefined : value
+    const told = call.redactor === undefined ? shown : call.redactor.result(shown)
     const mark = typeof told === 'object' && told !== null ? marks.find((each) => each in told) : undefined
     const plain = mark === undefined ? told : (told as Record<symbol, unknown>)[mark]
     const text = typeof plain === 'string' ? plain : JSON.stringify(plain)

@@ -1,9 +1,8 @@
 import type { ToolResult } from '../kernel/call/call.ts'
 import { publish, type ToolEvent } from '../kernel/call/events.ts'
-import { stageFields, type Received } from '../kernel/call/parcel.ts'
+import type { Received } from '../kernel/call/parcel.ts'
 import type { PausedCall, WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
-import { toldArgs } from '../kernel/call/secrets.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
 import type { CallQuery, Inbox, WaitingQuery } from '../kernel/executor-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
@@ -60,10 +59,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     const record = begun(asked)
     fold(record, asked)
     fold(record, event)
-    const { tool, identity } = stageFields(call)
-    if (tool !== undefined && identity !== undefined && tool.secrets.length > 0) {
-      record.input = toldArgs({ tool, identity })
-    }
+    if (call.redactor !== undefined) record.input = call.redactor.args()
     this.#put({ call: pausedCall(call, event.seq + 1, paused), paused, record })
     if (this.#held.size > mostHeld) this.#drop()
   }

@@ -1,7 +1,7 @@
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import type { ToolCallAuditEntry, ToolCallRecord } from '../kernel/call/record.ts'
-import { toldArgs } from '../kernel/call/secrets.ts'
 import { ApprovalInvalidError, ToolCancelledError } from '../kernel/errors.ts'
+import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** Cancels a call in flight. Returns `undefined` if it is not in flight, or has paused. */
@@ -26,7 +26,7 @@ export function unlisted(): ApprovalInvalidError {
 /** Makes a record of a call in flight, which no journal has. Its args are left out until it is known which are secret. */
 export function recordInFlight(call: Received): ToolCallRecord {
   const { invocationId, callId, name, session, id, receivedAt, startedAt, attempts, effect, seq } = call
-  const { tool, identity } = stageFields(call)
+  const { identity, redactor } = stageFields(call)
   const line = (state: ToolCallRecord['state'], time: number): ToolCallAuditEntry => ({
     state,
     timestamp: Math.round(performance.timeOrigin + time), // the same at each look
@@ -34,7 +34,7 @@ export function recordInFlight(call: Received): ToolCallRecord {
   const auditTrail = [line('PENDING', receivedAt)]
   if (attempts > 0) auditTrail.push(line('EXECUTING', startedAt ?? receivedAt)) // an unwatched call keeps no time
   const [{ timestamp: createdAt }, { state, timestamp: updatedAt }] = [auditTrail[0]!, auditTrail.at(-1)!]
-  const input = tool && identity && toldArgs({ tool, identity })
+  const input = redactor === undefined ? identity && readText(identity.text) : redactor.args()
   const record = { id: invocationId, callId, name, session, input, state, approval: { required: false }, effect }
   return { ...record, ...(id !== undefined && { toolCallId: id }), createdAt, updatedAt, auditTrail, seq }
 }

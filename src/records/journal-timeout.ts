@@ -1,5 +1,5 @@
 import { limited } from '../kernel/call/deadline.ts'
-import { close, Pace } from '../kernel/run/generator.ts'
+import { close, Pace } from '../kernel/run/stream.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'
 
 /** How long a journal may take to answer, in milliseconds. */

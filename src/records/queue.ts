@@ -64,6 +64,7 @@ export class JournalQueue implements WorkQueue {
       const tool = this.#kernel.registryFor(paused.session).get(paused.call.name)
       if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
       ;(await this.#kernel.approvals()).requireUnchanged(tool, paused.fingerprint)
+      if (tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
       const carried = paused.taken?.work?.values
       const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
       return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../kernel/json/copy.ts'
-import type { ArtifactClass, SpooledArtifact } from '../kernel/result/artifact.ts'
+import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.ts'
 import { isArtifact } from '../kernel/result/brand.ts'
-import { isOf, searchArtifacts } from '../kernel/result/kinds.ts'
+import { searchArtifacts } from '../kernel/result/kinds.ts'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../kernel/schema/standard.ts'
 
 /** The result of `artifact(Class)`: a schema, and a function for the `transform` of a schema of another library. */
@@ -83,4 +83,11 @@ export function referencesIn(input: unknown): Map<Reference, readonly PropertyKe
   }
   search(input, [])
   return found
+}
+
+/** Whether an artifact is of a class. An artifact of another copy of the package is recognised by its `kind`. */
+export function isOf(given: SpooledArtifact, Class: ArtifactClass): boolean {
+  const { kind } = Class as unknown as typeof SpooledArtifact
+  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === given.kind
+  return isOfOwnKind || kind === SpooledArtifact.kind || given instanceof Class
 }

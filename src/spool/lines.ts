@@ -2,7 +2,7 @@ import { ArtifactError } from '../kernel/errors.ts'
 import { wholeCharacters } from '../kernel/json/text.ts'
 import type { SpoolReader } from '../kernel/ports.ts'
 import type { Lines, SpooledArtifact } from '../kernel/result/artifact.ts'
-import { Pace } from '../kernel/run/generator.ts'
+import { Pace } from '../kernel/run/stream.ts'
 
 /** Bytes that are read at a time. Line ends are counted for each such stretch. */
 export const stretch = 262_144

@@ -2,26 +2,17 @@ import type { Identified } from '../kernel/call/parcel.ts'
 import { isToolError } from '../kernel/errors.ts'
 import { copyOfPlain } from '../kernel/json/copy.ts'
 import type { SpooledArtifact } from '../kernel/result/artifact.ts'
-import { isOf } from '../kernel/result/kinds.ts'
 import type { Issue } from '../kernel/schema/standard.ts'
 import type { Validation } from '../kernel/schema/validator.ts'
-import { type Reference, referenceMark, referencesIn } from './argument.ts'
+import { isOf, type Reference, referenceMark, referencesIn } from './argument.ts'
 import type { Keeping } from './store.ts'
 
-/** Opens the artifacts whose handles are in validated args. Returns `undefined` if there are none. */
-export function openArtifacts(input: unknown, call: Identified, keeping: Keeping): Promise<Validation> | undefined {
-  const references = referencesIn(input)
-  return references.size === 0 ? undefined : openAll(references, input, call, keeping)
-}
-
-/** Returns a copy of the args with the artifacts in their places, or an issue for each handle that names none of the class. */
-async function openAll(
-  references: ReadonlyMap<Reference, readonly PropertyKey[]>,
-  input: unknown,
-  { session }: Identified,
-  keeping: Keeping,
-): Promise<Validation> {
-  const opening = Array.from(references, async ([reference, path]) => {
+/**
+ * Opens the artifacts whose handles are in validated args. Returns a copy of the args with the artifacts in their places, or an
+ * issue for each handle that names none of the class.
+ */
+export async function openArtifacts(input: unknown, { session }: Identified, keeping: Keeping): Promise<Validation> {
+  const opening = Array.from(referencesIn(input), async ([reference, path]) => {
     return [reference, path, await open(reference, session, keeping)] as const
   })
   const artifacts = new Map<object, SpooledArtifact>()

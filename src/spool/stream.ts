@@ -1,4 +1,4 @@
-import { close, closing, Pace, type Stream } from '../kernel/run/generator.ts'
+import { close, closing, Pace, type Stream } from '../kernel/run/stream.ts'
 
 /** A stream that is being read. Closing it takes effect at once, also while a piece is awaited. */
 export interface OpenStream {

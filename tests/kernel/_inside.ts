@@ -4,7 +4,6 @@ export { InFlight, Slots } from '../../src/kernel/call/in-flight.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
 export { bounded, jsonText, readText } from '../../src/kernel/json/json-text.ts'
 export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'
-export { redactIssues, mask } from '../../src/kernel/call/secrets.ts'
 export {
   categoryOf,
   downstream,
@@ -19,10 +18,12 @@ export { isMarkedJson, looksLikeBlocks, markedBlocks } from '../../src/kernel/re
 export { chosenClass } from '../../src/kernel/result/kinds.ts'
 export { LineIndex, stretch } from '../../src/spool/lines.ts'
 export { openStream } from '../../src/spool/stream.ts'
-export { isGenerator, isStream, type Stream } from '../../src/kernel/run/generator.ts'
+export { isGenerator, isStream, type Stream } from '../../src/kernel/run/stream.ts'
 export { invalid, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
 export { isVisible } from '../../src/kernel/tool/registry.ts'
 export { advance } from '../../src/records/fold.ts'
 export { snapshotOf } from '../../src/records/record.ts'
+export { redactIssues } from '../../src/redaction/issues.ts'
+export { mask } from '../../src/redaction/masked.ts'
 export { previewOf } from '../../src/spool/preview.ts'
 export { ArtifactShelf } from '../../src/spool/shelf.ts'

@@ -5,10 +5,13 @@ import { directory } from './_journals.ts'
 
 const approvals = '../../src/approvals/paused-calls.ts'
 const heldCalls = '../../src/records/held.ts'
+const redaction = '../../src/redaction/redactor.ts'
+const notFound = '../../src/kernel/outcome/not-found.ts'
+const weighing = '../../src/kernel/weigh.ts'
 
 afterEach(() => {
   vi.doUnmock(approvals)
-  vi.doUnmock(heldCalls)
+  for (const part of [heldCalls, redaction, notFound, weighing]) vi.doUnmock(part)
   vi.resetModules()
 })
 
@@ -24,8 +27,11 @@ async function fresh() {
     made('asked', { requiresConfirmation: true }),
     made('maybe', { requiresConfirmation: (({ big }: { big?: true }) => big === true) as never }),
     made('client', { type: 'client', requiresResponse: true }),
+    made('secret', { secrets: ['/password'] }),
+    made('both', { secrets: ['/password'], requiresConfirmation: true }),
   ]
   return {
+    tools,
     memoryJournal,
     memoryStore,
     sqliteJournal,
@@ -199,4 +205,113 @@ describe('what asks people', () => {
       expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2])
     })
   })
+})
+
+describe('what hides secrets', () => {
+  const args = { password: 'canary-4f1c' }
+
+  test('is loaded by the first call of a tool that has some, once, and not by others', async () => {
+    const { loads, gate } = slowly(redaction)
+    gate.resolve()
+    const { open, memoryJournal } = await fresh()
+    const executor = open(memoryJournal())
+    await Promise.all([executor.execute({ name: 'plain', args }), executor.execute({ name: 'unknown', args })])
+    expect(loads()).toBe(0)
+    const events = heard(executor)
+    const calls = Array.from({ length: 20 }, () => executor.execute({ name: 'secret', args }))
+    expect(new Set((await Promise.all(calls)).map(outcome))).toEqual(new Set(['ok completed']))
+    expect(loads()).toBe(1)
+    expect(JSON.stringify(events)).not.toContain('canary')
+  })
+
+  test('fails to load: the call does not run, nothing of its args is told, and the next one runs', async () => {
+    failing(redaction)
+    const { open, memoryJournal } = await fresh()
+    const executor = open(memoryJournal())
+    const events = heard(executor)
+    const lost = await executor.execute({ name: 'secret', args }, { invocationId: 'one' })
+    expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
+    expect(names(events)).toBe('call:received call:settled')
+    const told = [events, lost, await executor.snapshot('one'), await executor.calls()]
+    expect(JSON.stringify(told)).not.toContain('canary')
+    expect(outcome(await executor.execute({ name: 'secret', args }))).toBe('ok completed')
+  })
+
+  test('fails to load for a direct call, which rejects, and the next one runs', async () => {
+    failing(redaction)
+    const { tools } = await fresh()
+    const secret = tools.find(({ name }) => name === 'secret')!
+    await expect(secret.invoke(args as never)).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(await secret.invoke(args as never)).toBe('done')
+  })
+
+  test('fails to load for an answer: the call waits for the next one', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const asker = before.open(before.sqliteJournal(file))
+    const { token = '' } = await asker.execute({ name: 'both', args })
+    await asker.close()
+    failing(redaction)
+    const after = await fresh()
+    const executor = after.open(after.sqliteJournal(file))
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(await executor.waiting()).toHaveLength(1)
+    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    await executor.close()
+  })
+
+  test('fails to load on a worker: the call waits for the next try', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const { fleet } = await import('toolwright/distributed/fleet')
+    const store = before.memoryStore()
+    const caller = before.open(before.sqliteJournal(file), { store }, fleet())
+    const result = caller.execute({ name: 'secret', args }, { invocationId: 'one' })
+    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
+    failing(redaction)
+    const after = await fresh()
+    const worker = after.open(after.sqliteJournal(file), { store })
+    await expect(worker.run('one')).rejects.toMatchObject({ code: 'E_UNAVAILABLE' })
+    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
+    expect(outcome(await soon(result))).toBe('ok completed')
+    await Promise.all([caller.close(), worker.close()])
+  })
+
+  test.each([
+    ['an abort', 'cancelled none E_TOOL_CANCELLED'],
+    ['`close`', 'cancelled none E_TOOL_CANCELLED'],
+  ])('while it loads, %s ends the call at once', async (how, expected) => {
+    const { loads, gate } = slowly(redaction)
+    const { open, memoryJournal } = await fresh()
+    const executor = open(memoryJournal())
+    const events = heard(executor)
+    const leaving = new AbortController()
+    const result = executor.execute({ name: 'secret', args }, { signal: leaving.signal })
+    await vi.waitFor(() => expect(loads()).toBe(1))
+    if (how === 'an abort') leaving.abort()
+    else await soon(executor.close())
+    expect(outcome(await soon(result))).toBe(expected)
+    gate.resolve()
+    await turn()
+    expect(names(events)).toBe('call:received call:settled')
+    expect(JSON.stringify(events)).not.toContain('canary')
+  })
+})
+
+test('the words for an unknown tool fail to load: the call ends with E_INTERNAL, and the next one is told', async () => {
+  failing(notFound)
+  const { open } = await fresh()
+  const executor = open()
+  const lost = await executor.execute({ name: 'unknown' })
+  expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
+  expect(outcome(await executor.execute({ name: 'unknown' }))).toBe('error none E_TOOL_NOT_FOUND')
+})
+
+test('what weighs fails to load: the call is refused with E_INTERNAL, and the next one is weighed', async () => {
+  failing(weighing)
+  const { open } = await fresh()
+  const executor = open()
+  const refused = { decision: 'refuse', callId: null, error: { code: 'E_INTERNAL', retryable: true } }
+  expect(await executor.weigh({ name: 'plain' })).toMatchObject(refused)
+  expect((await executor.weigh({ name: 'plain' })).decision).toBe('allow')
 })

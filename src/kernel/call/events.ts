@@ -2,7 +2,6 @@ import { type CallingProgram, type CallStatus, type SideEffect, toldId } from '.
 import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ToolError } from '../errors.ts'
-import { redactorOf } from './secrets.ts'
 import { stageFields, type Approval, type Received } from './parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
@@ -99,8 +98,8 @@ export function emit<Name extends ToolEventName>(
 /** Emits progress, if a recorder or an observer takes events. */
 export function emitProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
   if (!isWatched(parcel, kernel)) return
-  const redactor = redactorOf(stageFields(parcel))
-  const body = redactor === undefined ? { type, data } : { type: redactor.words(type), data: redactor.told(data) }
+  const { redactor } = parcel
+  const body = redactor === undefined ? { type, data } : { type: redactor.text(type), data: redactor.value(data) }
   emit(parcel, kernel, 'tool:progress', body)
 }
 

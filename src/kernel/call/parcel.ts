@@ -2,6 +2,7 @@ import type { ApprovalAnswer, Caller, Observer, ToolContext } from '../ports.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Slots } from './in-flight.ts'
+import type { Redactor } from '../kernel.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Resumption } from './pause.ts'
@@ -67,6 +68,8 @@ export interface Received extends Reception {
   readonly callId: string | null
   /** The args as a value, once they are identified. */
   readonly args: unknown
+  /** Hides the secrets of the call, if its tool has some. Set before `tool` is. */
+  redactor: Redactor | undefined
   /** The side effect so far. */
   effect: SideEffect
   /** How often the handler was started. */
@@ -123,6 +126,7 @@ interface Stamps {
 export interface Parcel extends Writable<Reception> {}
 export class Parcel {
   context!: ToolContext
+  redactor: Redactor | undefined = undefined
   effect: SideEffect = 'none'
   attempts = 0
   place = -1
@@ -186,4 +190,14 @@ export function stamp<Field extends keyof Stamps>(
 /** Returns the call with the fields of all stages. Those of stages that have not run are undefined. */
 export function stageFields(parcel: Received): Partial<Pick<Spooled, keyof Stamps>> & Received {
   return parcel
+}
+
+/** Returns the input. If the tool has secrets, returns the masked args, since pointers into args do not fit the input. */
+export function toldInput({ redactor, input }: Validated): unknown {
+  return redactor === undefined ? input : redactor.args()
+}
+
+/** Returns the output, with secrets masked. Streams and artifacts have no masked form. */
+export function toldOutput({ redactor, output }: Checked): unknown {
+  return redactor === undefined ? output : redactor.result(output)
 }

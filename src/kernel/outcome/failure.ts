@@ -125,21 +125,17 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
 // oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
 const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Escapes the characters that steer terminals and logs, except tabs and line ends. */
-export function plainText(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replace(deceptive, (character) => (/[\n\t]/.test(character) ? character : escape(character)))
+/** Escapes the characters of a text that steer terminals and logs, except some. */
+export function escaped(text: string, except = ''): string {
+  return text.replace(deceptive, (character) => {
+    if (except.includes(character)) return character
+    return character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** Returns text as one line. Control, direction and separator characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  return shortened(text.slice(0, longest + 1).replace(deceptive, escape), longest)
-}
-
-function escape(character: string): string {
-  if (character === '\n') return '\\n'
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return shortened(escaped(text.slice(0, longest + 1)), longest)
 }
 
 /** Makes the error of an invocation that already exists. The existing call may have had an effect. */

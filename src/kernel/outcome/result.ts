@@ -1,15 +1,12 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import { isMarkedJson, markedValue, type ContentBlock } from '../result/content.ts'
-import { InternalError, isToolError, statusOf, ToolDeniedError, ToolError, ToolFailure } from '../errors.ts'
-import type { ErrorCode } from '../errors.ts'
+import { InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
 import type { Bodies } from '../call/events.ts'
 import { modelLine } from './failure.ts'
-import { stageFields, type Received, type Spooled, type Writable } from '../call/parcel.ts'
-import type { Pause } from '../call/pause.ts'
+import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
 import type { PauseRecord } from '../call/record.ts'
-import { redactorOf, toldResult } from '../call/secrets.ts'
 
 /** The outcome of a call, and what is emitted once it is written. */
 export interface Outcome {
@@ -26,7 +23,7 @@ export function success(spooled: Spooled): ToolResult {
   const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
   result.artifact = receipt.artifact
   if (receipt.handle !== undefined) result.handle = receipt.handle
-  if (spooled.tool.type === 'output') result.output = outputOf(toldResult(spooled.output, spooled))
+  if (spooled.tool.type === 'output') result.output = outputOf(toldOutput(spooled))
   if (verdict !== null && verdict.result !== null) result.skipped = true
   return result
 }
@@ -57,49 +54,9 @@ export function outputsOf(results: readonly ToolResult[]): Readonly<Record<strin
   return outputs
 }
 
-/** Messages in place of those that quote a handler or a validator, if the tool has secrets. */
-const unquoted: Partial<Record<ErrorCode, string>> = {
-  E_TOOL_DOWNSTREAM_ERROR:
-    'The tool failed. It has secrets, so what it threw is not told: throw a ToolFailure to say what may be read.',
-  E_ARTIFACT: 'An artifact could not be kept or read. The tool has secrets, so no more is told.',
-  E_VALIDATOR_FAILED:
-    'The validator failed. The tool has secrets, so its words are not told. The args may have been right; the same call may succeed later.',
-}
-
-/** Returns the error. If the tool has secrets, returns a copy without causes and without secret values. */
-function discreet(received: Received, error: ToolError): ToolError {
-  const redactor = redactorOf(stageFields(received))
-  if (redactor === undefined) return error
-  const { cause, code, category, retryable: isRetryable, issues, recommendations: advice } = error
-  const said = cause instanceof ToolFailure ? cause : undefined
-  const instead = said === undefined ? unquoted[code] : undefined
-  const told = ToolError.restore({
-    ...(redactor.data({ issues, recommendations: advice }) as object),
-    code,
-    category,
-    retryable: isRetryable,
-    message: instead ?? redactor.words(error.message),
-  })
-  const isExposed = error.exposed && !(instead !== undefined && code === 'E_TOOL_DOWNSTREAM_ERROR')
-  Object.assign(told, { exposed: isExposed })
-  if (said !== undefined) {
-    const { message, recommendations, retryable } = said
-    const words = { recommendations: recommendations.map((each) => redactor.words(each)), retryable }
-    Object.defineProperty(told, 'cause', { value: new ToolFailure(redactor.words(message), words) })
-  }
-  if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
-    try {
-      Object.defineProperty(told, 'toolResult', { value: redactor.result(error.toolResult) })
-    } catch {
-      // what the policy gave cannot be shown: its words can
-    }
-  }
-  return told
-}
-
 /** Makes the result of a call that left the passage early. */
 export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
-  const error = discreet(received, thrown)
+  const error = received.redactor?.error(thrown) ?? thrown
   const result = resultOf(received, statusOf(error), received.effect, wordsFor(received, kernel, error))
   result.error = error
   const { name: toolName, callId, invocationId } = received
@@ -115,13 +72,6 @@ export function failed(received: Received, kernel: Kernel, cause: unknown): Tool
   const result = failure(received, kernel, error)
   kernel.report(error)
   return result
-}
-
-/** Returns the words for the model about a call that waits. */
-export function waitingWords(toolName: string, reason: Pause['reason']): string {
-  if (reason === 'worker') return `${toolName} waits for a worker.`
-  if (reason === 'client') return `${toolName} waits for the answer of the client.`
-  return `${toolName} has not run yet: it waits for approval by a person.`
 }
 
 /** Makes a result of its content. */

@@ -86,13 +86,6 @@ export class BinaryArtifact extends SpooledArtifact {
   static override readonly kind: string = 'binary'
 }
 
-/** Whether an artifact is of a class. An artifact of another copy of the package is recognised by its `kind`. */
-export function isOf(artifact: SpooledArtifact, Class: ArtifactClass): boolean {
-  const { kind } = Class as unknown as typeof SpooledArtifact
-  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === artifact.kind
-  return isOfOwnKind || kind === SpooledArtifact.kind || artifact instanceof Class
-}
-
 /**
  * Returns the subclass that the `artifact` option of a tool names, else the one that the result suggests.
  *

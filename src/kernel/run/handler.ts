@@ -1,7 +1,7 @@
 import { content, json } from '../result/content.ts'
 import { copyOfPlain, isPlainObject } from '../json/copy.ts'
 import { internals, type ToolDefinition } from '../tool/definition.ts'
-import { drain, isGenerator } from './generator.ts'
+import { drain, isGenerator } from './stream.ts'
 import {
   ClientToolError,
   InvalidConfigurationError,
@@ -12,8 +12,7 @@ import {
 } from '../errors.ts'
 import { emitProgress } from '../call/events.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
-import { toldInput } from '../call/secrets.ts'
-import { stamp, type Confirmed, type Ran } from '../call/parcel.ts'
+import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'

@@ -2,7 +2,6 @@ import { isMarkedJson, json, markedBlocks, markedValue, shown } from '../result/
 import { internals, type ToolDefinition } from '../tool/definition.ts'
 import { requireBounded } from '../json/json-text.ts'
 import { InvalidToolResultError } from '../errors.ts'
-import { redactIssues } from '../call/secrets.ts'
 import { type Checked, type Ran, stamp } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { invalidOutput, type Validation } from '../schema/validator.ts'
@@ -37,10 +36,9 @@ function valueOf(returned: unknown, { name }: ToolDefinition): unknown {
 }
 
 function accept(ran: Ran, outcome: Validation): Checked {
-  const { returned, name } = ran
-  if (outcome.issues !== undefined) {
-    throw invalidOutput(name, redactIssues(outcome.issues, ran.tool.secrets))
-  }
+  const { returned, name, redactor } = ran
+  const { issues } = outcome
+  if (issues !== undefined) throw invalidOutput(name, redactor?.issues(issues) ?? issues)
   if (typeof returned !== 'object' || returned === null) return stamp(ran, 'output', outcome.value)
   const blocks = markedBlocks(returned)
   if (!isMarkedJson(returned)) return stamp(ran, 'output', blocks === undefined ? outcome.value : returned)

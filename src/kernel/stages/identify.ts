@@ -2,16 +2,14 @@ import { callIdOf, canonicalize } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/events.ts'
 import { readText } from '../json/json-text.ts'
-import { toldArgs } from '../call/secrets.ts'
 import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
 import type { Kernel } from '../kernel.ts'
-import { InvalidToolArgsError, isToolError, UncanonicalArgsError } from '../errors.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
-  const { text: pieces, value: args } = readArgs(given === undefined ? {} : given, resolved, kernel)
+  const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
   const text = flat(pieces)
   const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
   if (isWatched(identified, kernel)) emitArrival(identified, kernel)
@@ -26,25 +24,6 @@ function flat(text: string): string {
 interface Args {
   readonly text: string
   readonly value: unknown
-}
-
-function readArgs(given: unknown, resolved: Resolved, kernel: Kernel): Args {
-  try {
-    return read(given, resolved, kernel)
-  } catch (error) {
-    throw resolved.tool.secrets.length === 0 ? error : unquoting(error)
-  }
-}
-
-/** Returns the error of invalid args without its quotes of text and keys, which may be secret. */
-function unquoting(error: unknown): unknown {
-  const reason = isToolError(error) ? error.issues?.[0]?.message : undefined
-  if (reason === undefined) return error
-  const message = reason.replace(/, found [^]*$/, '.')
-  const details = { issues: [{ message, path: [] }] }
-  return error instanceof UncanonicalArgsError
-    ? new UncanonicalArgsError(`The args cannot be identified: ${message}.`, details)
-    : new InvalidToolArgsError(`The args are not valid JSON: ${message}`, details)
 }
 
 /** Returns the canonical text and the value of args. The value is a copy if the call needs its own. */
@@ -65,8 +44,8 @@ function ownArgs(given: unknown, limit: number): Args {
 }
 
 function emitArrival(identified: Identified, kernel: Kernel): void {
-  const { resumption, tool } = identified
-  const args = tool.secrets.length === 0 ? identified.args : toldArgs(identified)
+  const { resumption, redactor } = identified
+  const args = redactor === undefined ? identified.args : redactor.args()
   if (resumption === undefined) {
     emit(identified, kernel, 'call:received', { args })
   } else {

@@ -1,47 +1,39 @@
-import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
-import { ToolNotFoundError } from '../errors.ts'
-import { oneLine } from '../outcome/failure.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
 import { type Received, type Resolved, stamp } from '../call/parcel.ts'
-import type { Approvals, Kernel } from '../kernel.ts'
+import type { Approvals, Kernel, Redaction } from '../kernel.ts'
+import { isThenable, loadPart } from '../json/thenable.ts'
 import { isVisible, type ToolRegistry } from '../tool/registry.ts'
-import { nearestFirst } from '../tool/nearest.ts'
-
-const mostListed = 20
-const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
 
 /** Finds the tool that the call names. A tool that the caller may not see counts as unknown. */
-export function resolve(received: Received, kernel: Kernel): Resolved {
+export function resolve(received: Received, kernel: Kernel): Resolved | Promise<Resolved> {
   received.deadline.check()
   if (received.call.refusal !== undefined) throw received.call.refusal
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
-  if (tool === undefined || !isVisible(tool, received.caller)) throw notFound(received, registry, kernel)
+  if (tool === undefined || !isVisible(tool, received.caller)) return refuse(received, registry, kernel)
   const { resumption } = received
   // Redeeming the call has loaded the approvals.
   if (resumption !== undefined) (kernel.approvals() as Approvals).requireUnchanged(tool, resumption.fingerprint)
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)
-  return stamp(received, 'tool', tool)
+  return stampTool(received, tool, kernel)
 }
 
-function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Kernel): ToolNotFoundError {
-  const isRunnable = ({ type }: ToolDefinition): boolean => runHere.includes(type) || kernel.runners.has(type)
-  const runnable = Array.from(registry.list(caller).filter(isRunnable), ({ name }) => name)
-  const names = nearestFirst(runnable, call.name)
-  const shown: string[] = []
-  let checked = 0
-  while (shown.length < mostListed && checked < names.length) {
-    const name = names[checked++]!
-    const tool = registry.get(name)
-    if (tool !== undefined && canBeDescribed(tool, () => {})) shown.push(name)
+/** Refuses a call whose tool is unknown. Most executors never do, so the words are loaded on demand. */
+async function refuse(received: Received, registry: ToolRegistry, kernel: Kernel): Promise<never> {
+  const { notFound } = await received.deadline.outside(loadPart(import('../outcome/not-found.ts')))
+  throw notFound(received, registry, kernel)
+}
+
+/** Gives a call its tool. If the tool has secrets, gives the call what hides them first. */
+export function stampTool(received: Received, tool: ToolDefinition, kernel: Kernel): Resolved | Promise<Resolved> {
+  const { secrets } = tool
+  if (secrets.length === 0) return stamp(received, 'tool', tool)
+  const hide = (redaction: Redaction): Resolved => {
+    received.redactor = redaction.redactorOf(received, secrets)
+    return stamp(received, 'tool', tool)
   }
-  const rest = names.length > checked ? ` and ${names.length - checked} more` : ''
-  const available = shown.length === 0 ? 'no tools' : shown.join(', ') + rest
-  return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
-    recommendations: [
-      'Call one of the tools that are available, by its exact name.',
-      'Go on without this tool if none of them does the same.',
-    ],
-  })
+  const redaction = kernel.redaction()
+  return isThenable(redaction) ? received.deadline.outside(redaction, hide) : hide(redaction)
 }

@@ -1,6 +1,5 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
-import { toldInput } from '../call/secrets.ts'
-import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
+import { type Confirmed, type Ran, stamp, toldInput } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isThenable } from '../json/thenable.ts'

@@ -1,7 +1,6 @@
 import { isArtifact } from '../result/brand.ts'
-import { isStream } from '../run/generator.ts'
-import { toldResult } from '../call/secrets.ts'
-import { type Checked, type Spooled, stamp } from '../call/parcel.ts'
+import { isStream } from '../run/stream.ts'
+import { type Checked, type Spooled, stamp, toldOutput } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
 import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 
@@ -9,7 +8,7 @@ import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
-  const encoded = encodeFor(checked, toldResult(output, checked))
+  const encoded = encodeFor(checked, toldOutput(checked))
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
   if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))

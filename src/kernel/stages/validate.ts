@@ -1,9 +1,9 @@
 import { internals } from '../tool/definition.ts'
-import { redactIssues } from '../call/secrets.ts'
 import { stamp, type Identified, type Validated } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { invalidArgs, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
+import { hasArtifacts } from '../result/kinds.ts'
 
 /** Validates the args against the tool's schema. The handler gets the value that the schema returns. */
 export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
@@ -16,14 +16,14 @@ export function validate(identified: Identified, kernel: Kernel): Validated | Pr
 
 function accept(identified: Identified, outcome: Validation, kernel: Kernel): Validated | Promise<Validated> {
   const value = valueOf(identified, outcome)
+  if (!hasArtifacts(value)) return stamp(identified, 'input', value)
   const opened = kernel.spool.openArtifacts(value, identified)
-  return opened === undefined
-    ? stamp(identified, 'input', value)
-    : identified.deadline.within(opened, (found) => stamp(identified, 'input', valueOf(identified, found)))
+  return identified.deadline.within(opened, (found) => stamp(identified, 'input', valueOf(identified, found)))
 }
 
 /** Throws `E_INVALID_TOOL_ARGS` if there are issues. */
-function valueOf({ name, tool }: Identified, outcome: Validation): unknown {
-  if (outcome.issues !== undefined) throw invalidArgs(name, redactIssues(outcome.issues, tool.secrets))
+function valueOf({ name, redactor }: Identified, outcome: Validation): unknown {
+  const { issues } = outcome
+  if (issues !== undefined) throw invalidArgs(name, redactor?.issues(issues) ?? issues)
   return outcome.value
 }

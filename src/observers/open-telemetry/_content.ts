@@ -1,4 +1,4 @@
-import { SpooledArtifact, toldResult, type Confirmed } from '../../index.ts'
+import { SpooledArtifact, type Confirmed } from '../../index.ts'
 import { start } from '../_line.ts'
 
 const longestContent = 16_384
@@ -25,7 +25,7 @@ export function resultText(result: unknown, call: Confirmed): string | undefined
   if (typeof result === 'object' && result !== null && isOpaque(result)) return undefined
   let told: unknown
   try {
-    told = toldResult(result, call)
+    told = call.redactor === undefined ? result : call.redactor.result(result)
   } catch {
     return undefined // as in `textOf`
   }

@@ -1,11 +1,42 @@
+import type { Received } from '../call/parcel.ts'
+import { ToolNotFoundError } from '../errors.ts'
+import type { Kernel } from '../kernel.ts'
+import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
+import type { ToolRegistry } from '../tool/registry.ts'
+import { oneLine } from './failure.ts'
+
+const mostListed = 20
 const longestWord = 64
 const mostEdits = 8
+const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
+
+/** Makes the error for a tool that the registry lacks, or that the caller may not see. Names those that it could call, the most similar first. */
+export function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Kernel): ToolNotFoundError {
+  const isRunnable = ({ type }: ToolDefinition): boolean => runHere.includes(type) || kernel.runners.has(type)
+  const runnable = Array.from(registry.list(caller).filter(isRunnable), ({ name }) => name)
+  const names = nearestFirst(runnable, call.name)
+  const shown: string[] = []
+  let checked = 0
+  while (shown.length < mostListed && checked < names.length) {
+    const name = names[checked++]!
+    const tool = registry.get(name)
+    if (tool !== undefined && canBeDescribed(tool, () => {})) shown.push(name)
+  }
+  const rest = names.length > checked ? ` and ${names.length - checked} more` : ''
+  const available = shown.length === 0 ? 'no tools' : shown.join(', ') + rest
+  return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
+    recommendations: [
+      'Call one of the tools that are available, by its exact name.',
+      'Go on without this tool if none of them does the same.',
+    ],
+  })
+}
 
 /**
  * Returns the names, those most similar to a word first: in another spelling, a few edits away, or containing the word. The others
  * keep their order. Takes at most about a thousand steps for each name.
  */
-export function nearestFirst(names: readonly string[], word: string): string[] {
+function nearestFirst(names: readonly string[], word: string): string[] {
   const wanted = plain(word)
   return names
     .map((name) => ({ name, apart: apart(plain(name), wanted) }))

@@ -2,6 +2,10 @@ import type { Deadline } from '../call/deadline.ts'
 import type { ToolEvent } from '../call/events.ts'
 import type { Observer } from '../ports.ts'
 
+/** The key of what `await using` calls. Engines without it get the symbol that compilers look for in its place. */
+export const asyncDispose: typeof Symbol.asyncDispose =
+  (Symbol as Partial<Pick<typeof Symbol, 'asyncDispose'>>).asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as never)
+
 /** Whether a handler returned a generator. It yields progress and returns the result. */
 export function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {
   return (

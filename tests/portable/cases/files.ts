@@ -24,6 +24,14 @@ async function inFolder({ folder }: Place, ...names: string[]): Promise<string> 
   return path.join(folder, ...names)
 }
 
+/** Writes a module into the folder. Returns its path. */
+async function written(place: Place, name: string, text: string): Promise<string> {
+  const { writeFile } = await import('node:fs/promises')
+  const file = await inFolder(place, name)
+  await writeFile(file, text)
+  return file
+}
+
 export const files: readonly Case[] = [
   {
     name: 'stores: files',
@@ -64,9 +72,7 @@ export const files: readonly Case[] = [
     needs: ['files', 'processes'],
     async run(place) {
       const { mcpTools } = await import('toolwright/mcp/client')
-      const { writeFile } = await import('node:fs/promises')
-      const module = await inFolder(place, 'tools.mjs')
-      await writeFile(module, await adding())
+      const module = await written(place, 'tools.mjs', await adding())
       const own = 'Deno' in globalThis ? ['run', '-A'] : []
       const args = [...own, await command(), 'mcp', module]
       const executor = createExecutor({ use: [await mcpTools({ name: 'g', command: process.execPath, args })] })
@@ -79,9 +85,7 @@ export const files: readonly Case[] = [
     name: 'command: lists the tools of a module',
     needs: ['files', 'processes'],
     async run(place) {
-      const { writeFile } = await import('node:fs/promises')
-      const module = await inFolder(place, 'listed.mjs')
-      await writeFile(module, await adding())
+      const module = await written(place, 'listed.mjs', await adding())
       has((await output(await command(), 'list', module)).includes('add'), 'the list')
     },
   },
@@ -89,9 +93,11 @@ export const files: readonly Case[] = [
     name: 'loading: the engine of raw JSON Schema fails to load, and the next call works',
     needs: ['files', 'processes', 'hooks'],
     async run(place) {
-      const { writeFile } = await import('node:fs/promises')
-      const program = await inFolder(place, 'loading.mjs')
-      await writeFile(program, await failing('_engine', 2, "inputSchema: { type: 'object' }"))
+      const program = await written(
+        place,
+        'loading.mjs',
+        await failing('_engine', 2, "inputSchema: { type: 'object' }"),
+      )
       same((await output(program)).trim(), 'error E_INTERNAL true, ok')
     },
   },
@@ -99,19 +105,23 @@ export const files: readonly Case[] = [
     name: 'loading: what asks people fails to load, and the next call asks',
     needs: ['files', 'processes', 'hooks'],
     async run(place) {
-      const { writeFile } = await import('node:fs/promises')
-      const program = await inFolder(place, 'asking.mjs')
-      await writeFile(program, await failing('paused-calls', 1, 'requiresConfirmation: true'))
+      const program = await written(place, 'asking.mjs', await failing('paused-calls', 1, 'requiresConfirmation: true'))
       same((await output(program)).trim(), 'error E_INTERNAL true, pending')
+    },
+  },
+  {
+    name: 'loading: what hides secrets fails to load, and the next call runs',
+    needs: ['files', 'processes', 'hooks'],
+    async run(place) {
+      const program = await written(place, 'hiding.mjs', await failing('redactor', 1, "secrets: ['/password']"))
+      same((await output(program)).trim(), 'error E_INTERNAL true, ok')
     },
   },
   {
     name: 'exit: a process with open executors ends by itself',
     needs: ['files', 'processes', 'sqlite'],
     async run(place) {
-      const { writeFile } = await import('node:fs/promises')
-      const program = await inFolder(place, 'exit.mjs')
-      await writeFile(program, await leavingOpen(place))
+      const program = await written(place, 'exit.mjs', await leavingOpen(place))
       const [ran = '', ended = ''] = (await output(program)).trim().split('\n')
       same(ran, 'ok ok ok pending')
       // A timer that was forgotten takes 5 s at least, that of a deadline 30 s.

@@ -1,9 +1,11 @@
-// The same benches over the sources of two commits, in processes that take turns.
-import { execFileSync, spawnSync } from 'node:child_process'
+// The same benches over the sources of two commits: `overhead` in one process, call beside call, and the others in processes that take
+// turns.
+import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { printWords, quantile, type Results, type Row } from './_results.ts'
+import { handlers } from './_handlers.ts'
+import { inUnit, printWords, quantile, type Results, type Row } from './_results.ts'
 
 const root = join(import.meta.dirname, '..')
 const rounds = 5
@@ -24,11 +26,56 @@ export function against(commit: string, benches: readonly string[]): void {
     rmSync(join(other, 'bench'), { recursive: true, force: true })
     const isOurs = (path: string): boolean => !['node_modules', 'results'].includes(basename(path))
     cpSync(import.meta.dirname, join(other, 'bench'), { recursive: true, filter: isOurs })
-    for (const bench of benches) compareTrees(bench, commit, other)
+    for (const bench of benches) {
+      if (bench === 'overhead') compareCalls(commit, other)
+      else compareTrees(bench, commit, other)
+    }
   } finally {
     execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: root })
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What a call takes of the processor in two trees, in nanoseconds, and how the second compares with the first. */
+interface Pair {
+  readonly title: string
+  readonly name: string
+  readonly first: number
+  readonly second: number
+  readonly ratio: number
+}
+
+function compareCalls(commit: string, other: string): void {
+  const changes = new Map<string, { readonly cells: readonly string[]; readonly ratios: number[] }>()
+  for (let round = 0; round < rounds; round++) {
+    process.stderr.write(`overhead: round ${round + 1} of ${rounds}\n`)
+    const isTurned = round % 2 === 1 // what is loaded first may lie better in memory
+    for (const title of Object.keys(handlers)) {
+      for (const { name, first, second, ratio } of sideBySide(title, isTurned ? [root, other] : [other, root])) {
+        const [before, after] = isTurned ? [second, first] : [first, second]
+        const cells = [title, name, inUnit(before), inUnit(after)]
+        const known = changes.get(`${title}/${name}`) ?? { cells, ratios: [] }
+        known.ratios.push(isTurned ? 1 / ratio : ratio)
+        changes.set(`${title}/${name}`, known)
+      }
+    }
+  }
+  const all = [...changes.values()]
+  const cells = all.map((each) => [...each.cells, ...spreadOf(each.ratios)])
+  printWords({ head: ['overhead', 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} runs`], cells })
+  const medians = all.map(({ ratios }) => quantile(ratios, 0.5))
+  const above = medians.filter((ratio) => ratio > 1.05).length
+  printWords({
+    head: ['median of all', 'above +5 % in most runs'],
+    cells: [[percent(quantile(medians, 0.5)), `${above} of ${medians.length}`]],
+  })
+}
+
+function sideBySide(title: string, trees: readonly string[]): readonly Pair[] {
+  const program = join(import.meta.dirname, '_side-by-side.ts')
+  const { status, stdout, stderr } = runNode([program, title, ...trees], root)
+  if (status !== 0) throw new Error(`overhead failed:\n${stderr}`)
+  return JSON.parse(stdout) as readonly Pair[]
 }
 
 function compareTrees(bench: string, commit: string, other: string): void {
@@ -43,7 +90,6 @@ function compareTrees(bench: string, commit: string, other: string): void {
     }
   }
   const median = (samples: readonly number[]): string => quantile(samples, 0.5).toFixed(2)
-  const percent = (share: number): string => `${share >= 1 ? '+' : ''}${((share - 1) * 100).toFixed(0)} %`
   const cells = [...(runs[0]?.after.values() ?? [])].flatMap(({ title, name, ratio }) => {
     const pairs = runs.flatMap(({ before, after }) => {
       const [one, two] = [before.get(`${title}/${name}`), after.get(`${title}/${name}`)]
@@ -57,21 +103,30 @@ function compareTrees(bench: string, commit: string, other: string): void {
         name,
         median(pairs.map((pair) => pair.before)),
         median(pairs.map((pair) => pair.after)),
-        percent(quantile(changes, 0.5)),
-        `${percent(Math.min(...changes))} … ${percent(Math.max(...changes))}`,
+        ...spreadOf(changes),
       ],
     ]
   })
   printWords({ head: [bench, 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} pairs`], cells })
 }
 
-function run(bench: string, tree: string): Map<string, Row> {
+function percent(share: number): string {
+  return `${share >= 1 ? '+' : ''}${((share - 1) * 100).toFixed(1)} %`
+}
+
+/** Returns the median of some ratios and their range, as people read them. */
+function spreadOf(ratios: readonly number[]): readonly string[] {
+  return [percent(quantile(ratios, 0.5)), `${percent(Math.min(...ratios))} … ${percent(Math.max(...ratios))}`]
+}
+
+function runNode(words: readonly string[], cwd: string): SpawnSyncReturns<string> {
   const flags = ['-C', '@toolwright/source', '--expose-gc', '--disable-warning=ExperimentalWarning']
-  const { status, stderr } = spawnSync(process.execPath, [...flags, join(tree, 'bench', `${bench}.ts`)], {
-    cwd: tree,
-    encoding: 'utf8',
-    env: { ...process.env, BENCH_ROUNDS: '15' },
-  })
+  const env = { ...process.env, BENCH_ROUNDS: '15' }
+  return spawnSync(process.execPath, [...flags, ...words], { cwd, encoding: 'utf8', env })
+}
+
+function run(bench: string, tree: string): Map<string, Row> {
+  const { status, stderr } = runNode([join(tree, 'bench', `${bench}.ts`)], tree)
   if (status !== 0) throw new Error(`${bench} failed in ${tree}:\n${stderr}`)
   const { rows } = JSON.parse(readFileSync(join(tree, 'bench', 'results', `${bench}.json`), 'utf8')) as Results
   return new Map(rows.map((row) => [`${row.title}/${row.name}`, row]))

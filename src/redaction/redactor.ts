@@ -50,7 +50,7 @@ class CallRedactor implements Redactor {
 
   args(): unknown {
     const { identity } = stageFields(this.#call)
-    return identity && masked(readText(identity.text), this.#secrets)
+    return identity && this.data(masked(readText(identity.text), this.#secrets))
   }
 
   issues(issues: readonly Issue[]): readonly Issue[] {

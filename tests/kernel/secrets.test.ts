@@ -352,6 +352,22 @@ describe('a tool with secrets', () => {
     expect(told).toContain('kept')
   })
 
+  test('masks a secret that the model repeats in another member of the args', async () => {
+    const executor = createExecutor({ tools: [work('t', () => 1, { secrets, requiresConfirmation: true })] })
+    const events = heard(executor)
+    const repeated = { password: secret, user: 'ada', note: `the password is ${secret}`, list: [{ pin, code: pin }] }
+    const { status } = await executor.execute({ name: 't', args: repeated })
+    const [waiting] = await executor.waiting()
+    expect(status).toBe('pending')
+    expect(waiting?.args).toEqual({
+      password: '[secret]',
+      user: 'ada',
+      note: 'the password is [secret]',
+      list: [{ pin: '[secret]', code: '[secret]' }],
+    })
+    expect(leaks(all([events, waiting]))).toEqual([])
+  })
+
   test('lets the model read a failure, but for the secret', async () => {
     const executor = createExecutor({ tools: [work('t', failing, { secrets })] })
     const result = await executor.execute({ name: 't', args })

@@ -126,38 +126,6 @@ describe('what asks people', () => {
     expect(outcome(await executor.execute({ name: 'asked' }))).toBe('ok completed')
   })
 
-  test('fails to load for an answer: the call waits for the next one', async () => {
-    const file = `${directory()}/calls.db`
-    const before = await fresh()
-    const asker = before.open(before.sqliteJournal(file))
-    const { token = '' } = await asker.execute({ name: 'asked' })
-    await asker.close()
-    failing(approvals)
-    const after = await fresh()
-    const executor = after.open(after.sqliteJournal(file))
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
-    expect(await executor.waiting()).toHaveLength(1)
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
-    await executor.close()
-  })
-
-  test('fails to load on a worker: the call waits for the next try', async () => {
-    const file = `${directory()}/calls.db`
-    const before = await fresh()
-    const { fleet } = await import('toolwright/distributed/fleet')
-    const store = before.memoryStore()
-    const caller = before.open(before.sqliteJournal(file), { store }, fleet())
-    const result = caller.execute({ name: 'plain' }, { invocationId: 'one' })
-    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
-    failing(approvals)
-    const after = await fresh()
-    const worker = after.open(after.sqliteJournal(file), { store })
-    await expect(worker.run('one')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
-    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
-    expect(outcome(await soon(result))).toBe('ok completed')
-    await Promise.all([caller.close(), worker.close()])
-  })
-
   describe.each(asking)('while it loads for %s', (_, name, options, use) => {
     async function loading(...more: readonly ('journal' | 'held')[]) {
       const { loads, gate } = slowly(more.includes('held') ? heldCalls : approvals)
@@ -245,38 +213,6 @@ describe('what hides secrets', () => {
     expect(await secret.invoke(args as never)).toBe('done')
   })
 
-  test('fails to load for an answer: the call waits for the next one', async () => {
-    const file = `${directory()}/calls.db`
-    const before = await fresh()
-    const asker = before.open(before.sqliteJournal(file))
-    const { token = '' } = await asker.execute({ name: 'both', args })
-    await asker.close()
-    failing(redaction)
-    const after = await fresh()
-    const executor = after.open(after.sqliteJournal(file))
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
-    expect(await executor.waiting()).toHaveLength(1)
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
-    await executor.close()
-  })
-
-  test('fails to load on a worker: the call waits for the next try', async () => {
-    const file = `${directory()}/calls.db`
-    const before = await fresh()
-    const { fleet } = await import('toolwright/distributed/fleet')
-    const store = before.memoryStore()
-    const caller = before.open(before.sqliteJournal(file), { store }, fleet())
-    const result = caller.execute({ name: 'secret', args }, { invocationId: 'one' })
-    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
-    failing(redaction)
-    const after = await fresh()
-    const worker = after.open(after.sqliteJournal(file), { store })
-    await expect(worker.run('one')).rejects.toMatchObject({ code: 'E_UNAVAILABLE' })
-    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
-    expect(outcome(await soon(result))).toBe('ok completed')
-    await Promise.all([caller.close(), worker.close()])
-  })
-
   test.each([
     ['an abort', 'cancelled none E_TOOL_CANCELLED'],
     ['`close`', 'cancelled none E_TOOL_CANCELLED'],
@@ -295,6 +231,45 @@ describe('what hides secrets', () => {
     await turn()
     expect(names(events)).toBe('call:received call:settled')
     expect(JSON.stringify(events)).not.toContain('canary')
+  })
+})
+
+describe.each([
+  [approvals, 'asked', 'plain', 'E_INTERNAL'],
+  [redaction, 'both', 'secret', 'E_UNAVAILABLE'],
+])('if %s fails to load', (part, asked, unasked, code) => {
+  const args = { password: 'canary-4f1c' }
+
+  test('for an answer, the call waits for the next one', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const asker = before.open(before.sqliteJournal(file))
+    const { token = '' } = await asker.execute({ name: asked, args })
+    await asker.close()
+    failing(part)
+    const after = await fresh()
+    const executor = after.open(after.sqliteJournal(file))
+    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(await executor.waiting()).toHaveLength(1)
+    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    await executor.close()
+  })
+
+  test('on a worker, the call waits for the next try', async () => {
+    const file = `${directory()}/calls.db`
+    const before = await fresh()
+    const { fleet } = await import('toolwright/distributed/fleet')
+    const store = before.memoryStore()
+    const caller = before.open(before.sqliteJournal(file), { store }, fleet())
+    const result = caller.execute({ name: unasked, args }, { invocationId: 'one' })
+    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
+    failing(part)
+    const after = await fresh()
+    const worker = after.open(after.sqliteJournal(file), { store })
+    await expect(worker.run('one')).rejects.toMatchObject({ code, retryable: true })
+    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
+    expect(outcome(await soon(result))).toBe('ok completed')
+    await Promise.all([caller.close(), worker.close()])
   })
 })
 

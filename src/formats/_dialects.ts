@@ -1,10 +1,12 @@
-import { inclusive } from './_lower/bounds.ts'
+import { compiled } from './_lower/compiler.ts'
 import type { Dialect, Leniency } from './_lower/dialect.ts'
-import { leaveOut } from './_lower/leave-out.ts'
-import { mend } from './_lower/lenient.ts'
-import { measure } from './_lower/limits.ts'
+import { arrayOrTuple, integer, integerOrNull, objectOrMap, untyped } from './_lower/gemini.ts'
+import { addItems, rooted } from './_lower/lenient.ts'
+import { anthropicLimit, openaiLimit } from './_lower/limits.ts'
 import { lower } from './_lower/lower.ts'
+import { naming, renamed, type Naming } from './_lower/names.ts'
 import { references } from './_lower/references.ts'
+import { leaveOut } from './_lower/value.ts'
 
 // Each is data, and names the functions that only some need: a bundle has those of its own providers.
 
@@ -28,41 +30,34 @@ export interface Provider {
 export type DialectName = 'anthropic' | 'bedrock' | 'gemini' | 'gemini-openapi' | 'groq' | 'mistral' | 'openai' | 'xai'
 
 const base = 'type description enum properties required items anyOf'
-const bounds = 'multipleOf minimum maximum exclusiveMinimum exclusiveMaximum'
+const strict = `${base} const additionalProperties pattern format`
+const strictWithBounds = `${strict} multipleOf minimum maximum exclusiveMinimum exclusiveMaximum`
 const strictFormats = 'date-time time date duration email hostname ipv4 ipv6 uuid'
-const scalars = 'string integer number boolean null'
-const anthropicName = /^[a-zA-Z0-9_.-]{1,64}$/
+const scalars = 'null boolean integer number string'
+const anthropicNaming: Naming = (taken, reading) => naming(/^[a-zA-Z0-9_.-]{1,64}$/, taken, reading)
 
 // https://developers.openai.com/api/docs/guides/structured-outputs
 const openaiStrict: Dialect = {
   name: 'openai-strict',
   compile: lower,
-  keywords: `${base} const additionalProperties pattern format ${bounds} minItems maxItems $defs $ref`,
+  keywords: `${strictWithBounds} minItems maxItems $defs $ref`,
   formats: strictFormats,
   enums: scalars,
   leaveOut,
   references: (compiler) => references(compiler, true),
-  limit: (schema) =>
-    measure(schema, {
-      properties: 5_000,
-      'levels of nesting': 10,
-      'values of enums': 1_000,
-      'characters of names and constants': 120_000,
-      'characters in one enum of more than 250 values': 15_000,
-    }),
+  limit: openaiLimit,
 }
 
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/strict-tool-use
 const anthropicStrict: Dialect = {
   name: 'anthropic-strict',
   compile: lower,
-  keywords: `${base} const additionalProperties pattern format minItems title`,
+  keywords: `${strict} minItems title`,
   formats: `${strictFormats} uri`,
   enums: scalars,
-  names: anthropicName,
+  naming: anthropicNaming,
   minItems: 1,
-  // The grammar of a tool with more optional fields may be too large to be made.
-  limit: (schema) => measure(schema, { 'optional fields': 10 }),
+  limit: (schema) => anthropicLimit(schema, 10),
 }
 
 // https://ai.google.dev/gemini-api/docs/structured-output
@@ -72,9 +67,10 @@ const geminiJsonSchema: Dialect = {
   keywords: `${base} title format minItems maxItems minimum maximum additionalProperties prefixItems $defs $ref`,
   formats: 'date-time date time',
   enums: 'string integer number',
-  hasMaps: true,
-  takesUntyped: true,
-  bound: inclusive,
+  object: objectOrMap,
+  array: arrayOrTuple,
+  untyped,
+  scalar: integer,
   references: (compiler) => references(compiler, false),
 }
 
@@ -84,34 +80,36 @@ const geminiOpenapi: Dialect = {
   keywords: `${base} title format default minItems maxItems minLength maxLength minProperties maxProperties pattern minimum maximum`,
   formats: 'date-time enum float double int32 int64',
   enums: 'string',
-  names: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
-  needsProperties: true,
-  hasNullable: true,
-  bound: inclusive,
+  naming: (taken, reading) => naming(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/, taken, reading),
+  nullable: (schema) => ({ ...schema, nullable: true }),
+  scalar: integerOrNull,
 }
 
 // https://docs.x.ai/developers/model-capabilities/text/structured-outputs
 const xaiStrict: Dialect = {
   name: 'xai',
   compile: lower,
-  keywords: `${base} const additionalProperties pattern format ${bounds}`,
+  keywords: strictWithBounds,
   formats: strictFormats,
   enums: scalars,
 }
 
 const openaiUsual: Leniency = {
   name: 'openai',
-  compile: mend,
-  refusedAtRoot: /^(?:oneOf|anyOf|allOf|enum|not|const|\$ref)$/,
-  needsItems: true,
+  compile: (original) =>
+    compiled(original, (reading) => {
+      addItems(reading)
+      return rooted(reading, 'not oneOf anyOf allOf enum const $ref')
+    }),
 }
 
 const anthropicUsual: Leniency = {
   name: 'anthropic',
-  compile: mend,
-  refusedAtRoot: /^(?:oneOf|anyOf|allOf|\$ref)$/,
-  names: anthropicName,
-  needsItems: false,
+  compile: (original) =>
+    compiled(original, (reading) => {
+      const root = rooted(reading, 'oneOf anyOf allOf $ref')
+      return renamed(root, anthropicNaming, reading)
+    }),
 }
 
 export const anthropicProvider: Provider = {
@@ -122,10 +120,7 @@ export const anthropicProvider: Provider = {
 
 /** Returns the dialects of Anthropic with another number of optional fields that a strict tool may have. */
 export function anthropicWith(optional: number): Provider {
-  return {
-    ...anthropicProvider,
-    strict: { ...anthropicStrict, limit: (schema) => measure(schema, { 'optional fields': optional }) },
-  }
+  return { ...anthropicProvider, strict: { ...anthropicStrict, limit: (schema) => anthropicLimit(schema, optional) } }
 }
 
 export const openaiProvider: Provider = { usual: openaiUsual, strict: openaiStrict }
@@ -133,7 +128,7 @@ export const openaiProvider: Provider = { usual: openaiUsual, strict: openaiStri
 /** Those that speak the API of OpenAI. */
 export const openaiLike: Readonly<Record<'openai' | 'groq' | 'mistral' | 'xai', Provider>> = {
   openai: openaiProvider,
-  groq: { usual: openaiUsual, strict: openaiStrict },
+  groq: openaiProvider,
   mistral: { usual: openaiUsual, strict: 'any' },
   xai: { usual: xaiStrict, strict: xaiStrict },
 }

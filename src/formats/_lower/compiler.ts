@@ -2,7 +2,8 @@ import type { SchemaLoss } from '../../index.ts'
 import { isObject } from '../_read.ts'
 import type { Dialect } from './dialect.ts'
 import { keywordOf } from './keywords.ts'
-import { pointerPart, Refusal, same, type Lowered, type LoweredSchema, type Node, type Schema } from './schema.ts'
+import { distinct, jsonOf, pointerPart, Refusal, same } from './schema.ts'
+import type { Lowered, LoweredSchema, Node, Schema } from './schema.ts'
 
 /** A schema that is read, and what was lost of it. */
 export interface Reading {
@@ -29,15 +30,12 @@ export interface Compiler extends Reading {
   /** Returns whether the dialect has a keyword. */
   readonly takes: (keyword: string) => boolean
   readonly lower: (schema: Schema) => Lowered
-  /** Returns the definition that a lowered `$ref` means, or `undefined` while it is being made. */
-  readonly definitionOf: (schema: Schema) => Schema | undefined
+  /** The definitions by the `$ref` that means them: `undefined` while one is being made, or if no value fits it. */
+  readonly definitions: Map<string, Lowered | undefined>
 }
 
 /** The place of a schema, and what stands there. */
-interface Origin {
-  readonly pointer: string
-  readonly given: object
-}
+type Origin = { readonly pointer: string; readonly given: object }
 
 /** The most schemas that one compilation visits or merges. It bounds the work that a hostile schema can cause. */
 const mostSchemas = 20_000
@@ -51,7 +49,7 @@ export function compiled(
   try {
     const reading = read(original)
     const made = make(reading)
-    const losses = [...new Map(reading.losses.map((loss) => [JSON.stringify(loss), loss])).values()]
+    const losses = distinct(reading.losses)
     // Without a loss, the schema goes out byte for byte.
     return { ...made, schema: losses.length === 0 ? original : made.schema, losses }
   } catch (error) {
@@ -69,9 +67,9 @@ function always(takesAll: boolean): Schema {
   return Object.defineProperty({}, 'toJSON', { value: () => takesAll })
 }
 
-/** Returns what a schema was that is no object: `true`, or `false`, which takes no value. */
-export function booleanOf(schema: Schema | undefined): unknown {
-  return typeof schema?.['toJSON'] === 'function' ? schema['toJSON']() : undefined
+/** Returns whether a schema is `false`, which takes no value. */
+export function isNever(schema: Schema | undefined): boolean {
+  return typeof schema?.['toJSON'] === 'function' && !schema['toJSON']()
 }
 
 /**
@@ -84,6 +82,9 @@ function read(original: Node): Reading {
   const places = new Map<string, Schema>()
   const losses: SchemaLoss[] = []
   let count = 0
+  let hasReference = false
+  /** The last place of an `$id` that is not the root's. */
+  let inner = ''
   const originOf = (schema: Schema): Origin => origins.get(schema) ?? { pointer: '', given: original }
   const lose: Reading['lose'] = (schema, keyword, done, note) => {
     const { pointer, given } = originOf(schema)
@@ -94,10 +95,7 @@ function read(original: Node): Reading {
     losses.push({ pointer: isOwn ? pointer + pointerPart(keyword) : pointer, keyword, done, ...(note && { note }) })
   }
   const root = schemaOf(original, '', 0)
-  const inner = [...places].findLast(([pointer, { $id }]) => pointer !== '' && typeof $id === 'string')
-  if (inner && [...places.values()].some(({ $ref }) => $ref !== undefined)) {
-    throw new Refusal(`it has an $id inside${at(inner[0])}, from which a $ref may start`)
-  }
+  if (inner && hasReference) throw new Refusal(`it has an $id inside${at(inner)}, from which a $ref may start`)
   return {
     root,
     places,
@@ -111,7 +109,7 @@ function read(original: Node): Reading {
     resolve(reference) {
       const target = /^#(?:\/|$)/.test(reference) && places.get(unescaped(reference.slice(1)))
       if (target) return target
-      throw new Refusal(`$ref ${JSON.stringify(reference)} leads to no schema in it`)
+      throw new Refusal(`$ref ${jsonOf(reference)} leads to no schema in it`)
     },
     count() {
       count += 1
@@ -119,29 +117,30 @@ function read(original: Node): Reading {
     },
     tell(schema, keyword, words, sentence) {
       words.push(sentence)
-      lose(schema, keyword, sentence === '' ? 'dropped' : 'in words', sentence)
+      lose(schema, keyword, sentence ? 'in words' : 'dropped', sentence)
     },
   }
 
   function schemaOf(given: unknown, pointer: string, depth: number): Schema {
-    const isBoolean = typeof given === 'boolean'
-    if (!isBoolean && !isObject(given)) throw new Refusal(`it is no schema${at(pointer)}`)
+    const isPlain = typeof given === 'boolean'
+    if (!isPlain && !isObject(given)) throw new Refusal(`it is no schema${at(pointer)}`)
     if (depth > deepest || places.size >= mostSchemas) throw new Refusal('it is too large')
     // Without a prototype, a keyword such as `__proto__` is one like any other.
-    const schema = (isBoolean ? always(given) : Object.create(null)) as Record<string, unknown>
-    origins.set(schema, { pointer, given: Object(given) as object })
+    const schema = (isPlain ? always(given) : Object.create(null)) as Record<string, unknown>
+    const fields = Object(given) as Node
+    origins.set(schema, { pointer, given: fields })
     places.set(pointer, schema)
-    if (isBoolean) return schema
-    const isTuple = Array.isArray(given['items'])
+    if (typeof fields['$id'] === 'string') inner = pointer
+    hasReference ||= '$ref' in fields
+    const isTuple = Array.isArray(fields['items'])
     if (isTuple) lose(schema, 'items', 'widened', 'prefixItems')
-    for (const [name, content] of Object.entries(given)) {
+    for (const [name, content] of Object.entries(fields)) {
       if (name === 'additionalItems' && !isTuple) continue // it means nothing without a tuple
       const keyword = isTuple && name === 'items' ? 'prefixItems' : name === 'additionalItems' ? 'items' : name
       const place = pointer + pointerPart(name)
-      const { form } = keywordOf(keyword) ?? {}
-      const value = form ? form(content, (each, part) => schemaOf(each, place + part, depth + 1)) : content
-      if (value === undefined) throw new Refusal(`it is no schema${at(place)}`)
-      schema[keyword] = value
+      const inside = keywordOf(keyword)?.form(content, (each, part) => schemaOf(each, place + part, depth + 1)) ?? true
+      if (inside === false) throw new Refusal(`it is no schema${at(place)}`)
+      schema[keyword] = inside === true ? content : inside
     }
     return schema
   }

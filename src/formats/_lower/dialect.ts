@@ -1,5 +1,6 @@
 import type { Compiler } from './compiler.ts'
-import type { Lowered, LoweredSchema, Node, Schema, Schemas } from './schema.ts'
+import type { Naming } from './names.ts'
+import type { Lowered, LoweredSchema, Node, Schema, TypeName } from './schema.ts'
 
 /** The part of JSON Schema that a provider takes: data, and the functions that write what only some dialects have. */
 export interface Dialect {
@@ -11,62 +12,37 @@ export interface Dialect {
   readonly formats: string
   /** Types whose values an `enum` may have. */
   readonly enums: string
-  /** Names that a property may have. Default: any. */
-  readonly names?: RegExp
-  /** Whether `additionalProperties` may have a schema. If not, objects are closed as far as the dialect can say so. */
-  readonly hasMaps?: true
-  /** Whether an object must have properties. */
-  readonly needsProperties?: true
-  /** Whether null is allowed by `nullable: true`, and not in the list of types. */
-  readonly hasNullable?: true
-  /** Whether a schema without a type is taken. */
-  readonly takesUntyped?: true
+  /** Renames fields whose names are refused. Missing: all names are taken. */
+  readonly naming?: Naming
+  /** Lowers schemas of objects, if there are maps. Missing: objects are closed as far as the dialect can say so. */
+  readonly object?: Lowering
+  /** Lowers schemas of arrays, if there are tuples. */
+  readonly array?: Lowering
+  /** Lets a lowered schema take null, if null is no type. */
+  readonly nullable?: (schema: Schema) => Schema
+  /** Lowers a schema without a type. Missing: none is taken, and JSON text stands for the value. */
+  readonly untyped?: Lowering
   /** The largest `minItems` that is taken. */
   readonly minItems?: number
   /** Lets null leave out an optional field, if every property is required. Missing: properties may be optional. */
   readonly leaveOut?: (field: Schema, lowered: Lowered, compiler: Compiler) => Lowered
-  /** Gives an integer inclusive bounds, if there are no exclusive ones. */
-  readonly bound?: (schema: Schema, compiler: Compiler) => Schema
-  /** Writes `$ref`. Missing: its target replaces it, and a cycle becomes JSON text. */
-  readonly references?: (compiler: Compiler) => References
-  /** Holds a lowered schema to the limits of the provider. Missing: there are none. */
+  /** Returns the lowered schema of a scalar type that needs more than its keywords. */
+  readonly scalar?: (...args: [...Parameters<Lowering>, type: TypeName]) => Schema | undefined
+  /** Returns what writes a `$ref` to its target. Missing: the target replaces it, and a cycle becomes JSON text. */
+  readonly references?: (compiler: Compiler) => (schema: Schema, target: Schema) => Lowered
+  /** Throws a Refusal if a lowered schema is beyond a limit of the provider. Missing: there are none. */
   readonly limit?: (schema: Schema) => Sums
 }
 
-/** What writes the `$ref` of one schema. */
-export interface References {
-  readonly refer: (schema: Schema, target: Schema) => Lowered
-  readonly definitionOf: Compiler['definitionOf']
-  /** The definitions that something refers to, by their names. */
-  readonly definitions: () => Schemas
-}
+/** Lowers a schema of one type. `words` gets what the description must say. */
+type Lowering = (schema: Schema, words: string[], compiler: Compiler) => Lowered
 
-/** The most that one schema may have, by the words for what is counted. */
-export interface Limits {
-  readonly properties?: number
-  readonly 'levels of nesting'?: number
-  readonly 'values of enums'?: number
-  readonly 'characters of names and constants'?: number
-  readonly 'characters in one enum of more than 250 values'?: number
-  readonly 'optional fields'?: number
-}
-
-/** What requests of strict tools limit, or the reason why a schema is beyond a limit. */
+/** What requests of strict tools limit. */
 export interface Sums {
-  readonly refused?: string
   readonly optional?: number
   /** Of `anyOf`, and lists of types. */
   readonly unions?: number
 }
 
 /** What a provider refuses even if nothing is strict. */
-export interface Leniency {
-  readonly name: string
-  readonly compile: (schema: Node, dialect: Leniency) => LoweredSchema
-  /** Keywords that the root of a schema must not have. */
-  readonly refusedAtRoot: RegExp
-  /** Names that a property of the root may have. Default: any. */
-  readonly names?: RegExp
-  /** Whether each array needs `items`, and the root `properties`. */
-  readonly needsItems: boolean
-}
+export type Leniency = Pick<Dialect, 'name'> & { readonly compile: (schema: Node) => LoweredSchema }

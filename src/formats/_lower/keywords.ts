@@ -1,7 +1,11 @@
 import { isObject } from '../_read.ts'
-import { listOf, NoValue, objectOf, pointerPart, type Schema, type TypeName } from './schema.ts'
+import { hasType, jsonOf, listed, listOf, NoValue, objectOf, pointerPart } from './schema.ts'
+import type { Schema, TypeName } from './schema.ts'
 
-/** Returns the content of a keyword, with the schemas in it read by `inner`, or `undefined` if it has another form. */
+/**
+ * Returns `true` if the content of a keyword has its form and no schemas, `false` if it has another form, and else the content
+ * with the schemas in it read by `inner`.
+ */
 type Form = (content: unknown, inner: (schema: unknown, part: string) => Schema) => unknown
 
 /** Returns what two contents of a keyword demand together. `both` does it for two schemas. */
@@ -21,35 +25,28 @@ interface Keyword {
   readonly merge?: Merge | undefined
 }
 
-const typeNames: readonly unknown[] = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object']
-const isText = (content: unknown): boolean => typeof content === 'string'
-const isType = (content: unknown): boolean => typeNames.includes(content)
-const areNames = (content: unknown): boolean => Array.isArray(content) && content.every(isText)
-
-const any: Form = (content) => content
-const text = form(isText)
-const flag = form((content) => typeof content === 'boolean')
-const number = form(Number.isFinite)
-const count = form((content) => Number.isSafeInteger(content) && (content as number) >= 0)
-const positive = form((content) => Number.isFinite(content) && (content as number) > 0)
-const list = form(Array.isArray)
-const names = form(areNames)
-const needs = form((content) => isObject(content) && Object.values(content).every(areNames))
-const types = form((content) => isType(content) || (isSome(content) && content.every(isType)))
+const any = (): boolean => true
+const text = (content: unknown): boolean => typeof content === 'string'
+const flag = (content: unknown): boolean => typeof content === 'boolean'
+const number: (content: unknown) => boolean = Number.isFinite
+const positive = (content: unknown): boolean => number(content) && (content as number) > 0
+const count = (content: unknown): boolean => Number.isSafeInteger(content) && (content as number) >= 0
+const list: (content: unknown) => content is readonly unknown[] = Array.isArray
+const names = (content: unknown): boolean => list(content) && content.every(text)
+const needs = (content: unknown): boolean => isObject(content) && Object.values(content).every(names)
+const isType = (content: unknown): boolean => listed('null boolean integer number string array object', content)
+const types = (content: unknown): boolean => isType(content) || (isSome(content) && content.every(isType))
 const schema: Form = (content, inner) => inner(content, '')
-const tuple: Form = (content, inner) =>
-  Array.isArray(content) ? content.map((item, index) => inner(item, pointerPart(index))) : undefined
-const branches: Form = (content, inner) => (isSome(content) ? tuple(content, inner) : undefined)
+const tuple: Form = (content, inner) => list(content) && content.map((item, index) => inner(item, `/${index}`))
+const branches: Form = (content, inner) => isSome(content) && tuple(content, inner)
 const map: Form = (content, inner) =>
-  isObject(content)
-    ? objectOf(Object.entries(content).map(([name, item]) => [name, inner(item, pointerPart(name))]))
-    : undefined
+  isObject(content) && objectOf(Object.entries(content).map(([name, item]) => [name, inner(item, pointerPart(name))]))
 
 const larger: Merge = (one: number, other: number) => Math.max(one, other)
 const smaller: Merge = (one: number, other: number) => Math.min(one, other)
 const both: Merge = (one, other, merge) => merge(one, other)
 const each: Merge = (one, other, merge) => Object.values(joined(one, other, merge))
-const always: Merge = () => true
+const always: Merge = any
 
 const table: readonly (readonly [string, Keyword['of'], Form, string?, Merge?])[] = [
   ['minLength', 'string', count, 'At least % characters.', larger],
@@ -116,10 +113,15 @@ export function isAnnotation(keyword: string): boolean {
   return keywordOf(keyword)?.of === 'annotation'
 }
 
+/** Returns the keywords of a schema that constrain something, with what they say. */
+export function constraintsOf(whole: Schema): [string, unknown][] {
+  return Object.entries(whole).filter(([keyword]) => !isAnnotation(keyword))
+}
+
 /** Returns whether a keyword has a meaning for values of a type. Without a type, each has. */
 export function speaksOf(keyword: string, type: TypeName | undefined): boolean {
   const of = keywordOf(keyword)?.of ?? 'all'
-  return type === undefined || of === 'all' || of === 'annotation' || of === (type === 'integer' ? 'number' : type)
+  return type === undefined || listed(`all annotation ${type === 'integer' ? 'number' : type}`, of)
 }
 
 /** Returns the members of both. `merge` decides what stands under a key of both. */
@@ -135,12 +137,8 @@ export function joined<Value>(
   return objectOf(all)
 }
 
-function form(fits: (content: unknown) => boolean): Form {
-  return (content) => (fits(content) ? content : undefined)
-}
-
 function isSome(content: unknown): content is readonly unknown[] {
-  return Array.isArray(content) && content.length > 0
+  return list(content) && content.length > 0
 }
 
 function union<Name>(one: readonly Name[], other: readonly Name[]): readonly Name[] {
@@ -149,16 +147,14 @@ function union<Name>(one: readonly Name[], other: readonly Name[]): readonly Nam
 
 /** Returns the values of one list that the other has too. */
 export function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  const known = new Set(other.map((value) => JSON.stringify(value)))
-  return one.filter((value) => known.has(JSON.stringify(value)))
+  const known = new Set(other.map(jsonOf))
+  return one.filter((value) => known.has(jsonOf(value)))
 }
 
 function commonTypes(one: Schema['type'], other: Schema['type']): Schema['type'] {
   const [some, others] = [listOf<TypeName>(one), listOf<TypeName>(other)]
-  const takes = (all: readonly TypeName[], type: TypeName): boolean =>
-    all.includes(type) || (type === 'integer' && all.includes('number'))
-  const [first = noValue(), ...more] = union(some, others).filter((type) => takes(some, type) && takes(others, type))
-  return more.length === 0 ? first : [first, ...more]
+  const shared = union(some, others).filter((type) => hasType(some, type) && hasType(others, type))
+  return shared.length > 1 ? shared : (shared[0] ?? noValue())
 }
 
 function noValue(): never {

@@ -1,50 +1,58 @@
 import { isObject } from '../_read.ts'
-import type { Limits, Sums } from './dialect.ts'
-import type { Schema } from './schema.ts'
+import type { Sums } from './dialect.ts'
+import { Refusal, type Schema } from './schema.ts'
 
-/** Returns what requests of strict tools limit of a lowered schema, or the limit that it is beyond. */
-export function measure(whole: Schema, limits: Limits): Sums {
-  const sums = {
-    properties: 0,
-    'levels of nesting': 0,
-    'values of enums': 0,
-    'characters of names and constants': 0,
-    'characters in one enum of more than 250 values': 0,
-    'optional fields': 0,
-  }
+/** Holds a lowered schema to the limits of OpenAI: https://developers.openai.com/api/docs/guides/structured-outputs */
+export function openaiLimit(whole: Schema): Sums {
+  let properties = 0
+  let levels = 0
+  let values = 0
+  let characters = 0
+  let longest = 0
+  visit(whole, ({ properties: fields = {}, enum: all = [], const: constant, $defs = {} }, depth) => {
+    const names = Object.keys(fields)
+    const constants = charactersOf([...all, constant])
+    properties += names.length
+    levels = Math.max(levels, depth)
+    values += all.length
+    characters += constants + charactersOf([...names, ...Object.keys($defs)])
+    if (all.length > 250) longest = Math.max(longest, constants)
+  })
+  hold(properties, 5_000, 'properties')
+  hold(levels, 10, 'levels of nesting')
+  hold(values, 1_000, 'values of enums')
+  hold(characters, 120_000, 'characters of names and constants')
+  hold(longest, 15_000, 'characters in one enum of more than 250 values')
+  return {}
+}
+
+/**
+ * Holds a lowered schema to the limit of Anthropic, and returns what its requests limit. The grammar of a tool with many
+ * optional fields may be too large to be made.
+ */
+export function anthropicLimit(whole: Schema, mostOptional: number): Sums {
+  let optional = 0
   let unions = 0
-  visit(whole, 0)
-  for (const [unit, most] of Object.entries(limits) as [keyof Limits, number][]) {
-    if (sums[unit] > most) return { refused: `it has ${sums[unit]} ${unit}, and ${most} are taken` }
-  }
-  return { optional: sums['optional fields'], unions }
+  visit(whole, ({ properties = {}, required = [], anyOf, type }) => {
+    optional += Object.keys(properties).length - required.length
+    if (anyOf || Array.isArray(type)) unions += 1
+  })
+  hold(optional, mostOptional, 'optional fields')
+  return { optional, unions }
+}
 
-  function visit(schema: unknown, depth: number): void {
-    if (!isObject(schema)) return
-    const {
-      properties = {},
-      required = [],
-      enum: values = [],
-      anyOf = [],
-      prefixItems = [],
-      ...rest
-    } = schema as Schema
-    const { type, items, additionalProperties, const: constant, $defs = {} } = rest
-    const names = Object.keys(properties)
-    const constants = charactersOf([...values, constant])
-    if (anyOf.length > 0 || Array.isArray(type)) unions += 1
-    sums.properties += names.length
-    sums['optional fields'] += names.length - required.length
-    sums['levels of nesting'] = Math.max(sums['levels of nesting'], depth)
-    sums['values of enums'] += values.length
-    sums['characters of names and constants'] += constants + charactersOf([...names, ...Object.keys($defs)])
-    if (values.length > 250) {
-      const longest = 'characters in one enum of more than 250 values'
-      sums[longest] = Math.max(sums[longest], constants)
-    }
-    for (const inner of [...Object.values(properties), items, additionalProperties]) visit(inner, depth + 1)
-    for (const inner of [...Object.values($defs), ...anyOf, ...prefixItems]) visit(inner, depth)
-  }
+/** Throws a Refusal if there is more of something than a provider takes. */
+function hold(count: number, most: number, what: string): void {
+  if (count > most) throw new Refusal(`it has ${count} ${what}, and ${most} are taken`)
+}
+
+/** Calls `see` with each schema in a lowered one that is closed, and its depth. */
+function visit(schema: Schema['items'], see: (schema: Schema, depth: number) => void, depth = 0): void {
+  if (!isObject(schema)) return
+  see(schema, depth)
+  const { properties = {}, items, anyOf = [], $defs = {} } = schema
+  for (const inner of [...Object.values(properties), items]) visit(inner, see, depth + 1)
+  for (const inner of [...Object.values($defs), ...anyOf]) visit(inner, see, depth)
 }
 
 function charactersOf(all: readonly unknown[]): number {

@@ -1,8 +1,8 @@
 import { isObject } from '../_read.ts'
-import { booleanOf, never, type Compiler, type Reading } from './compiler.ts'
-import { fieldsOf, freshName, namesBeside, objectOf, same } from './schema.ts'
-import type { Lowered, Node, Schema, Way } from './schema.ts'
-import { closed, described, keep, lowerSome, text } from './value.ts'
+import { isNever, never, type Compiler } from './compiler.ts'
+import { freshName, objectOf, same } from './schema.ts'
+import type { Lowered, Node, Schema, Schemas, Way } from './schema.ts'
+import { closed, keep, lowerSome, text } from './value.ts'
 import { sentenceOf } from './words.ts'
 
 /** One property: its own name, the one that the model sees, and its schema. */
@@ -14,100 +14,101 @@ export interface Field {
   readonly isLeftOut?: boolean
 }
 
-/** Lowers a schema of objects. */
+/** Lowers a schema of objects for a dialect whose objects have no fields but their properties. */
 export function object(schema: Schema, words: string[], compiler: Compiler): Lowered {
-  const { properties = {}, patternProperties = {} } = schema
-  const { hasMaps, leaveOut } = compiler.dialect
-  const isRoot = compiler.pointerOf(schema) === ''
-  const required = new Set(schema.required)
-  const rest = (schema['additionalProperties'] ?? schema['unevaluatedProperties']) as Schema | undefined
-  const isClosed = booleanOf(rest) === false
-  const patterns = Object.keys(patternProperties)
-  const names = new Set([...Object.keys(properties), ...required])
-  const takesAny = !isClosed && Object.keys(rest ?? {}).length === 0
-  const isFree = takesAny && patterns.length === 0 && (rest !== undefined || !schema.properties)
-  const isEmpty = names.size === 0 && !hasMaps
-  const others = isEmpty && isFree ? undefined : othersOf()
-  const closes = compiler.takes('additionalProperties') && !hasMaps
-  const named = naming(names, compiler.dialect, compiler)
-  let list: Lowered | undefined
-  if (others && !hasMaps) {
-    list = pairs(compiler.lower(others), compiler)
-    compiler.lose(schema, patterns.length > 0 ? 'patternProperties' : 'additionalProperties', 'as pairs')
+  const { leaveOut } = compiler.dialect
+  const closes = compiler.takes('additionalProperties')
+  const rest = restOf(schema)
+  const names = namesIn(schema)
+  const hasPatterns = Object.keys(schema.patternProperties ?? {}).length > 0
+  const isFree = isAny(rest) && !hasPatterns && (rest !== undefined || !schema.properties)
+  const isEmpty = names.size === 0
+  const others = isEmpty && isFree ? undefined : othersOf(schema, words, compiler)
+  const list = others && pairs(compiler.lower(others), compiler)
+  if (list) compiler.lose(schema, hasPatterns ? 'patternProperties' : 'additionalProperties', 'as pairs')
+  // Without properties, only the root can be an object that is not closed.
+  if (isEmpty && (list || isFree || (!closes && compiler.pointerOf(schema) !== ''))) {
+    keep(schema, words, compiler, 'object', true)
+    return list ?? text(schema, 'properties', compiler)
   }
-  if (!isEmpty || !(list || isFree || (compiler.dialect.needsProperties && !isRoot))) return whole()
-  keep(schema, words, compiler, 'object', true)
-  return list ?? text(schema, 'properties', compiler)
-
-  /** Returns the schema of fields that have no property, if there may be such fields. */
-  function othersOf(): Schema | undefined {
-    if (patterns.length === 0) return isClosed ? undefined : rest
-    const said = patterns.map((pattern) => `/${pattern}/`).join(' or ')
-    words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', patternProperties))
-    if (hasMaps) compiler.lose(schema, 'patternProperties', 'widened', 'additionalProperties')
-    if (takesAny) return compiler.made({}, schema)
-    const anyOf = [...Object.values(patternProperties), ...(isClosed ? [] : [rest!])]
-    return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
+  const fields = fieldsIn(schema, names, compiler)
+  const needed = leaveOut ? names : new Set(schema.required)
+  const required = fields.filter(({ from }) => needed.has(from)).map(({ to }) => to)
+  let way: Way | undefined
+  if (list) {
+    const other = freshName('others', new Set([...names, ...fields.map(({ to }) => to)]))
+    fields.push({ from: other, to: other, lowered: list })
+    required.push(other)
+    way = besides(wayOf(fields), names, other)
   }
-
-  /** Returns the schema of the properties, and of the other fields beside them. */
-  function whole(): Lowered {
-    const fields = [...names].flatMap((name) => fieldOf(name) ?? [])
-    const needed = new Set(leaveOut ? names : required)
-    const other = list && freshName('others', new Set([...names, ...fields.map(({ to }) => to)]))
-    if (list && other) {
-      needed.add(other)
-      fields.push({ from: other, to: other, lowered: list })
-    }
-    const tos = fields.filter(({ from }) => needed.has(from)).map(({ to }) => to)
-    if (closes && !schema.properties) compiler.lose(schema, 'properties', 'closed')
-    const plain: Schema = {
+  if (closes && !schema.properties) compiler.lose(schema, 'properties', 'closed')
+  const kept = keep(schema, words, compiler, 'object')
+  // What the compiler closes itself is no loss.
+  if (!others && closes !== isNever(rest) && rest !== never) {
+    compiler.lose(schema, 'additionalProperties', closes ? 'closed' : 'dropped')
+  }
+  return {
+    schema: {
       type: 'object',
-      ...keep(schema, words, compiler, 'object'),
-      ...((schema.properties || names.size > 0 || closes || isRoot) && {
-        properties: objectOf(fields.map((field) => [field.to, field.lowered.schema])),
-      }),
-      ...((leaveOut || required.size > 0) && { required: tos }),
-    }
-    const each = hasMaps && others && compiler.lower(others)
-    const isSaid = closes || (isClosed && compiler.takes('additionalProperties'))
-    // What the compiler closes itself is no loss.
-    if (!others && isSaid !== isClosed && rest !== never) {
-      compiler.lose(schema, 'additionalProperties', isSaid ? 'closed' : 'dropped')
-    }
-    const additionalProperties = each ? booleanOf(others) === true || each.schema : false
-    return {
-      schema: { ...plain, ...((each || isSaid) && { additionalProperties }), ...(other && { required: tos }) },
-      way: other ? besides(wayOf(fields), names, other) : wayOf(fields, each ? each.way : same),
-    }
-  }
-
-  function fieldOf(from: string): Field | undefined {
-    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, schema)
-    if (required.has(from)) return named(from, own, compiler.lower(own))
-    const lowered = lowerSome(own, 'properties', compiler)
-    return lowered && { ...named(from, own, leaveOut?.(own, lowered, compiler) ?? lowered), isLeftOut: !!leaveOut }
+      ...kept,
+      properties: propertiesOf(fields),
+      ...((leaveOut || needed.size > 0) && { required }),
+      ...(closes && { additionalProperties: false }),
+      ...(list && { required }),
+    },
+    way: way ?? wayOf(fields),
   }
 }
 
-/** Returns a function that gives a property a name that the provider takes. The description tells its own. */
-export function naming(
-  taken: Iterable<string>,
-  dialect: { readonly names?: RegExp },
-  compiler: Reading,
-): (from: string, own: Schema, lowered: Lowered) => Field {
-  const fresh = namesBeside(taken)
-  return (from, own, lowered) => {
-    if (!dialect.names || dialect.names.test(from)) return { from, to: from, lowered }
-    const plain = from.replaceAll(/[^a-zA-Z0-9_]/gu, '_').slice(0, 56)
-    const to = fresh(/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`)
-    compiler.lose(own, 'properties', 'renamed', to)
-    return {
-      from,
-      to,
-      lowered: described(lowered, lowered.schema['description'], `Stands for ${JSON.stringify(from)}.`),
-    }
-  }
+/** Returns the names of the fields that a schema knows. */
+export function namesIn({ properties = {}, required = [] }: Schema): ReadonlySet<string> {
+  return new Set([...Object.keys(properties), ...required])
+}
+
+/** Returns the schema of the fields that have no property and match no pattern. */
+export function restOf(schema: Schema): Schema | undefined {
+  return (schema['additionalProperties'] ?? schema['unevaluatedProperties']) as Schema | undefined
+}
+
+/** Returns whether a schema takes any value. */
+function isAny(schema: Schema = {}): boolean {
+  return Object.keys(schema).length === 0 && !isNever(schema)
+}
+
+/** Returns the schema of fields that have no property, if there may be such fields. */
+export function othersOf(schema: Schema, words: string[], compiler: Compiler): Schema | undefined {
+  const { patternProperties = {} } = schema
+  const rest = restOf(schema)
+  const isClosed = isNever(rest)
+  const patterns = Object.keys(patternProperties)
+  if (patterns.length === 0) return isClosed ? undefined : rest
+  const said = patterns.map((pattern) => `/${pattern}/`).join(' or ')
+  words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', patternProperties))
+  if (isAny(rest)) return compiler.made({}, schema)
+  const anyOf = [...Object.values(patternProperties), ...(isClosed ? [] : [rest!])]
+  return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
+}
+
+/** Lowers the fields that a schema knows. An optional one that no value fits is left out. */
+export function fieldsIn(schema: Schema, names: Iterable<string>, compiler: Compiler): Field[] {
+  const { properties = {} } = schema
+  const { leaveOut, naming } = compiler.dialect
+  const required = new Set(schema.required)
+  const named = naming?.(names, compiler)
+  return [...names].flatMap((from) => {
+    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, schema)
+    const isOptional = !required.has(from)
+    const lowered = isOptional ? lowerSome(own, 'properties', compiler) : compiler.lower(own)
+    if (!lowered) return []
+    const isLeftOut = leaveOut !== undefined && isOptional
+    const field = { from, to: from, lowered: isLeftOut ? leaveOut(own, lowered, compiler) : lowered, isLeftOut }
+    return named?.(field, own) ?? field
+  })
+}
+
+/** Returns the schemas of fields by the names that the model sees. */
+export function propertiesOf(fields: readonly Field[]): Schemas {
+  return objectOf(fields.map(({ to, lowered }) => [to, lowered.schema]))
 }
 
 /** Returns the way of fields, and of those that have no schema of their own. */
@@ -123,12 +124,9 @@ export function wayOf(fields: readonly Field[], rest: Way = same): Way {
     for (const [key, item] of Object.entries(value)) {
       // A value of the tool's own shape has the names of its own.
       const field = (isUp ? byTo.get(key) : undefined) ?? byFrom.get(key)
-      if (field === undefined) {
-        made.set(key, rest(item, scope))
-        continue
-      }
-      const name = isUp ? field.from : field.to
-      if (name !== key && Object.hasOwn(value, name)) made.set(key, item)
+      const name = field ? (isUp ? field.from : field.to) : key
+      if (!field) made.set(key, rest(item, scope))
+      else if (name !== key && Object.hasOwn(value, name)) made.set(key, item)
       else if (!isUp || !field.isLeftOut || item !== null) made.set(name, field.lowered.way(item, scope))
     }
     if (!isUp) for (const { to, isLeftOut } of fields) if (isLeftOut && !made.has(to)) made.set(to, null)
@@ -141,10 +139,9 @@ function besides(way: Way, names: ReadonlySet<string>, to: string): Way {
   return (value, scope) => {
     if (!isObject(value)) return value
     if (!scope.isUp) {
-      const { own = [], others = [] } = Object.groupBy(Object.entries(value), ([key]) =>
-        names.has(key) ? 'own' : 'others',
-      )
-      return way({ ...objectOf(own), [to]: objectOf(others) }, scope)
+      const fields = (areOwn: boolean): Node =>
+        objectOf(Object.entries(value).filter(([key]) => names.has(key) === areOwn))
+      return way({ ...fields(true), [to]: fields(false) }, scope)
     }
     const lifted = way(value, scope) as Node
     const { [to]: others, ...own } = lifted
@@ -166,7 +163,7 @@ function pairs({ schema, way }: Lowered, compiler: Compiler): Lowered {
       if (!Array.isArray(value)) return value
       const made = new Map<string, unknown>()
       for (const item of value) {
-        const { key, value: content, ...strange } = fieldsOf(item)
+        const { key, value: content, ...strange } = Object(item) as Node
         const isPair = typeof key === 'string' && content !== undefined && Object.keys(strange).length === 0
         if (!isPair || made.has(key)) return value
         made.set(key, way(content, scope))

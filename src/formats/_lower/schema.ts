@@ -1,5 +1,4 @@
 import type { SchemaLoss } from '../../index.ts'
-import { isObject } from '../_read.ts'
 
 /** One JSON Schema as an object. */
 export type Node = Readonly<Record<string, unknown>>
@@ -21,7 +20,9 @@ export interface Schema {
   readonly patternProperties?: Schemas
   readonly required?: readonly string[]
   readonly prefixItems?: readonly Schema[]
-  readonly items?: Schema | true
+  readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
 }
 
 export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
@@ -63,9 +64,7 @@ export class Refusal extends Error {}
 
 /** Thrown by the compiler: no value fits this part of the schema. A union goes on without it. */
 export class NoValue extends Refusal {
-  constructor() {
-    super('no value fits it')
-  }
+  override readonly message = 'no value fits it'
 }
 
 /** Returns the JSON type of a value; `integer` for a whole number. */
@@ -75,9 +74,29 @@ export function typeName(value: unknown): TypeName {
   return Number.isInteger(value) ? 'integer' : (typeof value as TypeName)
 }
 
+/** Returns whether one of several types is that of a value. */
+export function hasType(types: readonly TypeName[], type: TypeName): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'))
+}
+
+/** Returns a value as JSON. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+/** Returns each of several JSON values once. */
+export function distinct<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Map(values.map((value) => [jsonOf(value), value])).values()]
+}
+
 /** Returns an array as it is, any other value in a list of its own, and a missing one as an empty list. */
 export function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
-  return Array.isArray(value) ? value : value === undefined ? [] : [value as Item]
+  return Array.isArray(value) ? value : value ? [value as Item] : []
+}
+
+/** Returns whether a list of words has one. */
+export function listed(words: string, word: unknown): boolean {
+  return words.split(' ').includes(word as string)
 }
 
 /** Returns an object of entries. A name such as `__proto__` becomes its own. */
@@ -85,14 +104,9 @@ export function objectOf<Value>(entries: Iterable<readonly [string, Value]>): Re
   return Object.fromEntries(entries)
 }
 
-/** Returns the fields of an object, and none of anything else. */
-export function fieldsOf(value: unknown): Node {
-  return isObject(value) ? value : {}
-}
-
 /** Returns one key as a part of a JSON Pointer. */
-export function pointerPart(key: string | number): string {
-  return `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+export function pointerPart(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** Returns a name that is not taken: the name, with as many `_` as it needs. */
@@ -101,9 +115,8 @@ export function freshName(name: string, taken: ReadonlySet<string>): string {
 }
 
 /** Returns a function that gives each name once. It counts those that are alike, since a hostile schema has many. */
-export function namesBeside(given: Iterable<string>): (name: string) => string {
-  const counts = new Map<string, number>()
-  for (const name of given) counts.set(name, 1)
+export function namesBeside(given: Iterable<string> = []): (name: string) => string {
+  const counts = new Map([...given].map((name) => [name, 1]))
   return (name) => {
     let count = counts.get(name) ?? 0
     let fresh = name

@@ -4,7 +4,7 @@ import { listOf, typeName, type Schema, type Schemas, type Scope, type TypeName 
 
 // The shape of lowered schemas: types, constants, and which fields there are. Patterns are never run.
 
-type Definitions = Pick<Compiler, 'definitionOf'>
+type Definitions = Pick<Compiler, 'definitions'>
 
 /** The most steps of one question about a shape. */
 const mostSteps = 2_000
@@ -22,7 +22,7 @@ export function takesNull(schema: Schema, definitions: Definitions): boolean {
 
 /** Returns whether one value could belong to both of two lowered schemas; true if that is not known. */
 export function mayMeet(one: Schema, other: Schema, definitions: Definitions): boolean {
-  return meet(one, other, definitions, { left: mostSteps }, false)
+  return meet(one, other, definitions, { left: mostSteps })
 }
 
 /**
@@ -30,12 +30,9 @@ export function mayMeet(one: Schema, other: Schema, definitions: Definitions): b
  *
  * @param isWhole Whether elements and optional fields are looked at too.
  */
-export function fits(schema: Schema, value: unknown, definitions: Definitions, scope: Scope, isWhole = false): boolean {
-  const before = isWhole ? scope.steps.left : Math.min(mostSteps, scope.steps.left)
-  const steps = { left: before }
-  const result = meet(schema, only(value), definitions, steps, true, isWhole)
-  scope.steps.left -= before - steps.left
-  return result
+export function fits(schema: Schema, value: unknown, known: Definitions, { steps }: Scope, isWhole = false): boolean {
+  const floor = isWhole ? 0 : Math.max(0, steps.left - mostSteps)
+  return meet(schema, only(value), known, steps, true, isWhole, floor)
 }
 
 /** Returns the schema of one value. In place of the schemas in it stand the values. */
@@ -51,22 +48,24 @@ function only(value: unknown): Schema {
  * Returns whether two schemas have a value in common.
  *
  * @param isValue Whether the second is the schema of one value. What is not known is then no, and else yes.
+ * @param floor The number of steps that must be left.
  */
 function meet(
   first: Schema,
   second: Schema,
-  { definitionOf }: Definitions,
+  { definitions }: Definitions,
   steps: Scope['steps'],
-  isValue: boolean,
+  isValue = false,
   isWhole = false,
+  floor = 0,
 ): boolean {
   return meets(first, second)
 
   function meets(one: Schema, other: Schema): boolean {
-    if (steps.left-- <= 0) return !isValue
+    if (steps.left-- <= floor) return !isValue
     if (one.$ref) {
-      const found = definitionOf(one)
-      return found === undefined ? !isValue : meets(found, other)
+      const found = definitions.get(one.$ref)
+      return found ? meets(found.schema, other) : !isValue
     }
     if (other.$ref) return meets(other, one)
     if (one['nullable'] && other['nullable']) return true
@@ -74,13 +73,12 @@ function meet(
     if (other.anyOf) return meets(other, one)
     if (!one.type || !other.type) return true
     const types = typesOf(other)
-    const common = typesOf(one).filter((type) => types.includes(type))
-    if (common.length === 0) return false
+    const [type, ...more] = typesOf(one).filter((name) => types.includes(name))
+    if (!type) return false
     const values = constantsOf(one)
     const twins = constantsOf(other)
     if (values && twins) return values.some((value) => twins.includes(value))
-    const [type] = common
-    if (common.length > 1) return true
+    if (more.length > 0) return true
     return type === 'object' ? fieldsMeet(one, other) : type !== 'array' || !isWhole || itemsMeet(one, other)
   }
 
@@ -97,9 +95,8 @@ function meet(
     })
   }
 
-  function itemsMeet({ prefixItems = [], items, ...bounds }: Schema, other: Schema): boolean {
-    const { minItems = 0, maxItems = Infinity } = bounds as { readonly minItems?: number; readonly maxItems?: number }
-    const all = other.prefixItems ?? []
+  function itemsMeet(one: Schema, { prefixItems: all = [] }: Schema): boolean {
+    const { prefixItems = [], items, minItems = 0, maxItems = Infinity } = one
     if (all.length < minItems || all.length > maxItems) return false
     return all.every((item, index) => {
       const schema = prefixItems[index] ?? items

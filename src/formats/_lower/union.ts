@@ -1,13 +1,13 @@
 import { canonicalize } from '../../index.ts'
-import { booleanOf, type Compiler } from './compiler.ts'
-import { common, isAnnotation } from './keywords.ts'
-import { freshName, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
+import { isNever, type Compiler } from './compiler.ts'
+import { common, constraintsOf } from './keywords.ts'
+import { distinct, freshName, hasType, jsonOf, listed, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
 import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
 import { fits, mayMeet, namesOf } from './shape.ts'
-import { described, listed, lowerSome, nullable, scalar, text, wrappedWith } from './value.ts'
+import { described, lowerSome, nullable, scalar, text, wrappedWith } from './value.ts'
 import { valuesSentence } from './words.ts'
 
-const refinement = /^(?:required|not|if|then|else|dependentRequired|description|title|minProperties|maxProperties)$/
+const refinements = 'required not if then else dependentRequired description title minProperties maxProperties'
 
 /** Returns whether each choice only refines the fields that stand beside the union. */
 export function refines({ properties }: Schema, choices: readonly Schema[]): boolean {
@@ -15,7 +15,7 @@ export function refines({ properties }: Schema, choices: readonly Schema[]): boo
   return choices.every((choice) =>
     Object.entries(choice).every(
       ([keyword, content]) =>
-        refinement.test(keyword) ||
+        listed(refinements, keyword) ||
         (keyword === 'type' && content === 'object') ||
         (keyword === 'properties' && Object.keys(content as Schemas).every((name) => Object.hasOwn(properties, name))),
     ),
@@ -23,15 +23,14 @@ export function refines({ properties }: Schema, choices: readonly Schema[]): boo
 }
 
 /** Lowers `anyOf` or `oneOf`. What stands beside it is merged into each branch. */
-export function union(schema: Schema, words: string[], compiler: Compiler, keyword: string): Lowered {
-  const { [keyword]: given, ...beside } = schema
-  const choices = given as readonly Schema[]
+export function union(schema: Schema, words: string[], compiler: Compiler, keyword: 'anyOf' | 'oneOf'): Lowered {
+  const { [keyword]: choices = [], ...beside } = schema
   const isTyped = beside.type && choices.every(({ type }) => type === beside.type)
-  const shared = Object.entries(beside).filter(([name]) => !isAnnotation(name) && !(isTyped && name === 'type'))
+  const shared = constraintsOf(beside).filter(([name]) => !isTyped || name !== 'type')
   const isAlone = shared.length === 0
   for (const [name] of shared) compiler.lose(schema, name, 'inlined')
   if (keyword === 'oneOf') compiler.lose(schema, 'oneOf', 'widened', 'anyOf')
-  const branches = choices.filter((branch) => booleanOf(branch) !== false)
+  const branches = choices.filter((branch) => !isNever(branch))
   const others = branches.filter((branch) => !isAlone || !isNull(branch))
   const hasNull = others.length < branches.length
   if (hasNull && others.length === 0) return scalar(compiler.made({}, schema), words, compiler, 'null')
@@ -39,20 +38,16 @@ export function union(schema: Schema, words: string[], compiler: Compiler, keywo
     // Constants, each with its description, are one list.
     compiler.lose(schema, keyword, 'widened', 'enum')
     for (const { const: value, description } of others) {
-      if (typeof description === 'string') words.push(`${JSON.stringify(value)}: ${description}`)
+      if (typeof description === 'string') words.push(`${jsonOf(value)}: ${description}`)
     }
     return constants(compiler.made({ enum: others.map((branch) => branch['const']) }, schema), words, compiler, hasNull)
   }
-  const whole = others.map((branch) => {
-    const both = { allOf: [branch, compiler.made(objectOf(shared), schema)] }
-    return isAlone ? branch : compiler.made(both, branch)
+  const rest = compiler.made(objectOf(shared), schema)
+  const lowered = others.flatMap((branch) => {
+    const whole = isAlone ? branch : compiler.made({ allOf: [branch, rest] }, branch)
+    return lowerSome(whole, keyword, compiler) ?? []
   })
-  return unionOf(
-    schema,
-    whole.flatMap((branch) => lowerSome(branch, keyword, compiler) ?? []),
-    compiler,
-    hasNull,
-  )
+  return unionOf(schema, lowered, compiler, hasNull)
 }
 
 function isNull(branch: Schema): boolean {
@@ -60,21 +55,19 @@ function isNull(branch: Schema): boolean {
 }
 
 function isConstant(branch: Schema): boolean {
-  const isPlain = Object.keys(branch).every((keyword) => /^(?:const|type|description|title)$/.test(keyword))
-  return isPlain && 'const' in branch && (typeof branch['const'] !== 'object' || branch['const'] === null)
+  const isPlain = Object.keys(branch).every((keyword) => listed('const type description title', keyword))
+  return isPlain && 'const' in branch && !listed('array object', typeName(branch['const']))
 }
 
 /** Lowers `enum` and `const`: a union of a schema for each type of the values. */
 export function constants(schema: Schema, words: string[], compiler: Compiler, hasNull = false): Lowered {
-  const { enum: list, const: constant, type: _, ...others } = schema
+  const { enum: list, const: constant, type: own, ...others } = schema
   const keyword = list === undefined ? 'const' : 'enum'
   const given = list ?? [constant]
-  const types = listOf<TypeName>(schema.type)
-  const distinct = [...new Map(given.map((value) => [JSON.stringify(value), value])).values()]
-  const values = common(distinct, 'const' in schema ? [constant] : given).filter((value) => {
-    const name = typeName(value)
-    return types.length === 0 || types.includes(name) || (name === 'integer' && types.includes('number'))
-  })
+  const types = listOf<TypeName>(own)
+  const values = common(distinct(given), 'const' in schema ? [constant] : given).filter(
+    (value) => types.length === 0 || hasType(types, typeName(value)),
+  )
   if (values.length === 0) throw new NoValue()
   const hasFraction = values.some((value) => typeName(value) === 'number')
   const groups = Map.groupBy(values, (value): TypeName => {
@@ -83,7 +76,7 @@ export function constants(schema: Schema, words: string[], compiler: Compiler, h
   })
   const takesNull = groups.delete('null')
   if (groups.size > 1) compiler.lose(schema, keyword, 'widened', 'anyOf')
-  else if (types.length === 0 && !compiler.dialect.takesUntyped) compiler.lose(schema, keyword, 'widened', 'type')
+  else if (types.length === 0 && !compiler.dialect.untyped) compiler.lose(schema, keyword, 'widened', 'type')
   else if (values.length !== given.length) compiler.lose(schema, keyword, 'widened', 'without values of other types')
   const rest = compiler.made(others, schema)
   const branches = [...groups].map(([type, group]) => branchOf(type, group))
@@ -92,33 +85,32 @@ export function constants(schema: Schema, words: string[], compiler: Compiler, h
 
   function branchOf(type: TypeName, group: readonly unknown[]): Lowered {
     if (type === 'object') return text(schema, keyword, compiler, valuesSentence(group))
-    const own: string[] = []
+    const said: string[] = []
     const isAll = type === 'boolean' && group.length === 2
     const isTaken = isAll || listed(compiler.dialect.enums, type)
-    if (!isTaken) compiler.tell(schema, keyword, own, valuesSentence(group))
-    const isConst = keyword === 'const' && !takesNull && compiler.takes('const')
-    if (keyword === 'const' && isTaken && !isConst) compiler.lose(schema, 'const', 'widened', 'enum')
-    const lowered = scalar(rest, own, compiler, type)
-    const said = isConst ? { const: group[0] } : { enum: group }
-    return described({ ...lowered, schema: { ...lowered.schema, ...(isTaken && !isAll && said) } }, '', ...own)
+    if (!isTaken) compiler.tell(schema, keyword, said, valuesSentence(group))
+    const isSaid = compiler.takes(keyword)
+    if (isTaken && !isSaid) compiler.lose(schema, keyword, 'widened', 'enum')
+    const lowered = scalar(rest, said, compiler, type)
+    const only = isSaid ? { [keyword]: list ? group : constant } : { enum: group }
+    return described({ ...lowered, schema: { ...lowered.schema, ...(isTaken && !isAll && only) } }, '', ...said)
   }
 }
 
 /** Returns a union of lowered schemas, of which each value can be told apart. */
 export function unionOf(schema: Schema, given: readonly Lowered[], compiler: Compiler, hasNull: boolean): Lowered {
   const branches = tagged(schema, given, compiler)
-  const [only] = branches
-  if (only === undefined) throw new NoValue()
+  const [first, second] = branches
+  if (!first) throw new NoValue()
   const anyOf = branches.map((branch) => branch.schema)
   const way = branches.every((branch) => branch.way === same) ? same : wayOf(branches, compiler)
-  const whole = branches.length === 1 ? only : { schema: { anyOf }, way }
+  const whole = second ? { schema: { anyOf }, way } : first
   return hasNull ? nullable(whole, compiler) : whole
 }
 
 function wayOf(branches: readonly Lowered[], compiler: Compiler): Way {
   return (value, scope) => {
-    scope.steps.left -= 1
-    if (scope.steps.left < 0) throw new RangeError('The value is too large.')
+    if (scope.steps.left-- <= 0) throw new RangeError('it is too large')
     const { accepts = (schema, sunk) => fits(schema, sunk, compiler, scope, true) } = scope
     for (const { schema, way } of branches) {
       if (scope.isUp) {
@@ -147,11 +139,10 @@ function tagged(schema: Schema, branches: readonly Lowered[], compiler: Compiler
     const key = freshName(`option${branches.indexOf(one) + 1}`, names)
     return wraps.set(one, wrappedWith(one, key, compiler))
   }
-  branches.filter((one) => one.way !== same && isMet(one, branches)).forEach(wrap)
-  for (;;) {
-    const next = branches.find((one) => !wraps.has(one) && isMet(one, wraps.values()))
-    if (next === undefined) break
-    wrap(next)
+  let met = branches.filter((one) => one.way !== same && isMet(one, branches))
+  while (met.length > 0) {
+    met.forEach(wrap)
+    met = branches.filter((one) => !wraps.has(one) && isMet(one, wraps.values()))
   }
   return branches.map((branch, index) => {
     if (wraps.has(branch)) compiler.lose(schema, 'anyOf', 'wrapped', `option${index + 1}`)

@@ -2,9 +2,9 @@ import { parseJson } from '../../index.ts'
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
 import { keywordOf, speaksOf } from './keywords.ts'
-import { listOf, NoValue, objectOf, same } from './schema.ts'
-import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
-import { takesNull } from './shape.ts'
+import { freshName, jsonOf, listed, listOf, NoValue, objectOf, same } from './schema.ts'
+import type { Lowered, Schema, Schemas, TypeName } from './schema.ts'
+import { namesOf, takesNull } from './shape.ts'
 import { describe, sentenceOf } from './words.ts'
 
 /**
@@ -13,19 +13,12 @@ import { describe, sentenceOf } from './words.ts'
  * @param type Missing for a schema without a type.
  * @param isReplaced Whether another kind of value stands for this one, so that no keyword fits it.
  */
-export function keep(
-  schema: Schema,
-  words: string[],
-  compiler: Compiler,
-  type: TypeName | undefined,
-  isReplaced = false,
-): Schema {
+export function keep(schema: Schema, words: string[], compiler: Compiler, type?: TypeName, isReplaced = false): Schema {
   return objectOf(
     Object.entries(schema).filter(([keyword, content]) => {
-      if (keyword === 'description') return false
       const isOfType = speaksOf(keyword, type)
       const isStructure = keywordOf(keyword)?.sentence === ''
-      if (isOfType && isStructure && type !== undefined) return false
+      if (keyword === 'description' || (type && isOfType && isStructure)) return false
       if (isOfType && !isStructure && !isReplaced && isTaken(keyword, content)) return keyword !== '$defs'
       compiler.tell(schema, keyword, words, isOfType ? sentenceOf(keyword, content) : '')
       return false
@@ -35,46 +28,44 @@ export function keep(
   function isTaken(keyword: string, content: unknown): boolean {
     if (!compiler.takes(keyword)) return false
     if (keyword === 'format') return listed(compiler.dialect.formats, content)
-    if (keyword === 'minItems') return Number(content) <= (compiler.dialect.minItems ?? Infinity)
+    if (keyword === 'minItems') return (content as number) <= (compiler.dialect.minItems ?? Infinity)
     // Constrained decoding has no look-around, references or properties of characters.
-    return keyword !== 'pattern' || !/\(\?(?!:)|\\[1-9bBkpPu]/.test(String(content))
+    return keyword !== 'pattern' || !/\(\?(?!:)|\\[1-9bBkpPu]/.test(content as string)
   }
-}
-
-/** Returns whether a list of words has one. */
-export function listed(words: string, word: unknown): boolean {
-  return words.split(' ').includes(word as string)
 }
 
 /** Lowers a schema of a scalar type. */
 export function scalar(schema: Schema, words: string[], compiler: Compiler, type: TypeName): Lowered {
-  if (type === 'null' && compiler.dialect.hasNullable) {
-    compiler.tell(schema, 'type', words, 'Must be null.')
-    return { schema: { type: 'string', nullable: true }, way: same }
-  }
-  const bounded = (type === 'integer' && compiler.dialect.bound?.(schema, compiler)) || schema
-  return { schema: { type, ...keep(bounded, words, compiler, type) }, way: same }
+  const own = compiler.dialect.scalar?.(schema, words, compiler, type)
+  return { schema: own ?? { type, ...keep(schema, words, compiler, type) }, way: same }
 }
 
-/** Lets a schema take null. `isAbsence`: null leaves out a field, so it does not reach the way. */
-export function nullable({ schema, way: inner }: Lowered, compiler: Compiler, isAbsence = false): Lowered {
-  const way: Way = isAbsence || inner === same ? inner : (value, scope) => (value === null ? null : inner(value, scope))
-  if (compiler.dialect.hasNullable) return { schema: { ...schema, nullable: true }, way }
-  if (takesNull(schema, compiler)) return { schema, way }
-  const { anyOf, description, ...plain } = schema
-  if (anyOf) return { schema: { ...schema, anyOf: [...anyOf, { type: 'null' }] }, way }
-  const { type, enum: values, ...rest } = plain
+/** Lets a lowered schema take null, which is null on both sides. */
+export function nullable({ schema, way }: Lowered, compiler: Compiler): Lowered {
+  return {
+    schema: withNull(schema, compiler),
+    way: way === same ? same : (value, scope) => (value === null ? null : way(value, scope)),
+  }
+}
+
+/** Returns a lowered schema that takes null too. */
+function withNull(schema: Schema, compiler: Compiler): Schema {
+  const own = compiler.dialect.nullable?.(schema)
+  if (own) return own
+  if (takesNull(schema, compiler)) return schema
+  const { anyOf, type, enum: values, ...rest } = schema
+  if (anyOf) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
   const isListed = type && !('const' in schema) && (!values || listed(compiler.dialect.enums, 'null'))
-  const whole = isListed
-    ? { type: [...listOf(type), 'null'], ...(values && { enum: [...values, null] }), ...rest }
-    : { anyOf: [plain, { type: 'null' }] }
-  return { schema: { ...whole, ...(description !== undefined && { description }) } as Schema, way }
+  if (isListed) return { type: [...listOf(type), 'null'], ...(values && { enum: [...values, null] }), ...rest }
+  const { description, ...plain } = schema
+  // JSON leaves out a description that is undefined.
+  return { anyOf: [plain, { type: 'null' }], description }
 }
 
 /** Adds a description, and sentences after it. A `$ref` must stand alone. */
 export function described(lowered: Lowered, own: unknown, ...words: readonly unknown[]): Lowered {
   const description = describe(own, ...words)
-  if (description === '') return lowered
+  if (!description) return lowered
   const { schema, way } = lowered
   return { schema: { ...(schema.$ref === undefined ? schema : { anyOf: [schema] }), description }, way }
 }
@@ -102,9 +93,22 @@ export function wrapped({ schema, way }: Lowered, key: string, compiler: Pick<Co
 }
 
 /** Puts a value into the one field of an object, which gets the description. */
-export function wrappedWith(lowered: Lowered, key: string, compiler: Compiler, word = ''): Lowered {
+export function wrappedWith(lowered: Lowered, key: string, compiler: Compiler, word?: string): Lowered {
   const { description, ...schema } = lowered.schema
   return described(wrapped({ ...lowered, schema }, key, compiler), description, word)
+}
+
+/** Lets null leave out a field. A field that may be null itself is wrapped, so that both can be said. */
+export function leaveOut(field: Schema, lowered: Lowered, compiler: Compiler): Lowered {
+  if (!takesNull(lowered.schema, compiler)) {
+    compiler.lose(field, 'required', 'nullable', 'null leaves it out')
+    return { ...lowered, schema: withNull(lowered.schema, compiler) }
+  }
+  const key = freshName('value', namesOf(lowered.schema))
+  const said = `null leaves it out, {"${key}": null} is null`
+  compiler.lose(field, 'required', 'wrapped', said)
+  const { schema, way } = wrappedWith(lowered, key, compiler, `${said}.`)
+  return { schema: { ...schema, type: ['object', 'null'] }, way }
 }
 
 /** Lowers a schema, or drops it if no value fits it. */
@@ -124,7 +128,7 @@ export function text(schema: Schema, keyword: string, compiler: Compiler, ...wor
   return {
     schema: { type: 'string', description: describe('JSON text of the value.', ...words) },
     way(value, { isUp }) {
-      if (!isUp) return JSON.stringify(value)
+      if (!isUp) return jsonOf(value)
       if (typeof value !== 'string') return value
       try {
         return parseJson(value)

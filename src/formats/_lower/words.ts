@@ -1,36 +1,36 @@
 import { text } from '../_read.ts'
 import { keywordOf } from './keywords.ts'
-import { fieldsOf, type Schema } from './schema.ts'
+import { jsonOf, listed, type Schema } from './schema.ts'
 
 /** Returns a keyword as a sentence, or the empty string if there is nothing to say. */
 export function sentenceOf(keyword: string, content: unknown): string {
   const { of = 'annotation', sentence } = keywordOf(keyword) ?? {}
   if (keyword === 'dependentRequired') {
-    const needs = Object.entries(fieldsOf(content)).map(
-      ([name, others]) => `With ${name}, also ${(others as readonly string[]).join(', ')}.`,
+    const needs = Object.entries(content as Readonly<Record<string, readonly string[]>>).map(
+      ([name, others]) => `With ${name}, also ${others.join(', ')}.`,
     )
     return shorten(needs.join(' '))
   }
   const said = sentence || (of === 'annotation' ? '' : `${keyword}: %.`)
   if (!said.includes('%')) return content === true ? said : ''
-  const json = JSON.stringify(content)
+  const json = jsonOf(content)
   if (keyword === 'propertyNames' && json === '{"type":"string"}') return ''
-  const words = shorten(/^(?:pattern|format)$/.test(keyword) ? String(content) : json)
+  const words = shorten(listed('pattern format', keyword) ? (content as string) : json)
   return (content === 1 ? said.replace(/s\.$/, '.') : said).replace('%', () => words)
 }
 
 /** Returns a sentence that lists the only values. */
 export function valuesSentence(values: readonly unknown[]): string {
-  const said = shorten(values.map((value) => JSON.stringify(value)).join(', '))
+  const said = shorten(values.map(jsonOf).join(', '))
   return `Must be ${values.length === 1 ? '' : 'one of '}${said}.`
 }
 
 /** Returns the alternatives of a union that only refines the fields beside it. */
 export function alternativesSentence(keyword: string, choices: readonly Schema[]): string {
-  const isPlain = choices.every(({ required, ...others }) => required && Object.keys(others).length === 0)
+  const isPlain = choices.every((choice) => Object.keys(choice).join() === 'required')
   if (!isPlain) return sentenceOf(keyword, choices)
-  const listed = choices.map(({ required = [] }) => required.join(' and ')).join(', ')
-  return shorten(`Give ${keyword === 'anyOf' ? 'at least' : 'exactly'} one of: ${listed}.`)
+  const names = choices.map(({ required = [] }) => required.join(' and ')).join(', ')
+  return shorten(`Give ${keyword === 'anyOf' ? 'at least' : 'exactly'} one of: ${names}.`)
 }
 
 /** Returns a description with sentences after it, each once. */
@@ -38,7 +38,7 @@ export function describe(description: unknown, ...words: readonly unknown[]): st
   const own = text(description)
   const said = new Set(words.map(text).filter((word) => word !== ''))
   if (said.size === 0) return own
-  return [own.replace(/[^.!?:;\s]\s*$/u, '$&.'), ...said].filter((part) => part !== '').join(' ')
+  return (own && `${own.replace(/[^.!?:;\s]\s*$/u, '$&.')} `) + [...said].join(' ')
 }
 
 /** Returns text of at most 300 characters. */

@@ -1,0 +1,41 @@
+import type { Reading } from './compiler.ts'
+import { propertiesOf, wayOf, type Field } from './object.ts'
+import { jsonOf, namesBeside, same, type Lowered, type Schema } from './schema.ts'
+import { described } from './value.ts'
+
+/** Returns a function that gives a field of a schema the name that the provider takes. */
+export type Naming = (taken: Iterable<string>, reading: Reading) => (field: Field, own: Schema) => Field
+
+/** Returns a function that renames a field if its name is not allowed. The description tells its own name. */
+export function naming(allowed: RegExp, taken: Iterable<string>, { lose }: Reading): ReturnType<Naming> {
+  const fresh = namesBeside(taken)
+  return (field, own) => {
+    const { from, lowered } = field
+    if (allowed.test(from)) return field
+    const plain = from.replaceAll(/[^a-zA-Z0-9_]/gu, '_').slice(0, 56)
+    const to = fresh(/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`)
+    lose(own, 'properties', 'renamed', to)
+    const said = `Stands for ${jsonOf(from)}.`
+    return { ...field, to, lowered: described(lowered, lowered.schema['description'], said) }
+  }
+}
+
+/** Renames the properties of a root, if nothing else of it is lowered. */
+export function renamed(whole: Lowered, names: Naming, reading: Reading): Lowered {
+  const { properties = {}, required = [] } = whole.schema
+  const named = names(Object.keys(properties), reading)
+  const fields = Object.entries(properties).map(([from, schema]) =>
+    named({ from, to: from, lowered: { schema, way: same } }, schema),
+  )
+  const way = wayOf(fields)
+  if (way === same) return whole
+  const byFrom = new Map(fields.map(({ from, to }) => [from, to]))
+  return {
+    schema: {
+      ...whole.schema,
+      properties: propertiesOf(fields),
+      ...(required.length > 0 && { required: required.map((name) => byFrom.get(name) ?? name) }),
+    },
+    way,
+  }
+}

@@ -30,9 +30,8 @@ export function union(schema: Schema, words: string[], compiler: Compiler, keywo
   const isAlone = shared.length === 0
   for (const [name] of shared) compiler.lose(schema, name, 'inlined')
   if (keyword === 'oneOf') compiler.lose(schema, 'oneOf', 'widened', 'anyOf')
-  const branches = choices.filter((branch) => !isNever(branch))
-  const others = branches.filter((branch) => !isAlone || !isNull(branch))
-  const hasNull = others.length < branches.length
+  const hasNull = isAlone && choices.some(isNull)
+  const others = choices.filter((branch) => !isNever(branch) && !(hasNull && isNull(branch)))
   if (hasNull && others.length === 0) return scalar(compiler.made({}, schema), words, compiler, 'null')
   if (isAlone && others.length > 1 && others.every(isConstant)) {
     // Constants, each with its description, are one list.
@@ -135,13 +134,11 @@ function tagged(schema: Schema, branches: readonly Lowered[], compiler: Compiler
   const isMet = (one: Lowered, others: Iterable<Lowered>): boolean =>
     [...others].some((other) => other !== one && mayMeet(one.schema, other.schema, compiler))
   const wraps = new Map<Lowered, Lowered>()
-  const wrap = (one: Lowered): unknown => {
-    const key = freshName(`option${branches.indexOf(one) + 1}`, names)
-    return wraps.set(one, wrappedWith(one, key, compiler))
-  }
   let met = branches.filter((one) => one.way !== same && isMet(one, branches))
   while (met.length > 0) {
-    met.forEach(wrap)
+    for (const one of met) {
+      wraps.set(one, wrappedWith(one, freshName(`option${branches.indexOf(one) + 1}`, names), compiler))
+    }
     met = branches.filter((one) => !wraps.has(one) && isMet(one, wraps.values()))
   }
   return branches.map((branch, index) => {

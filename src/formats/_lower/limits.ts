@@ -46,7 +46,7 @@ function hold(count: number, most: number, what: string): void {
   if (count > most) throw new Refusal(`it has ${count} ${what}, and ${most} are taken`)
 }
 
-/** Calls `see` with each schema in a lowered one that is closed, and its depth. */
+/** Calls `see` with each schema in a lowered one, whose objects and lists have no other schemas, and with its depth. */
 function visit(schema: Schema['items'], see: (schema: Schema, depth: number) => void, depth = 0): void {
   if (!isObject(schema)) return
   see(schema, depth)

@@ -57,6 +57,7 @@ function compile(dialect: Dialect, reading: Reading): Lowered & Sums {
       if (target) open.push(schema)
       const flat = target ? schema : flatten(schema, words, compiler, open)
       const inner = target ? refer(schema, target) : flat ? ofKeywords(flat, words) : text(schema, '$ref', compiler)
+      // A schema that contains itself is text: of what was merged, nothing is told.
       const { description } = flat ?? schema
       return described(inner, description, ...(flat ? words : []), inner.schema['description'])
     } finally {

@@ -112,8 +112,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 7_972],
-    ['records', 2_646],
+    ['kernel', 7_988],
+    ['records', 2_647],
     ['approvals', 398],
     ['redaction', 351],
     ['spool', 945],
@@ -121,8 +121,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 53 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(53)
+  it('hold the kernel to 56 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(56)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

@@ -25,6 +25,7 @@ const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/r
 const onDemand = [
   'approvals/paused-calls',
   'kernel/outcome/not-found',
+  'kernel/run/middleware',
   'kernel/weigh',
   'records/held',
   'redaction/redactor',

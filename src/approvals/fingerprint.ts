@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { sortMembers } from '../kernel/json/json-text.ts'
+import { sortMembers } from '../kernel/json/own-json.ts'
 import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.ts'
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 

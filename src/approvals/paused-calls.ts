@@ -1,16 +1,9 @@
 import { sha256 } from '#sha256'
 import { toldId, type ToolResult } from '../kernel/call/call.ts'
 import { stageFields, type Approval, type Authorized, type Received, type Verdict } from '../kernel/call/parcel.ts'
-import {
-  Pause,
-  randomDigits,
-  waitingWords,
-  type PausedCall,
-  type PauseReason,
-  type Resumption,
-  type WaitingCall,
-} from '../kernel/call/pause.ts'
+import { Pause, type PausedCall, type PauseReason, type Resumption, type WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
+import { randomDigits, waitingWords } from '../kernel/call/waiting.ts'
 import {
   ApprovalExpiredError,
   ApprovalInvalidError,
@@ -19,7 +12,8 @@ import {
   ToolDeniedError,
   ValidatorFailedError,
 } from '../kernel/errors.ts'
-import { bounded, ownJson } from '../kernel/json/json-text.ts'
+import { bounded } from '../kernel/json/json-text.ts'
+import { ownJson } from '../kernel/json/own-json.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'
 import type { Approver, ToolValues } from '../kernel/ports.ts'

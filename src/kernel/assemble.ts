@@ -84,6 +84,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     policies,
     approver,
     middleware,
+    compose: onDemand(() => import('./run/middleware.ts').then(({ compose }) => compose)),
     runners,
     approvals: onDemand(() =>
       import('../approvals/paused-calls.ts').then(({ PausedCalls }) => new PausedCalls(kernel)),

@@ -82,6 +82,9 @@ export interface Redaction {
   redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[]
 }
 
+/** Runs a call within its middleware: the executor's, the tool's own, and its `postToolUse`, outermost first. */
+export type Compose = (call: Confirmed, kernel: Kernel, run: () => Promise<unknown>) => Promise<unknown>
+
 /** Runs calls on the workers of a fleet. */
 export interface Elsewhere {
   /** Pauses a call that runs on a worker. Returns `undefined` if it runs here. */
@@ -123,6 +126,8 @@ export interface Kernel {
   readonly policies: readonly Policy[]
   readonly approver: Approver | undefined
   readonly middleware: readonly Middleware[]
+  /** Returns what runs a call within its middleware. The first call that has some loads it. */
+  compose(): Compose | Promise<Compose>
   readonly runners: ReadonlyMap<string, Runner>
   /** Returns what asks people. The first call that needs it loads it; what redeems a call has loaded it. */
   approvals(): Approvals | Promise<Approvals>

@@ -1,11 +1,11 @@
 import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import { ownJson } from '../kernel/json/json-text.ts'
+import { ownJson } from '../kernel/json/own-json.ts'
 import type { Settlement } from '../kernel/ports.ts'
 
-export type { Journaled }
 // What else a format of records is made with.
-export { ownJson, readText } from '../kernel/json/json-text.ts'
+export { ownJson, type Journaled }
+export { readText } from '../kernel/json/json-text.ts'
 export { keptText } from '../kernel/result/encode.ts'
 
 /** The journal's part of a record, while it is built. */

@@ -8,10 +8,11 @@ const heldCalls = '../../src/records/held.ts'
 const redaction = '../../src/redaction/redactor.ts'
 const notFound = '../../src/kernel/outcome/not-found.ts'
 const weighing = '../../src/kernel/weigh.ts'
+const middleware = '../../src/kernel/run/middleware.ts'
 
 afterEach(() => {
   vi.doUnmock(approvals)
-  for (const part of [heldCalls, redaction, notFound, weighing]) vi.doUnmock(part)
+  for (const part of [heldCalls, redaction, notFound, weighing, middleware]) vi.doUnmock(part)
   vi.resetModules()
 })
 
@@ -289,4 +290,30 @@ test('what weighs fails to load: the call is refused with E_INTERNAL, and the ne
   const refused = { decision: 'refuse', callId: null, error: { code: 'E_INTERNAL', retryable: true } }
   expect(await executor.weigh({ name: 'plain' })).toMatchObject(refused)
   expect((await executor.weigh({ name: 'plain' })).decision).toBe('allow')
+})
+
+test('the chain of middleware fails to load: the handler does not run, each start has its end, and the next call runs', async () => {
+  failing(middleware)
+  const { open } = await fresh()
+  const passed: string[] = []
+  const executor = open({ middleware: [async (call, _context, next) => (passed.push(call.name), next())] })
+  const events = heard(executor)
+  const lost = await executor.execute({ name: 'plain' })
+  expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
+  expect(names(events)).toBe('call:received tool:start tool:end call:settled')
+  expect(passed).toEqual([])
+  expect(outcome(await executor.execute({ name: 'plain' }))).toBe('ok completed')
+  expect(passed).toEqual(['plain'])
+})
+
+test('calls with middleware keep their order while its chain loads', async () => {
+  const { loads, gate } = slowly(middleware)
+  const { open } = await fresh()
+  const passed: unknown[] = []
+  const executor = open({ middleware: [async (call, _context, next) => (passed.push(call.id), next())] })
+  const results = executor.executeToolCalls([1, 2, 3].map((id) => ({ id, name: 'plain' })))
+  await vi.waitFor(() => expect(loads()).toBe(1))
+  gate.resolve()
+  expect((await soon(results)).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok'])
+  expect(passed).toEqual([1, 2, 3])
 })

@@ -1,6 +1,6 @@
 import { isLonger, pathText, shortened, utf8Length } from './text.ts'
-import { InvalidToolResultError, JournalError } from '../errors.ts'
-import { copyOfJson, put } from './copy.ts'
+import { InvalidToolResultError } from '../errors.ts'
+import { put } from './copy.ts'
 import { parseJson } from './parse.ts'
 
 const maximumDepth = 1_000
@@ -61,15 +61,6 @@ export function readText(text: string): unknown {
     return parseJson(text, { limit: Infinity, depth: maximumDepth })
   } catch {
     return JSON.parse(text) as unknown
-  }
-}
-
-/** Returns a deep copy of a value as JSON, which shares nothing with it. Throws `E_JOURNAL` if the value has no JSON text. */
-export function ownJson<Value extends object>(value: Value): Value {
-  try {
-    return copyOfJson(value) ?? (readText(JSON.stringify(value)) as Value)
-  } catch (cause) {
-    throw new JournalError('The record cannot be written down: it is not plain JSON.', { cause })
   }
 }
 
@@ -194,12 +185,6 @@ function unkept(message: string, path: readonly PropertyKey[], next: string): In
 function nameOf(value: object): string {
   const { constructor } = value as { constructor?: { name?: unknown } }
   return typeof constructor?.name === 'string' && constructor.name !== '' ? constructor.name : 'object'
-}
-
-/** Sorts the members of every object by name, as a replacer of `JSON.stringify`. Unlike canonical JSON it takes any value. */
-export function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 const headLength = 1_024

@@ -1,10 +1,9 @@
 import { content, json } from '../result/content.ts'
-import { copyOfPlain, isPlainObject } from '../json/copy.ts'
-import { internals, type ToolDefinition } from '../tool/definition.ts'
+import { copyOfPlain } from '../json/copy.ts'
+import { internals } from '../tool/definition.ts'
 import { drain, isGenerator } from './stream.ts'
 import {
   ClientToolError,
-  InvalidConfigurationError,
   InvalidExecutionTypeError,
   isToolError,
   ToolNoHandlerError,
@@ -16,7 +15,7 @@ import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
 import { Pause } from '../call/pause.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Middleware, Runner, ToolContext, ToolHooks } from '../ports.ts'
+import type { Runner } from '../ports.ts'
 import { thenSync, isThenable } from '../json/thenable.ts'
 
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
@@ -41,13 +40,14 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
 
 /** Runs the handler within the middleware. `input` is what was confirmed. */
 export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
-  const { context, deadline } = confirmed
-  const layers = layersOf(confirmed.tool, kernel)
-  if (layers.length === 0) return runHandler(confirmed, input, kernel)
+  const { tool, deadline } = confirmed
+  const isBare = kernel.middleware.length === 0 && tool.middleware.length === 0 && tool.hooks?.postToolUse === undefined
+  if (isBare) return runHandler(confirmed, input, kernel)
   // A copy, so that no middleware changes what a person approved.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => thenSync(runHandler(confirmed, own, kernel), (ran) => ran.returned)
-  const ran = deadline.within(compose(layers, confirmed, context, work), (value) => stamp(confirmed, 'returned', value))
+  const passed = thenSync(kernel.compose(), (compose) => compose(confirmed, kernel, work))
+  const ran = deadline.within(passed, (value) => stamp(confirmed, 'returned', value))
   return orError(ran, confirmed, true)
 }
 
@@ -165,66 +165,4 @@ function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unk
         `Nothing here runs tools of type "${tool.type}". Give the executor an extension with a runner for it.`,
       )
   }
-}
-
-/** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */
-function layersOf(tool: ToolDefinition, kernel: Kernel): readonly Middleware[] {
-  const hook = tool.hooks?.postToolUse
-  if (hook === undefined && tool.middleware.length === 0) return kernel.middleware
-  return [...kernel.middleware, ...tool.middleware, ...(hook === undefined ? [] : [afterwards(hook)])]
-}
-
-/** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
-function compose(
-  layers: readonly Middleware[],
-  call: Confirmed,
-  context: ToolContext,
-  run: () => Promise<unknown>,
-): Promise<unknown> {
-  return enter(0)
-
-  async function enter(depth: number): Promise<unknown> {
-    const layer = layers[depth]
-    if (layer === undefined) return run()
-    let mayCall = true
-    const next = async (): Promise<unknown> => {
-      call.deadline.check()
-      if (!mayCall) {
-        throw new InvalidConfigurationError('A middleware called `next` again. Call it again only after it rejected.')
-      }
-      mayCall = false
-      try {
-        return await enter(depth + 1)
-      } catch (error) {
-        mayCall = true
-        throw error
-      }
-    }
-    return layer(call, context, () => {
-      const attempt = next()
-      attempt.catch(() => {}) // the middleware may not wait for it
-      return attempt
-    })
-  }
-}
-
-function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
-  return async (call, context, next) => {
-    const result = await next()
-    const said: unknown = await hook(call, result, context)
-    if (said === undefined || said === null) return result
-    const { replace, update } = said as { readonly replace?: unknown; readonly update?: unknown }
-    if (has(replace, 'content')) return replace.content
-    if (replace !== undefined || !has(update, 'result')) {
-      throw new InvalidConfigurationError(
-        `\`postToolUse\` of tool "${call.name}" returned something else than nothing, { update: { result } } or { replace: { content } }.`,
-      )
-    }
-    const its = update.result
-    return isPlainObject(result) && isPlainObject(its) ? { ...result, ...its } : its
-  }
-}
-
-function has<Name extends string>(said: unknown, name: Name): said is Record<Name, unknown> {
-  return typeof said === 'object' && said !== null && name in said
 }

@@ -1,0 +1,64 @@
+import type { Confirmed } from '../call/parcel.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import { isPlainObject } from '../json/copy.ts'
+import type { Kernel } from '../kernel.ts'
+import type { Middleware, ToolHooks } from '../ports.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
+
+/** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
+export function compose(call: Confirmed, kernel: Kernel, run: () => Promise<unknown>): Promise<unknown> {
+  const layers = layersOf(call.tool, kernel)
+  return enter(0)
+
+  async function enter(depth: number): Promise<unknown> {
+    const layer = layers[depth]
+    if (layer === undefined) return run()
+    let mayCall = true
+    const next = async (): Promise<unknown> => {
+      call.deadline.check()
+      if (!mayCall) {
+        throw new InvalidConfigurationError('A middleware called `next` again. Call it again only after it rejected.')
+      }
+      mayCall = false
+      try {
+        return await enter(depth + 1)
+      } catch (error) {
+        mayCall = true
+        throw error
+      }
+    }
+    return layer(call, call.context, () => {
+      const attempt = next()
+      attempt.catch(() => {}) // the middleware may not wait for it
+      return attempt
+    })
+  }
+}
+
+function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
+  return async (call, context, next) => {
+    const result = await next()
+    const said: unknown = await hook(call, result, context)
+    if (said === undefined || said === null) return result
+    const { replace, update } = said as { readonly replace?: unknown; readonly update?: unknown }
+    if (has(replace, 'content')) return replace.content
+    if (replace !== undefined || !has(update, 'result')) {
+      throw new InvalidConfigurationError(
+        `\`postToolUse\` of tool "${call.name}" returned something else than nothing, { update: { result } } or { replace: { content } }.`,
+      )
+    }
+    const its = update.result
+    return isPlainObject(result) && isPlainObject(its) ? { ...result, ...its } : its
+  }
+}
+
+function has<Name extends string>(said: unknown, name: Name): said is Record<Name, unknown> {
+  return typeof said === 'object' && said !== null && name in said
+}
+
+/** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */
+function layersOf(tool: ToolDefinition, kernel: Kernel): readonly Middleware[] {
+  const hook = tool.hooks?.postToolUse
+  if (hook === undefined && tool.middleware.length === 0) return kernel.middleware
+  return [...kernel.middleware, ...tool.middleware, ...(hook === undefined ? [] : [afterwards(hook)])]
+}

@@ -49,13 +49,15 @@ function compareCalls(commit: string, other: string): void {
   const changes = new Map<string, { readonly cells: readonly string[]; readonly ratios: number[] }>()
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`overhead: round ${round + 1} of ${rounds}\n`)
-    const isTurned = round % 2 === 1 // what is loaded first may lie better in memory
     for (const title of Object.keys(handlers)) {
-      for (const { name, first, second, ratio } of sideBySide(title, isTurned ? [root, other] : [other, root])) {
-        const [before, after] = isTurned ? [second, first] : [first, second]
-        const cells = [title, name, inUnit(before), inUnit(after)]
-        const known = changes.get(`${title}/${name}`) ?? { cells, ratios: [] }
-        known.ratios.push(isTurned ? 1 / ratio : ratio)
+      // What is loaded first may lie worse in memory, so each tree is the first once.
+      const turned = new Map(sideBySide(title, [root, other]).map((pair) => [pair.name, pair]))
+      for (const { name, first, second, ratio } of sideBySide(title, [other, root])) {
+        const known = changes.get(`${title}/${name}`) ?? {
+          cells: [title, name, inUnit(first), inUnit(second)],
+          ratios: [],
+        }
+        known.ratios.push(Math.sqrt(ratio / turned.get(name)!.ratio))
         changes.set(`${title}/${name}`, known)
       }
     }
@@ -73,7 +75,7 @@ function compareCalls(commit: string, other: string): void {
 
 function sideBySide(title: string, trees: readonly string[]): readonly Pair[] {
   const program = join(import.meta.dirname, '_side-by-side.ts')
-  const { status, stdout, stderr } = runNode([program, title, ...trees], root)
+  const { status, stdout, stderr } = runNode([program, title, ...trees], root, 9)
   if (status !== 0) throw new Error(`overhead failed:\n${stderr}`)
   return JSON.parse(stdout) as readonly Pair[]
 }
@@ -119,9 +121,9 @@ function spreadOf(ratios: readonly number[]): readonly string[] {
   return [percent(quantile(ratios, 0.5)), `${percent(Math.min(...ratios))} … ${percent(Math.max(...ratios))}`]
 }
 
-function runNode(words: readonly string[], cwd: string): SpawnSyncReturns<string> {
+function runNode(words: readonly string[], cwd: string, measurements = 15): SpawnSyncReturns<string> {
   const flags = ['-C', '@toolwright/source', '--expose-gc', '--disable-warning=ExperimentalWarning']
-  const env = { ...process.env, BENCH_ROUNDS: '15' }
+  const env = { ...process.env, BENCH_ROUNDS: String(measurements) }
   return spawnSync(process.execPath, [...flags, ...words], { cwd, encoding: 'utf8', env })
 }
 

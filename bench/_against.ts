@@ -46,26 +46,32 @@ interface Pair {
 }
 
 function compareCalls(commit: string, other: string): void {
-  const changes = new Map<string, { readonly cells: readonly string[]; readonly ratios: number[] }>()
+  const changes = new Map<string, Pair[]>()
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`overhead: round ${round + 1} of ${rounds}\n`)
     for (const title of Object.keys(handlers)) {
       // What is loaded first may lie worse in memory, so each tree is the first once.
       const turned = new Map(sideBySide(title, [root, other]).map((pair) => [pair.name, pair]))
-      for (const { name, first, second, ratio } of sideBySide(title, [other, root])) {
-        const known = changes.get(`${title}/${name}`) ?? {
-          cells: [title, name, inUnit(first), inUnit(second)],
-          ratios: [],
-        }
-        known.ratios.push(Math.sqrt(ratio / turned.get(name)!.ratio))
-        changes.set(`${title}/${name}`, known)
+      for (const pair of sideBySide(title, [other, root])) {
+        const ratio = Math.sqrt(pair.ratio / turned.get(pair.name)!.ratio)
+        const key = `${title}/${pair.name}`
+        changes.set(key, [...(changes.get(key) ?? []), { ...pair, ratio }])
       }
     }
   }
+  const median = (pairs: readonly Pair[], figure: 'first' | 'second' | 'ratio'): number =>
+    quantile(
+      pairs.map((pair) => pair[figure]),
+      0.5,
+    )
   const all = [...changes.values()]
-  const cells = all.map((each) => [...each.cells, ...spreadOf(each.ratios)])
+  const cells = all.map((pairs) => {
+    const { title, name } = pairs[0]!
+    const times = [inUnit(median(pairs, 'first')), inUnit(median(pairs, 'second'))]
+    return [title, name, ...times, ...spreadOf(pairs.map(({ ratio }) => ratio))]
+  })
   printWords({ head: ['overhead', 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} runs`], cells })
-  const medians = all.map(({ ratios }) => quantile(ratios, 0.5))
+  const medians = all.map((pairs) => median(pairs, 'ratio'))
   const above = medians.filter((ratio) => ratio > 1.05).length
   printWords({
     head: ['median of all', 'above +5 % in most runs'],

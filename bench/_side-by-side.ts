@@ -1,5 +1,5 @@
 // Measures the calls of one handler with the sources of two trees, in one process and in turns, and prints how the processor's time
-// changes from the other tree to this one: a program of its own, see `_against.ts`.
+// changes from the first tree to the second: a program of its own, see `_against.ts`.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { quantile } from './_results.ts'

@@ -1,5 +1,5 @@
 import { limited } from '../kernel/call/deadline.ts'
-import { close, Pace } from '../kernel/run/stream.ts'
+import { closing, Pace } from '../kernel/run/stream.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'
 
 /** How long a journal may take to answer, in milliseconds. */
@@ -32,7 +32,7 @@ export async function* listJournal<Value>(list: AsyncIterable<Value>): AsyncGene
       await pace.step()
     }
   } finally {
-    close(iterator)
+    void closing(iterator)
   }
 }
 

@@ -27,6 +27,9 @@ import { recall } from './replay.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
 
+/** The digest that chains a settlement to the one before, if the journal is durable. */
+type Digested = ReturnType<Recorder['settle']>
+
 const beatInterval = 5_000
 const largestKeptArgs = 262_144
 
@@ -70,7 +73,7 @@ export class JournalRecorder implements Recorder {
     return this.#put(call, this.#whole(call, event === undefined ? { ...record } : foldEvent(record, event)))
   }
 
-  settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined> {
+  settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
     const recording = recordingOf(call)
     const { fence } = recording
     recording.isOver = true
@@ -87,12 +90,7 @@ export class JournalRecorder implements Recorder {
       : this.#conclude(call, event, settlement, isChained)
   }
 
-  #conclude(
-    call: Received,
-    event: ToolEvent,
-    settlement: Settlement,
-    isChained: boolean,
-  ): string | undefined | Promise<string | undefined> {
+  #conclude(call: Received, event: ToolEvent, settlement: Settlement, isChained: boolean): Digested {
     const { record } = recordingOf(call)
     fold(record, event)
     const { result, paused } = settlement
@@ -103,12 +101,7 @@ export class JournalRecorder implements Recorder {
     )
   }
 
-  #conclusion(
-    call: Received,
-    record: ToolCallRecord,
-    settlement: RecordedSettlement,
-    isChained: boolean,
-  ): string | undefined | Promise<string | undefined> {
+  #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement, isChained: boolean): Digested {
     const whole = this.#whole(call, record, settlement)
     if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
     const written = this.#put(call, whole)

@@ -117,7 +117,7 @@ export class KeptRecord implements RecordFacts {
   readonly #trail: Trail
   readonly #seq: number
   readonly #journal: Omit<Journaled, 'result'>
-  readonly #result: string | readonly ContentBlock[] | undefined
+  readonly #result: KeptContent | undefined
 
   /**
    * @param record Its values never change. Only those that people gave may be shared; they are copied.
@@ -149,7 +149,7 @@ export class KeptRecord implements RecordFacts {
     this.#trail = packed(record.auditTrail, createdAt)
     this.#seq = record.seq
     this.#journal = journal
-    this.#result = content && (onlyText(content) ?? keptContent(content))
+    this.#result = content && keptContent(content)
   }
 
   get standing(): Standing {
@@ -189,14 +189,15 @@ export class KeptRecord implements RecordFacts {
   /** About how many bytes it takes. */
   get weight(): number {
     let weight = weightOf(this.#journal, this.#approval, this.#trail.length, this.#input) + (this.#error?.length ?? 0)
-    if (typeof this.#result === 'string') weight += this.#result.length
-    else for (const block of this.#result ?? []) weight += 100 + lengthOf(block)
+    const result = this.#result
+    if (typeof result === 'string') return weight + result.length
+    if (result instanceof Written) return weight + result.text.length + 100
+    for (const block of result ?? []) weight += 100 + lengthOf(block)
     return weight
   }
 
   toJSON(): ToolCallRecord {
     const createdAt = this.#createdAt
-    const result = this.#result
     const known: OpenRecord = {
       id: this.id,
       callId: this.#callId,
@@ -220,7 +221,7 @@ export class KeptRecord implements RecordFacts {
       startedAt: this.#started === undefined ? undefined : createdAt + this.#started,
       completedAt: this.#completed === undefined ? undefined : createdAt + this.#completed,
       durationMs: this.#durationMs,
-      journal: { ...this.#journal, result: typeof result === 'string' ? [{ type: 'text', text: result }] : result },
+      journal: { ...this.#journal, result: this.#result && blocksOf(this.#result) },
     }
     return Object.assign(known, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
   }
@@ -232,9 +233,12 @@ function weightOf(
   trailLength: number,
   input: unknown,
 ): number {
-  let weight = 600 + trailLength * 8
-  for (const part of [awaits, work, approval, failure]) if (part !== undefined) weight += JSON.stringify(part).length
-  return input instanceof Written ? weight + input.length : weight
+  const parts = partLength(awaits) + partLength(work) + partLength(approval) + partLength(failure)
+  return 600 + trailLength * 8 + parts + (input instanceof Written ? input.text.length : 0)
+}
+
+function partLength(part: object | undefined): number {
+  return part === undefined ? 0 : JSON.stringify(part).length
 }
 
 /** For each line its state, milliseconds since `createdAt`, and note. */
@@ -267,36 +271,42 @@ function lengthOf(block: ContentBlock): number {
   return (block.type === 'json' ? block.text : JSON.stringify(block))?.length ?? 0
 }
 
-/** Returns the text of content that is a single plain text block. */
-function onlyText(content: readonly ContentBlock[]): string | undefined {
-  const [only] = content
-  if (content.length !== 1 || only?.type !== 'text' || Object.keys(only).length !== 2) return undefined
-  const { text } = only
-  return typeof text === 'string' ? text : undefined
-}
-
 /** Stores a value as JSON text: immutable and compact. */
 class Written {
-  readonly #text: string
+  readonly text: string
 
   constructor(text: string) {
-    this.#text = text
-  }
-
-  /** The length of the text, in characters. */
-  get length(): number {
-    return this.#text.length
+    this.text = text
   }
 
   toJSON(): unknown {
-    return readText(this.#text)
+    return readText(this.text)
   }
 }
 
+/** Content in few objects: the text of a single text block, the JSON of a single JSON block, or blocks. */
+type KeptContent = string | Written | readonly ContentBlock[]
+
 /** Returns a private copy of content. A block that keeps its JSON text is kept as the text. */
-function keptContent(content: readonly ContentBlock[]): readonly ContentBlock[] {
-  return content.map((block) => {
-    const text = keptText(block)
-    return text === undefined ? ownJson(block) : { type: 'json', data: new Written(text), text }
-  })
+function keptContent(content: readonly ContentBlock[]): KeptContent {
+  const [only] = content
+  if (content.length !== 1 || only === undefined) return content.map(keptBlock)
+  const json = keptText(only)
+  if (json !== undefined) return new Written(json)
+  const { type, text } = only as { readonly type: string; readonly text?: unknown }
+  return type === 'text' && typeof text === 'string' && Object.keys(only).length === 2 ? text : [ownJson(only)]
+}
+
+function keptBlock(block: ContentBlock): ContentBlock {
+  const text = keptText(block)
+  return text === undefined ? ownJson(block) : jsonBlock(new Written(text))
+}
+
+function jsonBlock(data: Written): ContentBlock {
+  return { type: 'json', data, text: data.text }
+}
+
+function blocksOf(content: KeptContent): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return content instanceof Written ? [jsonBlock(content)] : content
 }

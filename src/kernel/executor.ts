@@ -150,9 +150,7 @@ class Executor implements ToolExecutor {
 
   async recover(options: RecoverOptions = {}): Promise<Recovery> {
     if (this.#kernel.recorder !== undefined) return this.#kernel.recorder.recover(options)
-    throw new InvalidConfigurationError(
-      'There is nothing to recover without a journal: give the executor one in `use`.',
-    )
+    throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
   }
 
   list(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {

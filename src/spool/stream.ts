@@ -1,4 +1,4 @@
-import { close, closing, Pace, type Stream } from '../kernel/run/stream.ts'
+import { closing, Pace, type Stream } from '../kernel/run/stream.ts'
 
 /** A stream that is being read. Closing it takes effect at once, also while a piece is awaited. */
 export interface OpenStream {
@@ -70,7 +70,7 @@ function sourceOf(stream: Stream): Source {
   return {
     next: () => iterator.next(),
     close() {
-      close(iterator)
+      void closing(iterator)
       // A Node stream handles `return` only after the pending piece; `destroy` ends it at once.
       ;(stream as { destroy?: () => void }).destroy?.()
     },

@@ -141,15 +141,17 @@ export function eventOf<Name extends ToolEventName>(
 ): ToolEvent {
   const { callId, invocationId, name: toolName, session, principal, program, seq } = parcel
   const id = toldId(parcel.id)
-  const timestamp = Date.now()
-  let body: object = unbounded.has(event) ? fitting(given, kernel) : given
-  if (principal !== undefined) body = { principal, ...body }
-  if (program !== undefined) body = { program, ...body }
-  const whole: unknown =
+  const open: Record<string, unknown> =
     id === undefined
-      ? { event, callId, invocationId, toolName, session, seq, timestamp, ...body }
-      : { event, callId, invocationId, id, toolName, session, seq, timestamp, ...body }
-  return whole as ToolEvent
+      ? { event, callId, invocationId, toolName, session, seq, timestamp: Date.now() }
+      : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
+  if (principal !== undefined) open['principal'] = principal
+  if (program !== undefined) open['program'] = program
+  // Engines set a field by its name in a third of the time.
+  if (event === 'call:received') open['args'] = (given as Bodies['call:received']).args
+  else if (event === 'tool:start') open['input'] = (given as Bodies['tool:start']).input
+  else Object.assign(open, unbounded.has(event) ? fitting(given, kernel) : given)
+  return open as unknown as ToolEvent
 }
 
 /** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */

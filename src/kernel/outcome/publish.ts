@@ -6,9 +6,10 @@ import { bounded, readText } from '../json/json-text.ts'
 import { failure, type Outcome } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
-import type { PauseKeeper } from '../ports.ts'
+import type { PauseKeeper, Settlement } from '../ports.ts'
 import { isThenable } from '../json/thenable.ts'
 
+type Description = Settlement['artifact']
 const largestDescription = 16_384
 
 /** Writes an outcome, then emits it, then returns the result. */
@@ -54,22 +55,16 @@ export function publishOutcome(
   }
 }
 
-function summaryOf(
-  { status, effect, error, durationMs }: ToolResult,
-  artifact: ReturnType<SpooledArtifact['toJSON']> | undefined,
-): Bodies['call:settled'] {
+function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: Description): Bodies['call:settled'] {
   return { status, effect, ...(error && { error }), ...(artifact && { result: artifact }), durationMs }
 }
 
 /** Returns the description of an artifact. A handler's own artifact class may throw, which is reported. */
-function describeArtifact(
-  artifact: SpooledArtifact,
-  kernel: Kernel,
-): ReturnType<SpooledArtifact['toJSON']> | undefined {
+function describeArtifact(artifact: SpooledArtifact, kernel: Kernel): Description {
   try {
     const isOurs = artifact.toJSON === SpooledArtifact.prototype.toJSON && artifact.mediaType.length <= 256
     const said: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)
-    if (typeof said === 'object' && said !== null) return said as ReturnType<SpooledArtifact['toJSON']>
+    if (typeof said === 'object' && said !== null) return said as Description
     throw new InvalidToolResultError('`toJSON` of the artifact gives no object that says what it is.')
   } catch (error) {
     kernel.report(error)

@@ -17,38 +17,47 @@ export interface PolicyAnswer {
 
 /** Asks a policy. A policy that throws or returns an invalid decision denies the call. */
 export function askPolicy(policy: Policy, validated: Validated): PolicyAnswer | Promise<PolicyAnswer> {
-  const { deadline, context } = validated
-  const words = `Policy ${policy.name} could not decide`
-  const refuse = (cause: unknown): never => {
-    deadline.check()
-    throw new ToolDeniedError(words, { cause })
-  }
-  const read = (decision: unknown): PolicyAnswer =>
-    readAnswer(decision, (why) => ({ decision: 'deny', reason: `${words}: ${why}.` }))
   try {
-    const decision: unknown = policy.decide(validated, context)
-    return isThenable(decision) ? deadline.within(decision, read).catch(refuse) : read(decision)
+    const decision: unknown = policy.decide(validated, validated.context)
+    return isThenable(decision) ? answerLater(decision, policy, validated) : readAnswer(decision, policy)
   } catch (cause) {
-    return refuse(cause)
+    throw refusal(cause, policy, validated)
   }
 }
 
-function readAnswer(decision: unknown, invalid: (why: string) => PolicyAnswer): PolicyAnswer {
+/** A function of its own, so that a synchronous decision makes no closure. */
+function answerLater(decision: PromiseLike<unknown>, policy: Policy, validated: Validated): Promise<PolicyAnswer> {
+  const answer = validated.deadline.within(decision, (later) => readAnswer(later, policy))
+  return answer.catch((cause: unknown) => {
+    throw refusal(cause, policy, validated)
+  })
+}
+
+function refusal(cause: unknown, { name }: Policy, { deadline }: Validated): ToolDeniedError {
+  deadline.check()
+  return new ToolDeniedError(`Policy ${name} could not decide`, { cause })
+}
+
+function invalid({ name }: Policy, why: string): PolicyAnswer {
+  return { decision: 'deny', reason: `Policy ${name} could not decide: ${why}.` }
+}
+
+function readAnswer(decision: unknown, policy: Policy): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
   const said: Record<string, unknown> = typeof decision === 'object' ? { ...decision } : {}
   const { decision: word, timeout = 0, reason, meta } = said
-  if (reason !== undefined && typeof reason !== 'string') return invalid('`reason` is text')
+  if (reason !== undefined && typeof reason !== 'string') return invalid(policy, '`reason` is text')
   if (word === 'deny' || (word !== 'ask' && 'result' in said)) return said
-  if (word !== 'ask') return invalid('a decision asks, denies, or gives a result')
-  if (!(typeof timeout === 'number' && timeout >= 0)) return invalid('`timeout` is a number of at least 0')
+  if (word !== 'ask') return invalid(policy, 'a decision asks, denies, or gives a result')
+  if (!(typeof timeout === 'number' && timeout >= 0)) return invalid(policy, '`timeout` is a number of at least 0')
   if (meta === undefined) return said
   try {
     const text = jsonText(meta) // records and pages get it
-    if (!text.startsWith('{')) return invalid('`meta` is an object')
+    if (!text.startsWith('{')) return invalid(policy, '`meta` is an object')
     return { ...said, meta: readText(text) as NonNullable<PolicyAnswer['meta']> }
   } catch (error) {
     const { path = [] } = (error as InvalidToolResultError).issues?.[0] ?? {}
-    return invalid(`JSON cannot hold \`${pathText(path, 'meta')}\`. Return plain values`)
+    return invalid(policy, `JSON cannot hold \`${pathText(path, 'meta')}\`. Return plain values`)
   }
 }
 

@@ -88,11 +88,7 @@ export async function* streamEvents<Outcome>(
   }
 }
 
-/** Asks a generator to close, and does not wait for it. */
-export function close(generator: AsyncIterator<unknown, unknown, undefined>): void {
-  void closing(generator)
-}
-
+/** Asks a generator to close. */
 export async function closing(generator: { return?: (value: undefined) => unknown }): Promise<void> {
   try {
     await generator.return?.(undefined)

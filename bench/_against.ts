@@ -1,5 +1,4 @@
-// The same benches over the sources of two commits: `overhead` in one process, call beside call, and the others in processes that take
-// turns.
+// The same benches over the sources of two commits, in processes that take turns: each figure is a ratio to another in its process.
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,10 +11,10 @@ const rounds = 5
 
 /**
  * Compares the working tree with a commit. The benches are those of the working tree on both sides, so that only what they
- * measure differs; each figure is taken as a ratio to its bench's first variant, in the same process.
+ * measure differs; each figure is taken as a ratio to another in the same process.
  *
  * @param commit Anything that git takes for a commit.
- * @param benches Their names; the benches in question measure in one process.
+ * @param benches Their names.
  */
 export function against(commit: string, benches: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'toolwright-against-'))
@@ -36,42 +35,48 @@ export function against(commit: string, benches: readonly string[]): void {
   }
 }
 
-/** What a call takes of the processor in two trees, in nanoseconds, and how the second compares with the first. */
-interface Pair {
+/** What a call takes of the processor, in nanoseconds and as a multiple of the floor beside it. */
+interface Figure {
   readonly title: string
   readonly name: string
-  readonly first: number
-  readonly second: number
+  readonly time: number
   readonly ratio: number
 }
 
+/** Each tree has processes of its own, as in a program: in one process, either would change how the engine runs the other. */
 function compareCalls(commit: string, other: string): void {
-  const changes = new Map<string, Pair[]>()
+  const changes = new Map<string, { before: Figure[]; after: Figure[]; ratios: number[] }>()
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`overhead: round ${round + 1} of ${rounds}\n`)
     for (const title of Object.keys(handlers)) {
-      // What is loaded first may lie worse in memory, so each tree is the first once.
-      const turned = new Map(sideBySide(title, [root, other]).map((pair) => [pair.name, pair]))
-      for (const pair of sideBySide(title, [other, root])) {
-        const ratio = Math.sqrt(pair.ratio / turned.get(pair.name)!.ratio)
-        const key = `${title}/${pair.name}`
-        changes.set(key, [...(changes.get(key) ?? []), { ...pair, ratio }])
+      // The machine changes while they run, so each tree is first once.
+      const [one, two, three, four] = [other, root, root, other].map((tree) => besideFloor(title, tree))
+      for (const [index, { name }] of one!.entries()) {
+        const key = `${title}/${name}`
+        const before = [one![index]!, four![index]!]
+        const after = [two![index]!, three![index]!]
+        const change = changes.get(key) ?? { before: [], after: [], ratios: [] }
+        changes.set(key, change)
+        change.before.push(...before)
+        change.after.push(...after)
+        change.ratios.push(mean(after) / mean(before))
       }
     }
   }
-  const median = (pairs: readonly Pair[], figure: 'first' | 'second' | 'ratio'): number =>
-    quantile(
-      pairs.map((pair) => pair[figure]),
-      0.5,
+  const median = (figures: readonly Figure[]): string =>
+    inUnit(
+      quantile(
+        figures.map(({ time }) => time),
+        0.5,
+      ),
     )
   const all = [...changes.values()]
-  const cells = all.map((pairs) => {
-    const { title, name } = pairs[0]!
-    const times = [inUnit(median(pairs, 'first')), inUnit(median(pairs, 'second'))]
-    return [title, name, ...times, ...spreadOf(pairs.map(({ ratio }) => ratio))]
+  const cells = all.map(({ before, after, ratios }) => {
+    const { title, name } = before[0]!
+    return [title, name, median(before), median(after), ...spreadOf(ratios)]
   })
   printWords({ head: ['overhead', 'variant', commit.slice(0, 12), 'here', 'change', `of ${rounds} runs`], cells })
-  const medians = all.map((pairs) => median(pairs, 'ratio'))
+  const medians = all.map(({ ratios }) => quantile(ratios, 0.5))
   const above = medians.filter((ratio) => ratio > 1.05).length
   printWords({
     head: ['median of all', 'above +5 % in most runs'],
@@ -79,11 +84,16 @@ function compareCalls(commit: string, other: string): void {
   })
 }
 
-function sideBySide(title: string, trees: readonly string[]): readonly Pair[] {
-  const program = join(import.meta.dirname, '_side-by-side.ts')
-  const { status, stdout, stderr } = runNode([program, title, ...trees], root, 9)
-  if (status !== 0) throw new Error(`overhead failed:\n${stderr}`)
-  return JSON.parse(stdout) as readonly Pair[]
+/** The geometric mean of the ratios to the floor. */
+function mean(figures: readonly Figure[]): number {
+  return figures.reduce((product, { ratio }) => product * ratio, 1) ** (1 / figures.length)
+}
+
+function besideFloor(title: string, tree: string): readonly Figure[] {
+  const program = join(tree, 'bench', '_beside-floor.ts')
+  const { status, stdout, stderr } = runNode([program, title], tree, 11)
+  if (status !== 0) throw new Error(`overhead failed in ${tree}:\n${stderr}`)
+  return JSON.parse(stdout) as readonly Figure[]
 }
 
 function compareTrees(bench: string, commit: string, other: string): void {

@@ -84,7 +84,7 @@ function pageOf(summary: Summary): string {
     '<!-- This page is written by `npm run bench:report` from bench/summary.json. -->',
     [
       '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything.',
-      '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit: `overhead` in one process, call beside call, and the others in processes that take turns.',
+      '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
       '- `npm run bench:report` writes this page, the charts and a line of the front page from what was measured last.',
     ].join('\n'),
     'Variants of one question are measured in one process, interleaved, in alternating order: a ratio is worth comparing, a time is that of this machine on that day. What happens once in a process (loading, the first call) is measured in fresh ones. Where a figure has no spread it is a size or a count, the same on every machine.',

@@ -113,8 +113,8 @@ describe('the walls', () => {
 
   it.each([
     ['kernel', 7_988],
-    ['records', 2_647],
-    ['approvals', 398],
+    ['records', 2_644],
+    ['approvals', 392],
     ['redaction', 351],
     ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

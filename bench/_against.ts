@@ -91,7 +91,7 @@ function mean(figures: readonly Figure[]): number {
 
 function besideFloor(title: string, tree: string): readonly Figure[] {
   const program = join(tree, 'bench', '_beside-floor.ts')
-  const { status, stdout, stderr } = runNode([program, title], tree, 11)
+  const { status, stdout, stderr } = runNode([program, title], tree)
   if (status !== 0) throw new Error(`overhead failed in ${tree}:\n${stderr}`)
   return JSON.parse(stdout) as readonly Figure[]
 }
@@ -137,9 +137,9 @@ function spreadOf(ratios: readonly number[]): readonly string[] {
   return [percent(quantile(ratios, 0.5)), `${percent(Math.min(...ratios))} … ${percent(Math.max(...ratios))}`]
 }
 
-function runNode(words: readonly string[], cwd: string, measurements = 15): SpawnSyncReturns<string> {
+function runNode(words: readonly string[], cwd: string): SpawnSyncReturns<string> {
   const flags = ['-C', '@toolwright/source', '--expose-gc', '--disable-warning=ExperimentalWarning']
-  const env = { ...process.env, BENCH_ROUNDS: String(measurements) }
+  const env = { ...process.env, BENCH_ROUNDS: '15' }
   return spawnSync(process.execPath, [...flags, ...words], { cwd, encoding: 'utf8', env })
 }
 

@@ -1,58 +1,46 @@
 // Measures what the calls of one handler take of the processor, each way of calling beside the floor, and prints it as JSON: a program
 // of its own, see `_against.ts`.
-import { quantile } from './_results.ts'
 import { variantsOf } from './_variants.ts'
 
-/** About how long one measurement lasts, in nanoseconds. */
-const duration = 20e6
+/** About how long a variant runs before the floor has its turn, in nanoseconds: the machine changes within fractions of a second. */
+const slice = 4e6
+/** How often the two take turns. */
+const turns = 100
 /** How often each variant runs before any is measured, since all of them change what the engine knows of the code they share. */
 const callsBefore = 10_000
 /** How often it runs before it is measured itself: a journal drops records only after the first 10,000. */
-const warmUp = 30_000
-const rounds = Number(process.env['BENCH_ROUNDS'] ?? 11)
+const warmUp = 20_000
 
 type Run = () => unknown
 
-async function runOften(run: Run, calls: number): Promise<void> {
+/** Returns what some calls take of the processor, in nanoseconds, with what the collector does meanwhile. */
+async function measure(run: Run, calls: number): Promise<number> {
+  const start = process.cpuUsage()
   for (let index = 0; index < calls; index++) await run()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) * 1e3
 }
 
-/** The processor's time for one call, in nanoseconds, with the garbage of the calls: what lives is moved twice before it rests. */
-async function measure({ run, calls }: { readonly run: Run; readonly calls: number }): Promise<number> {
-  const start = process.cpuUsage()
-  await runOften(run, calls)
-  for (let turn = 0; turn < 2; turn++) globalThis.gc?.({ type: 'minor', execution: 'sync' })
-  const { user, system } = process.cpuUsage(start)
-  return ((user + system) * 1e3) / calls
-}
-
-/** Warms a variant up. Returns it with the number of calls for one measurement. */
-async function warmed(run: Run): Promise<{ readonly run: Run; readonly calls: number }> {
-  const start = process.cpuUsage()
-  await runOften(run, warmUp)
-  const { user, system } = process.cpuUsage(start)
-  const variant = { run, calls: Math.ceil((warmUp * duration) / ((user + system) * 1e3)) }
-  await measure(variant)
-  return variant
+async function callsInSlice(run: Run): Promise<number> {
+  return Math.ceil((slice * warmUp) / (await measure(run, warmUp)))
 }
 
 const title = process.argv[2] ?? ''
-const { 'floor with canonicalize': floorRun, ...variants } = variantsOf(title)
-const floor = { run: floorRun!, calls: 2_048 }
-for (const run of [floorRun!, ...Object.values(variants)]) await runOften(run, callsBefore)
+const { 'floor with canonicalize': floor, ...variants } = variantsOf(title)
+for (const run of [floor!, ...Object.values(variants)]) await measure(run, callsBefore)
 globalThis.gc?.()
+const floorCalls = await callsInSlice(floor!)
 const figures = []
 for (const [name, run] of Object.entries(variants)) {
-  const variant = await warmed(run)
-  const times: number[] = []
-  const ratios: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    // Beside each other, and each first in its turn, so that both meet the same machine.
-    const before = round % 2 === 0 ? await measure(floor) : undefined
-    const time = await measure(variant)
-    times.push(time)
-    ratios.push(time / (before ?? (await measure(floor))))
+  const calls = await callsInSlice(run)
+  let [time, floorTime] = [0, 0]
+  for (let turn = 0; turn < turns; turn++) {
+    const isFirst = turn % 2 === 0
+    if (isFirst) time += await measure(run, calls)
+    floorTime += await measure(floor!, floorCalls)
+    if (!isFirst) time += await measure(run, calls)
   }
-  figures.push({ title, name, time: quantile(times, 0.5), ratio: quantile(ratios, 0.5) })
+  const [each, eachFloor] = [time / (turns * calls), floorTime / (turns * floorCalls)]
+  figures.push({ title, name, time: each, ratio: each / eachFloor })
 }
 process.stdout.write(JSON.stringify(figures))

@@ -180,3 +180,25 @@ test('memoryJournal has the whole result for a listener of call:settled', async 
   await executor.execute({ name: 'greet' })
   expect(await Promise.all(seen)).toMatchObject([{ state: 'COMPLETED', result: [{ type: 'text', text: 'Hello' }] }])
 })
+
+test.each([
+  ['an empty text', [{ type: 'text', text: '' }]],
+  ['a text', [{ type: 'text', text: 'Hello' }]],
+  ['a text with an annotation', [{ type: 'text', text: '', annotations: { priority: 1 } }]],
+  [
+    'two empty texts',
+    [
+      { type: 'text', text: '' },
+      { type: 'text', text: '' },
+    ],
+  ],
+  ['an object', { rows: 3 }],
+  ['false', false],
+])('memoryJournal returns %s again as it was', async (_what, value) => {
+  const executor = createExecutor({ tools: [tool('give', () => value)], use: [memoryJournal()] })
+  onTestFinished(() => executor.close())
+  const first = await executor.execute({ name: 'give' }, { invocationId: 'one' })
+  const again = await executor.execute({ name: 'give' }, { invocationId: 'one' })
+  expect([first.status, again.status]).toEqual(['ok', 'ok'])
+  expect(again.content).toEqual(first.content)
+})

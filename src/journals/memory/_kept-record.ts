@@ -221,7 +221,7 @@ export class KeptRecord implements RecordFacts {
       startedAt: this.#started === undefined ? undefined : createdAt + this.#started,
       completedAt: this.#completed === undefined ? undefined : createdAt + this.#completed,
       durationMs: this.#durationMs,
-      journal: { ...this.#journal, result: this.#result && blocksOf(this.#result) },
+      journal: { ...this.#journal, result: blocksOf(this.#result) },
     }
     return Object.assign(known, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
   }
@@ -306,7 +306,7 @@ function jsonBlock(data: Written): ContentBlock {
   return { type: 'json', data, text: data.text }
 }
 
-function blocksOf(content: KeptContent): readonly ContentBlock[] {
+function blocksOf(content: KeptContent | undefined): readonly ContentBlock[] | undefined {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return content instanceof Written ? [jsonBlock(content)] : content
 }

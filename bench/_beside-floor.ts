@@ -1,5 +1,6 @@
 // Measures what the calls of one handler take of the processor, each way of calling beside the floor, and prints it as JSON: a program
 // of its own, see `_against.ts`.
+import { measureAsync, processorTime } from './_runner.ts'
 import { variantsOf } from './_variants.ts'
 
 /** About how long a variant runs before the floor has its turn, in nanoseconds: the machine changes within fractions of a second. */
@@ -13,16 +14,13 @@ const warmUp = 20_000
 
 type Run = () => unknown
 
-/** Returns what some calls take of the processor, in nanoseconds, with what the collector does meanwhile. */
-async function measure(run: Run, calls: number): Promise<number> {
-  const start = process.cpuUsage()
-  for (let index = 0; index < calls; index++) await run()
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) * 1e3
+/** Returns what one of some calls takes of the processor, in nanoseconds, with what the collector does meanwhile. */
+function measure(run: Run, calls: number): Promise<number> {
+  return measureAsync(run, calls, processorTime)
 }
 
 async function callsInSlice(run: Run): Promise<number> {
-  return Math.ceil((slice * warmUp) / (await measure(run, warmUp)))
+  return Math.ceil(slice / (await measure(run, warmUp)))
 }
 
 const title = process.argv[2] ?? ''
@@ -40,7 +38,6 @@ for (const [name, run] of Object.entries(variants)) {
     floorTime += await measure(floor!, floorCalls)
     if (!isFirst) time += await measure(run, calls)
   }
-  const [each, eachFloor] = [time / (turns * calls), floorTime / (turns * floorCalls)]
-  figures.push({ title, name, time: each, ratio: each / eachFloor })
+  figures.push({ title, name, time: time / turns, ratio: time / floorTime })
 }
 process.stdout.write(JSON.stringify(figures))

@@ -27,6 +27,8 @@ export class JournalQueue implements WorkQueue {
   readonly #turns: Turns
   /** The calls that were taken and are about to run. */
   readonly #taken = new Map<string, Found>()
+  /** The takes that the journal has not answered yet. */
+  readonly #taking = new Set<Promise<unknown>>()
   /** Resolves when the last call in the line of those that lost workers has ended. */
   #line: Promise<void> | undefined
   /** The calls in that line, and what tells of their end. */
@@ -42,13 +44,19 @@ export class JournalQueue implements WorkQueue {
   readonly onTurn: WorkQueue['onTurn'] = (listener) => this.#turns.on(listener)
 
   async take(queue: string, limit: number, except: readonly string[] = []): Promise<readonly string[]> {
-    const found = await this.#ask(this.#journal.take?.({ queue, limit, except }, this.#kernel.owner()))
-    for (const each of found ?? []) this.#taken.set(each.record.id, each)
-    return (found ?? []).map(({ record }) => record.id)
+    const taking = this.#ask(this.#journal.take?.({ queue, limit, except }, this.#kernel.owner())).then(
+      (found = []) => {
+        for (const each of found) this.#taken.set(each.record.id, each)
+        return found.map(({ record }) => record.id)
+      },
+    )
+    this.#taking.add(taking)
+    return taking.finally(() => this.#taking.delete(taking))
   }
 
-  /** Whether a call was taken and is about to run. */
-  has(invocationId: string): boolean {
+  /** Whether a call was taken and is about to run. Waits for the takes whose answers are under way, which may have it. */
+  async has(invocationId: string): Promise<boolean> {
+    await Promise.allSettled(this.#taking)
     return this.#taken.has(invocationId)
   }
 

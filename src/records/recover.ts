@@ -35,8 +35,8 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
   const expired = strategy === 'manual' ? [] : await inbox.expire()
   const treat = async (listed: Listed, isWaiting = false): Promise<void> => {
     const { record, fence, idle } = listed
-    const isHere = kernel.inFlight.has(record.id) || queue.has(record.id)
-    const isAlive = fence.owner === owner ? isHere : idle < staleAfter
+    const isOurs = fence.owner === owner
+    const isAlive = isOurs ? (await queue.has(record.id)) || kernel.inFlight.has(record.id) : idle < staleAfter
     if (isWaiting ? isBeingClosed(listed, owner) : isAlive) return
     if (strategy === 'manual') return void kept.push(record)
     const again = rerun ? await queue.rerun(listed, attempts) : 'over'

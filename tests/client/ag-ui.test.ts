@@ -410,6 +410,75 @@ describe('a run', () => {
     expect(events).toMatchObject([{ type: 'RUN_ERROR', code: 'E_INVALID_CONFIGURATION' }])
   })
 
+  describe('whose tool has secrets', () => {
+    const login = tool({
+      name: 'login',
+      description: 'Logs in',
+      aliases: ['sign_in'],
+      inputSchema: { type: 'object', properties: { user: { type: 'string' }, password: { type: 'string' } } },
+      secrets: ['/password'],
+      handler: () => 'in',
+    })
+    const args = { user: 'ada', password: 'canary-1' }
+    const serverOf = (model?: AgUiModel): AgUi =>
+      agUi({ executor: createExecutor({ tools: [login, tool('now', () => 'noon')] }), ...(model && { model }) })
+    const argsOf = (events: readonly AgUiEvent[], id: string): string =>
+      events.flatMap(({ toolCallId, delta = '' }) => (toolCallId === id ? [String(delta)] : [])).join('')
+
+    it('tells the page no secret of the args that the host gives, as a value or as text', async () => {
+      const calls = [
+        { id: 'c1', name: 'login', args },
+        { id: 'c2', name: 'sign_in', args: JSON.stringify(args) },
+        { id: 'c3', name: 'login', args: '{"password":"canary-2"' },
+        { id: 'c4', name: 'Login', args: { password: 'canary-3' } },
+        { id: 'c5', name: 'now', args: { zone: 'UTC' } },
+      ]
+      const events = await all(serverOf().run(input, { calls }))
+      expect(JSON.stringify(events)).not.toContain('canary')
+      expect(['c1', 'c2', 'c3', 'c4', 'c5'].map((id) => argsOf(events, id))).toEqual([
+        '{"user":"ada","password":"[secret]"}',
+        '{"user":"ada","password":"[secret]"}',
+        '',
+        '',
+        '{"zone":"UTC"}',
+      ])
+      expect(events.filter(({ toolCallId, type }) => toolCallId === 'c3' && type === 'TOOL_CALL_ARGS')).toEqual([])
+      expect(lastOf(events)).toMatchObject({ type: 'RUN_FINISHED' })
+    })
+
+    it('tells the page no secret of the args that a model streams in pieces, and gives the model its own words', async () => {
+      const asked: AgUiInput[] = []
+      const pieces = ['{"user":"ada",', '"password":"can', 'ary-1"}']
+      const model: AgUiModel = async function* (given) {
+        if (asked.push(given) > 1) return
+        yield { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'login' }
+        for (const delta of pieces) yield { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta, rawEvent: { delta } }
+        yield { type: 'TOOL_CALL_END', toolCallId: 'c1' }
+        yield { type: 'TOOL_CALL_CHUNK', toolCallId: 'c2', toolCallName: 'login', delta: pieces[0] }
+        for (const delta of pieces.slice(1)) yield { type: 'TOOL_CALL_CHUNK', delta }
+        yield { type: 'TOOL_CALL_CHUNK', toolCallId: 'c3', toolCallName: 'login', delta: '{"password":"canary-2' }
+        yield { type: 'TEXT_MESSAGE_CHUNK', messageId: 'm', delta: 'Done.' }
+        yield { type: 'TOOL_CALL_CHUNK', toolCallId: 'c3', delta: '-canary"}' }
+        yield { type: 'TOOL_CALL_START', toolCallId: 'c4', toolCallName: 'now' }
+        yield { type: 'TOOL_CALL_ARGS', toolCallId: 'c4', delta: '{"zone":' }
+        yield { type: 'TOOL_CALL_ARGS', toolCallId: 'c4', delta: '"UTC"}' }
+        yield { type: 'TOOL_CALL_END', toolCallId: 'c4' }
+      }
+      const events = await all(serverOf(model).run(input))
+      expect(JSON.stringify(events)).not.toMatch(/can|ary-/)
+      expect(['c1', 'c2', 'c3', 'c4'].map((id) => argsOf(events, id))).toEqual([
+        '{"user":"ada","password":"[secret]"}',
+        '{"user":"ada","password":"[secret]"}',
+        '',
+        '{"zone":"UTC"}',
+      ])
+      const first = events.filter(({ toolCallId }) => toolCallId === 'c1')
+      expect(typesOf(first)).toEqual(['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'])
+      expect(events.filter(({ toolCallId, delta }) => toolCallId === 'c4' && delta !== undefined)).toHaveLength(2)
+      expect(asked[1]?.messages[0]?.toolCalls?.[0]?.function.arguments).toBe(JSON.stringify(args))
+    })
+  })
+
   it('refuses tools of a page that are wrong, and gives it no name of the host', async () => {
     const { server, executor } = bench()
     const wrong = { ...color, name: 'no name' }

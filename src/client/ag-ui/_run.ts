@@ -12,6 +12,7 @@ import { plain } from '../http/_reply.ts'
 import type { PageTools } from '../page-tools.ts'
 import type { Right } from '../protocol.ts'
 import { isRecord, requireInput } from './_input.ts'
+import { MaskedCalls } from './_masked-calls.ts'
 import { announced, event, resultEvent, resultMessage, Turn } from './_turn.ts'
 import type { AgUiEvent, AgUiInput, AgUiMessage, AgUiModel } from './_types.ts'
 
@@ -173,13 +174,15 @@ export class Run {
     const said = await unlessAborted(Promise.resolve(asked), signal)
     const turn = new Turn()
     if (Symbol.asyncIterator in said) {
+      const calls = this.#maskedCalls()
       for await (const one of untilAborted(said, signal)) {
         if (one.type === 'RUN_ERROR')
           throw new Error(`The model's stream ended with an error: ${String(one['message'])}`)
         if (one.type === 'RUN_STARTED' || one.type === 'RUN_FINISHED') continue // they are those of this run
         turn.take(one)
-        await this.#emit(one)
+        for (const shown of calls.shown(one)) await this.#emit(shown)
       }
+      for (const shown of calls.rest()) await this.#emit(shown)
       this.#messages = [...this.#messages, turn.message()]
       return this.#execute(turn.calls, false)
     }
@@ -194,15 +197,21 @@ export class Run {
     for (const { id } of calls) this.#ids.add(String(id))
     if (isNew) {
       const turn = new Turn()
+      const maskedCalls = this.#maskedCalls()
       for (const one of announced(calls)) {
         turn.take(one)
-        void this.#emit(one)
+        for (const shown of maskedCalls.shown(one)) void this.#emit(shown)
       }
       this.#messages = [...this.#messages, turn.message()]
     }
     const results = await executor.executeToolCalls(calls, { session, signal, ...(values && { values }) })
     for (const result of results) this.#tell(result)
     return results.every(({ status }) => status !== 'pending')
+  }
+
+  #maskedCalls(): MaskedCalls {
+    const { executor, session } = this.#parts
+    return new MaskedCalls(() => executor.list('user', session))
   }
 
   #tell(result: ToolResult): void {

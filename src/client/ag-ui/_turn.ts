@@ -75,13 +75,22 @@ export class Turn {
 export function announced(calls: readonly ToolCall[]): AgUiEvent[] {
   return calls.flatMap(({ id, name, args }) => {
     const toolCallId = String(id)
-    const delta = typeof args === 'string' ? args : JSON.stringify(args ?? {})
+    const delta = textOf(args ?? {})
     return [
       event('TOOL_CALL_START', { toolCallId, toolCallName: name }),
-      event('TOOL_CALL_ARGS', { toolCallId, delta }),
+      ...(delta === undefined ? [] : [event('TOOL_CALL_ARGS', { toolCallId, delta })]),
       event('TOOL_CALL_END', { toolCallId }),
     ]
   })
+}
+
+/** Returns args as text. What is no JSON has none: its call says why. */
+function textOf(args: unknown): string | undefined {
+  try {
+    return typeof args === 'string' ? args : JSON.stringify(args)
+  } catch {
+    return undefined
+  }
 }
 
 /** Returns the event of a result that settled. */

@@ -1,0 +1,77 @@
+import { masked, type ToolDefinition } from '../../index.ts'
+import type { AgUiEvent } from './_types.ts'
+
+/** A call whose args are held back until they are whole. */
+interface HeldCall {
+  /** Where the secrets are. `undefined` if the tool is unknown. */
+  readonly secrets: readonly string[] | undefined
+  text: string
+  isReleased: boolean
+}
+
+/**
+ * Masks secrets in the events of calls, for the page. The args of a tool with secrets are held back until they are whole, since
+ * no piece of a text says where its secrets are.
+ */
+export class MaskedCalls {
+  readonly #tools: () => readonly ToolDefinition[]
+  /** The calls that were begun. Those that are `undefined` have no secrets. */
+  readonly #calls = new Map<string, HeldCall | undefined>()
+  #last = ''
+  /** The call whose chunks come now. The next event of another kind or call ends it. */
+  #open: string | undefined
+
+  /** @param tools Lists the tools that calls may name. */
+  constructor(tools: () => readonly ToolDefinition[]) {
+    this.#tools = tools
+  }
+
+  /** Returns what the page gets in place of an event. */
+  shown(one: AgUiEvent): AgUiEvent[] {
+    const { type, toolCallId, toolCallName } = one
+    const id = typeof toolCallId === 'string' ? toolCallId : this.#last // later chunks need not name it
+    const isChunk = type === 'TOOL_CALL_CHUNK'
+    const isEnd = type === 'TOOL_CALL_END'
+    const before = this.#open !== undefined && !(isChunk && this.#open === id) ? this.#release(this.#open, true) : []
+    this.#last = id
+    this.#open = isChunk ? id : undefined
+    if (isEnd) return [...before, ...this.#release(id, false), one]
+    if (!isChunk && type !== 'TOOL_CALL_START' && type !== 'TOOL_CALL_ARGS') return [...before, one]
+    if (!this.#calls.has(id)) this.#calls.set(id, this.#begun(toolCallName))
+    const held = this.#calls.get(id)
+    if (held === undefined) return [...before, one]
+    const { delta, rawEvent: _unmasked, ...rest } = one
+    if (typeof delta === 'string') held.text += delta
+    const isFirst = type === 'TOOL_CALL_START' || (isChunk && typeof toolCallName === 'string')
+    return isFirst ? [...before, rest] : before
+  }
+
+  /** Returns what is left when there are no more events. */
+  rest(): AgUiEvent[] {
+    return [...this.#calls.keys()].flatMap((id) => this.#release(id, id === this.#open))
+  }
+
+  #begun(name: unknown): HeldCall | undefined {
+    const tools = this.#tools()
+    const tool = tools.find((each) => each.name === name || each.aliases.some((alias) => alias === name))
+    // The args of an unknown tool may be meant for any.
+    const isPublic = (tool === undefined ? tools : [tool]).every(({ secrets }) => secrets.length === 0)
+    return isPublic ? undefined : { secrets: tool?.secrets, text: '', isReleased: false }
+  }
+
+  /** Returns the args of a call, once. Of args that cannot be read, it is not known where the secrets are. */
+  #release(toolCallId: string, isChunk: boolean): AgUiEvent[] {
+    const held = this.#calls.get(toolCallId)
+    if (held === undefined || held.isReleased) return []
+    held.isReleased = true
+    const { secrets, text } = held
+    held.text = ''
+    if (secrets === undefined || text === '') return []
+    try {
+      const delta = JSON.stringify(masked(JSON.parse(text), secrets))
+      return [{ type: isChunk ? 'TOOL_CALL_CHUNK' : 'TOOL_CALL_ARGS', timestamp: Date.now(), toolCallId, delta }]
+    } catch {
+      return []
+    }
+  }
+}

@@ -17,7 +17,7 @@ import { ownJson } from '../kernel/json/own-json.ts'
 import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'
 import type { Approver, ToolValues } from '../kernel/ports.ts'
-import { canonicalize } from '../kernel/json/canonical.ts'
+import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
 import { resultOf, type Outcome } from '../kernel/outcome/result.ts'
@@ -106,10 +106,10 @@ export class PausedCalls implements Approvals {
       isEdited ? this.#requireValid(tool, editedArgs) : undefined,
     )
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
-    const resumption = { ...paused, approval }
-    if (!isEdited) return resumption
-    const call = { ...paused.call, args: editedArgs }
-    return paused.callId === null ? { ...resumption, call } : { ...resumption, call, editedFrom: paused.callId }
+    if (!isEdited) return { ...paused, approval }
+    const { name, args: kept } = paused.call
+    const editedFrom = callIdOf(name, typeof kept === 'string' ? kept : '') // before they are replaced
+    return { ...paused, approval, call: { ...paused.call, args: editedArgs }, editedFrom }
   }
 
   /** Redeems the token of a call that waits for a client. */

@@ -60,7 +60,7 @@ export interface Resumption extends PausedCall {
   readonly approval: Approval
   /** What the client answered, if the call waited for a client. */
   readonly reply?: { readonly value: unknown }
-  /** The callId of the call whose args were edited. */
+  /** The callId of the args that were kept, if a person has edited them. */
   readonly editedFrom?: string
   /** Whether the client answered too late. */
   readonly isExpired?: true

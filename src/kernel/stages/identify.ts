@@ -4,16 +4,28 @@ import { emit, isWatched } from '../call/events.ts'
 import { readText } from '../json/json-text.ts'
 import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
+import { JournalError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
+import type { Resumption } from '../call/pause.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
   const given = resolved.call.args
   const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
   const text = flat(pieces)
-  const identified = stamp(resolved, 'identity', { callId: callIdOf(resolved.tool.name, text), text, args })
+  const callId = callIdOf(resolved.tool.name, text)
+  if (resolved.resumption !== undefined) requireKept(callId, resolved.resumption)
+  const identified = stamp(resolved, 'identity', { callId, text, args })
   if (isWatched(identified, kernel)) emitArrival(identified, kernel)
   return identified
+}
+
+/** Requires that the args that were kept while the call waited are still those that were shown. Edited args replace them. */
+function requireKept(callId: string, { editedFrom = callId, callId: shown, invocationId }: Resumption): void {
+  if (editedFrom === shown) return
+  throw new JournalError(
+    `The record of invocation ${JSON.stringify(invocationId)} is damaged: the args in it are not those that were shown, so they are not used. Make the call anew.`,
+  )
 }
 
 /** Returns the text as one flat string. A string of many pieces takes far more memory while the call runs. */

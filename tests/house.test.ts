@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 7_988],
+    ['kernel', 8_000],
     ['records', 2_652],
     ['approvals', 392],
     ['redaction', 351],

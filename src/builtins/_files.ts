@@ -154,7 +154,10 @@ async function replace(
     await handle.sync()
     signal?.throwIfAborted()
     requireVersion(await present(place), expect, path)
-    await (expect === null ? link(temporary, place.at()) : rename(temporary, place.at()))
+    if (expect === null) await link(temporary, place.at())
+    else await rename(temporary, place.at())
+    // Before the version is taken: the end of the second name changes the file's time of change.
+    if (expect === null) await unlink(temporary)
     return { version: versionOf(await handle.stat({ bigint: true })), created: before === undefined }
   } catch (error) {
     throw expect === null && codeOf(error) === 'EEXIST' ? changed(path) : error

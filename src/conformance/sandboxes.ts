@@ -59,6 +59,14 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
       expect(second.version).not.toBe(version)
     })
 
+    test('gives the version of a new file that it has from then on', async () => {
+      const sandbox = await create()
+      const { version, created } = await sandbox.writeFile('f', encoder.encode('one'), { expect: null })
+      expect(created).toBe(true)
+      expect((await sandbox.stat('f'))?.version).toBe(version)
+      expect((await sandbox.writeFile('f', encoder.encode('two'), { expect: version })).created).toBe(false)
+    })
+
     test('refuses what leads out, what is no file and what is no path', async () => {
       const sandbox = await create()
       await sandbox.writeFile('d/f', encoder.encode('x'))

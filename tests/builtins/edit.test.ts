@@ -5,7 +5,8 @@ import { createExecutor, type ToolExecutor } from 'toolwright'
 import { workspaceTools } from 'toolwright/builtins/tools'
 import { describe, expect, test } from 'vitest'
 import { edited, textFileOf } from '../../src/builtins/_edits.ts'
-import { bytes, local, workspace } from './_workspace.ts'
+import { missing } from '../servers/bubblewrap.ts'
+import { bytes, local, walled, workspace } from './_workspace.ts'
 
 async function over(root: string): Promise<ToolExecutor> {
   return createExecutor({ use: [workspaceTools(await local(root))] })
@@ -143,6 +144,24 @@ describe('fs_edit', () => {
 })
 
 describe('fs_multi_edit', () => {
+  test.for([
+    ['localSandbox', undefined, local],
+    ['bubblewrap', missing, walled],
+  ] as const)('a file that fs_write made is edited, and edited again, in %s (%s)', async ([, lack, open], { skip }) => {
+    skip(lack !== undefined, lack)
+    const { root } = workspace()
+    const executor = createExecutor({ use: [workspaceTools(await open(root))] })
+    for (const path of Array.from({ length: 20 }, (_, index) => `new/${index}`)) {
+      const calls = [
+        { name: 'fs_write', args: { path, content: 'one' } },
+        { name: 'fs_edit', args: { path, edits: [{ old: 'one', new: 'two' }] } },
+        { name: 'fs_multi_edit', args: { edits: [{ path, old: 'two', new: 'three' }] } },
+      ]
+      for (const call of calls) expect((await executor.execute(call)).error?.message).toBeUndefined()
+      expect(readFileSync(join(root, path), 'utf8')).toBe('three')
+    }
+  })
+
   test('changes several files, several times each', async () => {
     const { root } = workspace({ a: '1', b: '1' })
     const edits = [

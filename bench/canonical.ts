@@ -1,4 +1,5 @@
 // What the identity of a call costs: canonical text, callId, and the strict reading of args that come as text.
+// Texts of many lengths are read by a reader that has read many small ones, as in a server that runs for long.
 import { createHash } from 'node:crypto'
 import peer from 'canonicalize'
 import { callIdOf, canonicalize } from '../src/kernel/json/canonical.ts'
@@ -34,8 +35,11 @@ const samples: Record<string, unknown> = {
   },
   '5 kB': { entries: Array.from({ length: 11 }, (_, index) => entry(index)) },
   '100 kB': { entries: Array.from({ length: 220 }, (_, index) => entry(index)) },
+  '200 kB, small rows': Array.from({ length: 10_000 }, (_, index) => ({ k: 'key1', v: index % 10 })),
   '100 kB, one string': { path: 'a.txt', content: 'A line of text that says "hello" to the world.\n'.repeat(2200) },
 }
+
+for (let count = 0; count < 5_000; count++) parseJson(`{"path":"a/${count}.txt","limit":${count},"all":true}`)
 
 const identity = []
 const strict = []

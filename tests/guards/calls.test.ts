@@ -49,3 +49,13 @@ describe('a call', () => {
     60_000,
   )
 })
+
+describe('the reader of JSON text', () => {
+  it.concurrent.each(['rows', 'escaped rows', 'colons before an escape'])(
+    'takes time in proportion to the text after it has been used often: %s',
+    async (text) => {
+      expect(Number(await printed('_read-warm.ts', text))).toBeLessThanOrEqual(20)
+    },
+    60_000,
+  )
+})

@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -279,6 +288,26 @@ test('sqliteJournal keeps the others where one of those that it writes together 
   expect(outcomes.filter((outcome) => !(outcome instanceof Error))).toHaveLength(8)
   const listed = (await unfinishedOf(journal)).map(({ record }) => record.id)
   expect(listed.toSorted()).toEqual([0, 1, 2, 3, 5, 6, 7, 8].map((index) => `call ${index}`))
+})
+
+test('sqliteJournal leaves no args of a settled or deleted call readable in its file, once it is closed', async () => {
+  const file = newFile()
+  const args = (index: number): string => `canary-${String(index).padStart(4, '0')} ${'x'.repeat(index * 7)}`
+  const readable = (): number => new Set(readFileSync(file, 'latin1').match(/canary-\d{4}/g)).size
+  const before = open(file)
+  const fences = await Promise.all(
+    Array.from({ length: 1_000 }, (_, index) =>
+      before.journal.claim(recordOf(`call ${index}`, { state: 'APPROVAL_REQUIRED', input: args(index) }), 'mine'),
+    ),
+  )
+  const settling = fences.map((fence, index) => before.journal.write(settledOf(`call ${index}`), fence!))
+  expect(await Promise.all(settling)).not.toContain(false)
+  await before.close()
+  expect(readable()).toBe(0)
+  const after = open(file)
+  expect(await after.journal.delete!({ settledBefore: Number.MAX_SAFE_INTEGER, limit: 2_000 })).toHaveLength(1_000)
+  await after.close()
+  expect(readFileSync(file, 'latin1')).not.toMatch(/canary|call \d/)
 })
 
 test('sqliteJournal loses at most what was never answered where the end of its log is torn', async () => {

@@ -2,7 +2,6 @@ import type { Command } from './arguments.ts'
 import { readText } from './document.ts'
 import { answer } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
-import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
 /** `toolwright call`: runs one call by the user, and prints its whole result. */
@@ -22,13 +21,12 @@ ${passageHelp}`,
 
   async perform(options, host) {
     const [path = '', name = '', given] = options.positionals
-    const tools = await loadTools(path, host)
-    const executor = openPassage(tools, options, host, given !== '-', await openJournal(options))
+    const { executor, answered } = await openPassage(path, options, host, given !== '-', () => openJournal(options))
     try {
       const args = given === '-' ? await readText('-', host) : given
-      const result = await executor.execute({ name, args }, { caller: 'user', signal: host.signal })
-      await answer(host, result)
-      return exitCode([result], options)
+      const results = await answered([await executor.execute({ name, args }, { caller: 'user', signal: host.signal })])
+      await answer(host, results[0])
+      return exitCode(results, options)
     } finally {
       await executor.close()
     }

@@ -3,7 +3,6 @@ import { UsageError, type Command, type Given } from './arguments.ts'
 import { shownId } from './calls.ts'
 import { answer, oneLine, print } from './host.ts'
 import { journalOptions, openExistingJournal } from './journal.ts'
-import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
 /** `toolwright decide`: answers a call that waits for approval, and runs it if it is allowed. */
@@ -14,10 +13,12 @@ Usage: toolwright decide <module> <invocationId> allow|deny --journal FILE [opti
 
 Answers a call that waits for approval, as toolwright calls --waiting lists it, and runs
 it here if it is allowed. The module exports its tool, unchanged since the call asked.
-The policies and values of the program that made the call do not apply here. Of several
-who answer, one wins; the others get E_APPROVAL_INVALID, and exit code 2.
+The policies and values of the program that made the call do not apply here, unless the
+module exports its executor. Of several who answer, one wins; the others get
+E_APPROVAL_INVALID, and exit code 2.
 
-  --journal FILE    the SQLite file that has the call
+  --journal FILE    the SQLite file that has the call; left out if the module exports an
+                    executor, which has a journal of its own
   --note TEXT       a message: to the model if the call is denied, else to the record
   --by NAME         who decides, for the record (default user)
   --session NAME    refuse a call of another session
@@ -38,8 +39,7 @@ ${passageHelp}`,
     if (decision !== 'allow' && decision !== 'deny') {
       throw new UsageError(`A decision is allow or deny, got "${decision}".`)
     }
-    const journal = await openExistingJournal(options)
-    const executor = openPassage(await loadTools(path, host), options, host, false, journal)
+    const { executor } = await openPassage(path, options, host, false, () => openExistingJournal(options))
     try {
       const { signal } = host
       const result = await executor.decide(await waitingCall(invocationId, executor, options), decision, {

@@ -3,7 +3,6 @@ import { UsageError, type Command } from './arguments.ts'
 import { interrupted, note, print, wordsOf } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { memoryJournal } from '../journals/memory.ts'
-import { loadTools } from './module.ts'
 import { openPassage, passageHelp, passageOptions } from './passage.ts'
 
 const tokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
@@ -32,10 +31,11 @@ ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
     const port = options.count('port', 0) ?? 4_984
     if (port > 65_535) throw new UsageError(`--port takes a port of at most 65535, got "${port}".`)
     const { inspector } = await import('../devtools/inspector.ts')
-    const tools = await loadTools(path, host)
-    const journal = await openJournal(options)
-    // Without a file the results of calls that are over are kept in memory, so that the page has them.
-    const executor = openPassage(tools, options, host, false, journal.length > 0 ? journal : [memoryJournal()])
+    const { executor } = await openPassage(path, options, host, false, async () => {
+      const journal = await openJournal(options)
+      // Without a file the results of calls that are over are kept in memory, so that the page has them.
+      return journal.length > 0 ? journal : [memoryJournal()]
+    })
     try {
       const report = (error: unknown): void => note(host, wordsOf(error))
       const token = process.env[tokenVariable]

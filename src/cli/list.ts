@@ -3,7 +3,7 @@ import { UsageError, type Command } from './arguments.ts'
 import { linesOf } from './check.ts'
 import { formatHelp, formatNamed } from './formats.ts'
 import { answer, note, wordsOf } from './host.ts'
-import { loadTools } from './module.ts'
+import { loadModule } from './module.ts'
 
 /** `toolwright list`: prints the definitions of the tools. */
 export const list: Command = {
@@ -29,7 +29,8 @@ Prints the definitions of the tools that the module exports: all of them, or wit
     const format = named === undefined ? undefined : formatNamed(named, host, isStrict)
     const define = (tools: readonly ToolDefinition[]): unknown[] =>
       format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
-    const tools = (await loadTools(path, host)).list().filter((tool) => {
+    const loaded = await loadModule(path, host)
+    const tools = loaded.tools.filter((tool) => {
       try {
         return define([tool]) !== undefined
       } catch (error) {
@@ -39,6 +40,7 @@ Prints the definitions of the tools that the module exports: all of them, or wit
     })
     await answer(host, define(tools))
     if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(linesOf)) note(host, line)
+    await loaded.executor?.close()
     return 0
   },
 }

@@ -1,10 +1,9 @@
 import { Writable } from 'node:stream'
 import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
-import { ToolRegistry, type ToolExecutor } from '../index.ts'
+import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type Given } from './arguments.ts'
 import { interrupted, note, print, wordsOf, type Host } from './host.ts'
-import { loadTools } from './module.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openPassage, passageHelp, passageOptions } from './passage.ts'
 
@@ -39,12 +38,11 @@ ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   async perform(options, host) {
     const [path] = options.positionals
     const port = portOf(options)
-    const workspace = await openWorkspace(options, host)
-    if (path === undefined && workspace === undefined) {
+    const { executor } = await openPassage(path, options, host, false, async () => {
+      const workspace = await openWorkspace(options, host)
+      if (workspace !== undefined || path !== undefined) return workspace ?? []
       throw new UsageError('A module, --workspace or --task is missing: there is nothing to serve.')
-    }
-    const tools = path === undefined ? new ToolRegistry() : await loadTools(path, host)
-    const executor = openPassage(tools, options, host, false, workspace)
+    })
     try {
       const server = await serverOf(executor, options, host)
       await (port === undefined ? serveStdio(server, host) : serveHttp(server, port, host))

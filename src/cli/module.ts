@@ -1,35 +1,55 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isToolError, ToolRegistry, type ToolDefinition } from '../index.ts'
+import { isToolError, ToolRegistry, type ToolDefinition, type ToolExecutor } from '../index.ts'
 import { UsageError } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
 
 // Registered, to recognise tools of another copy of the package: the module may have its own `node_modules`.
 const definitionKey = Symbol.for('toolwright.definition')
 
+/** What a module exports. */
+export interface Loaded {
+  /** The path, as the user typed it. */
+  readonly path: string
+  /** The executor's tools, if it exports one. */
+  readonly tools: readonly ToolDefinition[]
+  readonly executor?: ToolExecutor
+}
+
 /**
  * Loads a module and collects its exported tools, arrays of tools and registries, under any name. A tool whose schema cannot
- * be shown to a model is set aside and reported on stderr.
+ * be shown to a model is set aside and reported on stderr. If the module exports an executor, the tools are those of the
+ * executor. Exported tools that it does not have are left out and reported.
  *
  * @param path As the user typed it, relative to the working directory.
- * @throws {UsageError} if the module cannot be loaded, has no tools, or has two tools with one name.
+ * @throws {UsageError} if the module cannot be loaded, has no tools and no executor, has two tools with one name, or has two
+ * executors.
  */
-export async function loadTools(path: string, host: Host): Promise<ToolRegistry> {
-  const exported = await load(path, 'tools')
-  const tools = new Set<ToolDefinition>()
-  for (const value of Object.values(exported)) gather(value, tools)
+export async function loadModule(path: string, host: Host): Promise<Loaded> {
+  const exported = await load(path, 'tools or an executor')
   // The default export of a CommonJS module is an object of its exports.
-  for (const value of fieldsOf(exported['default'])) gather(value, tools)
+  const values = [...Object.entries(exported), ...entriesOf(exported['default'])]
+  const tools = new Set<ToolDefinition>()
+  for (const [, value] of values) gather(value, tools)
+  const executor = executorOf(values, path)
+  if (executor !== undefined) {
+    const own = toolsOf(executor)
+    const beside = [...tools].filter((tool) => !own.includes(tool)).map(({ name }) => name)
+    if (beside.length > 0) {
+      note(host, `${path} exports tools that its executor does not have, and that are left out: ${beside.join(', ')}`)
+    }
+    return { path, tools: own, executor }
+  }
   if (tools.size === 0) {
     throw new UsageError(
-      `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) returns, an array of tools, or a ToolRegistry.`,
+      `${path} exports no tools, but ${inWords(exported)}. Export what tool({ … }) or createExecutor({ … }) returns, an array of tools, or a ToolRegistry.`,
       'E_INVALID_CONFIGURATION',
     )
   }
   const registry = new ToolRegistry()
   for (const tool of tools) add(tool, registry, path, host)
-  return registry
+  return { path, tools: registry.list() }
 }
 
 /**
@@ -78,11 +98,43 @@ function isRegistry(value: unknown): value is { list(): Iterable<unknown> } {
   return typeof list === 'function' && typeof find === 'function'
 }
 
-/** Returns the values of a plain object, or an empty list for any other value. */
-function fieldsOf(value: unknown): readonly unknown[] {
+/** @throws {UsageError} if there are two. */
+function executorOf(
+  values: readonly (readonly [name: string, value: unknown])[],
+  path: string,
+): ToolExecutor | undefined {
+  const names = new Map<ToolExecutor, string>()
+  for (const [name, value] of values) if (isExecutor(value) && !names.has(value)) names.set(value, name)
+  const [executor, other] = names.keys()
+  if (other === undefined) return executor
+  throw new UsageError(
+    `${path} exports two executors, ${[...names.values()].slice(0, 2).join(' and ')}. Export one.`,
+    'E_INVALID_CONFIGURATION',
+  )
+}
+
+/** Returns whether it is an executor. It may be of another copy of the package. */
+function isExecutor(value: unknown): value is ToolExecutor {
+  try {
+    const methods = Object(value) as Partial<ToolExecutor>
+    return [methods.executeToolCalls, methods.stream, methods.decide, methods.list].every(
+      (method) => typeof method === 'function',
+    )
+  } catch {
+    return false
+  }
+}
+
+/** Returns the tools of an executor that any caller sees. */
+function toolsOf(executor: ToolExecutor): readonly ToolDefinition[] {
+  return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.list(caller)))]
+}
+
+/** Returns the fields of a plain object, or an empty list for any other value. */
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   try {
     const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-    return isPlain ? Object.values(value) : []
+    return isPlain ? Object.entries(value) : []
   } catch {
     return []
   }

@@ -3,13 +3,15 @@ import {
   createExecutor,
   isToolError,
   type Extension,
+  type ToolDefinition,
   type ToolExecutor,
-  type ToolRegistry,
   type ToolResult,
 } from '../index.ts'
-import type { Given } from './arguments.ts'
+import { answersOf, type Answers } from './answers.ts'
+import { UsageError, type Given } from './arguments.ts'
 import { eventLines } from './events.ts'
 import { note, wordsOf, type Host } from './host.ts'
+import { loadModule } from './module.ts'
 import { terminalApprover, view } from './terminal.ts'
 
 /** The options of every command that runs calls. */
@@ -27,33 +29,61 @@ export const passageHelp: string = `\
   --fail-on-error   exit 1 if a call did not end ok
   -h, --help`
 
+/** The options that an executor of the module's own has already. */
+const executorOptions = ['timeout', 'concurrency', 'journal', 'workspace', 'task']
+
+/** What runs the calls of a command. */
+export interface Passage {
+  readonly executor: ToolExecutor
+  readonly tools: readonly ToolDefinition[]
+  /** Asks the person at the terminal about the calls that wait for approval. Returns all results. */
+  readonly answered: Answers
+}
+
 /**
- * Makes the executor of a command.
+ * Loads a module, and makes the executor of a command for its tools. If the module exports an executor, uses that.
  *
+ * @param path Without a path there are only the tools of extensions.
  * @param isAttended Whether stdin is free to ask a person.
- * @param extensions Those that bring more tools, or a journal.
+ * @param extensions Opens those that bring more tools, or a journal.
+ * @throws {UsageError} as `loadModule`; if an option does not go with the module's executor.
  */
-export function openPassage(
-  tools: ToolRegistry,
+export async function openPassage(
+  path: string | undefined,
   options: Given,
   host: Host,
   isAttended: boolean,
-  extensions: readonly Extension[] = [],
-): ToolExecutor {
+  extensions: () => Promise<readonly Extension[]> = async () => [],
+): Promise<Passage> {
   const { stdin, stderr } = host
-  const use: Extension[] = [...extensions]
-  if (options.flag('events')) use.push({ observers: [eventLines(host)] })
-  else if (stderr.isTTY === true) use.push({ observers: [view(host)] })
-  if (isAttended && stdin.isTTY === true && stderr.isTTY === true) use.push(terminalApprover(host))
+  const loaded = path === undefined ? undefined : await loadModule(path, host)
+  const { tools = [], executor: own } = loaded ?? {}
+  const observer = options.flag('events') ? eventLines(host) : stderr.isTTY === true ? view(host) : undefined
+  const isAsking = isAttended && stdin.isTTY === true && stderr.isTTY === true
+  if (own !== undefined) {
+    const option = executorOptions.find((name) => options.text(name) !== undefined)
+    if (option !== undefined) {
+      await own.close()
+      throw new UsageError(
+        `${path} exports an executor, and --${option} is part of its configuration. Leave it out, or export the tools alone.`,
+      )
+    }
+    if (observer !== undefined) own.on('*', observer)
+    return { executor: own, tools, answered: isAsking ? answersOf(own, host) : async (results) => [...results] }
+  }
+  const use: Extension[] = [...(await extensions())]
+  if (observer !== undefined) use.push({ observers: [observer] })
+  if (isAsking) use.push(terminalApprover(host))
   const concurrency = options.count('concurrency', 1)
   const timeout = options.count('timeout', 0)
-  return createExecutor({
+  const executor = createExecutor({
     tools,
     use,
     ...(concurrency === undefined ? undefined : { concurrency }),
     ...(timeout === undefined ? undefined : { timeout }),
     report: (error) => note(host, withCause(error)),
   })
+  return { executor, tools, answered: async (results) => [...results] }
 }
 
 /** Returns the exit code for results. An error result is an answer too, so it fails only on request. */

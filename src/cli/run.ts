@@ -3,7 +3,6 @@ import { readDocument } from './document.ts'
 import { formatHelp, formatNamed, formatOf } from './formats.ts'
 import { answer, note } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
-import { loadTools } from './module.ts'
 import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
 
 /** `toolwright run`: runs the calls of a message, and prints the reply. */
@@ -30,17 +29,18 @@ ${passageHelp}`,
     const [path = '', source = '-'] = options.positionals
     const named = options.text('format')
     const forced = named === undefined ? undefined : formatNamed(named, host)
-    const tools = await loadTools(path, host)
-    const executor = openPassage(tools, options, host, source !== '-', await openJournal(options))
+    const passage = await openPassage(path, options, host, source !== '-', () => openJournal(options))
+    const { executor, tools } = passage
     try {
       const message = await readDocument(source, host)
       const format = forced ?? formatOf(message, host)
-      const calls = format.calls(message, tools.list())
+      const calls = format.calls(message, tools)
       if (calls.length === 0) {
         note(host, `the message, read as ${format.name}, has no call to run here.`)
         return 0
       }
-      const results = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })
+      const settled = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })
+      const results = await passage.answered(settled)
       await answer(host, format.results(results, message))
       return exitCode(results, options)
     } finally {

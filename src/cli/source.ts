@@ -1,10 +1,10 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type Given } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
-import { loadTools } from './module.ts'
+import { loadModule } from './module.ts'
 
 /** The tools of a source, which is open until it is closed. */
-export interface Loaded {
+export interface Source {
   readonly tools: readonly ToolDefinition[]
   close(): Promise<void>
 }
@@ -14,14 +14,16 @@ export interface Loaded {
  *
  * @throws {UsageError} if it names none or both, or the module cannot be loaded.
  */
-export async function toolsOf(command: string, options: Given, host: Host): Promise<Loaded> {
+export async function toolsOf(command: string, options: Given, host: Host): Promise<Source> {
   const [path] = options.positionals
   const server = options.text('mcp')
   if ((path === undefined) === (server === undefined)) {
     throw new UsageError(`Give a module or --mcp, and not both. See toolwright ${command} --help.`)
   }
-  if (path !== undefined)
-    return { tools: describable((await loadTools(path, host)).list(), host), close: async () => {} }
+  if (path !== undefined) {
+    const { tools, executor } = await loadModule(path, host)
+    return { tools: describable(tools, host), close: async () => executor?.close() }
+  }
   const [program = '', ...args] = wordsIn(server ?? '')
   const { mcpTools } = await import('../mcp/client.ts').catch((error: unknown) => {
     if ((error as { readonly code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error

@@ -120,6 +120,11 @@ describe.skipIf(!isAvailable)('at a terminal', { timeout: 60_000 }, () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', content: [{ text: 'did jump' }] })
   })
 
+  test('a call of a module that exports its executor is asked about as well', async () => {
+    const { stdout } = await atTerminal(['call', moduleOf('executor.ts'), 'pay', '{}'], [['[y/N]', 'y\n']])
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', content: [{ text: 'paid' }] })
+  })
+
   test('Ctrl-C at a prompt cancels the call, and lets the reply out', async () => {
     const message = file('ctrl-c.json', openaiMessage(['double', { value: 1 }], ['wants_yes', { what: 'jump' }]))
     const { code, stdout } = await atTerminal(['run', hostile, message], [['[y/N]', '\u0003']])

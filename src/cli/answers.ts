@@ -1,0 +1,40 @@
+import type { ApprovalRequest, ToolExecutor, ToolResult } from '../index.ts'
+import { note, wordsOf, type Host } from './host.ts'
+import { terminalApprover } from './terminal.ts'
+
+/** Returns the results of calls, with those of calls that were answered meanwhile. */
+export type Answers = (results: readonly ToolResult[]) => Promise<ToolResult[]>
+
+/**
+ * Returns what asks at the terminal about the calls of a module's executor that wait for approval: an executor that is made
+ * already takes no approver. A call that is not answered keeps its `pending` result.
+ */
+export function answersOf(executor: ToolExecutor, host: Host): Answers {
+  const terminal = terminalApprover(host)
+  const asked = new Map<string, ApprovalRequest>()
+  executor.on('call:paused', (event) => {
+    const { invocationId, callId, reason } = event
+    if (reason === 'approval' && callId !== null) asked.set(invocationId, { ...event, callId })
+  })
+
+  async function answer(result: ToolResult): Promise<ToolResult> {
+    const { approver } = terminal
+    const request = asked.get(result.invocationId)
+    if (result.token === undefined || request === undefined || approver === undefined) return result
+    try {
+      const { decision } = await approver.ask(request, host.signal)
+      return await executor.decide(result.token, decision, { signal: host.signal })
+    } catch (error) {
+      note(host, wordsOf(error))
+      return result
+    }
+  }
+
+  return async (results) => {
+    try {
+      return await Promise.all(results.map(answer))
+    } finally {
+      await terminal.close?.()
+    }
+  }
+}

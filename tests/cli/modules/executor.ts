@@ -1,0 +1,25 @@
+import { appendFileSync } from 'node:fs'
+import process from 'node:process'
+import { createExecutor, tool, type Tool, type ToolExecutor } from 'toolwright'
+import { sqliteJournal } from 'toolwright/journals/sqlite'
+import { permissions } from 'toolwright/policies/permissions'
+
+// What a handler does can be seen after the process has ended.
+const { RAN = '/dev/null', JOURNAL } = process.env
+
+const drop: Tool = tool('drop', () => {
+  appendFileSync(RAN, 'dropped\n')
+  return 'dropped'
+})
+const pay: Tool = tool({ name: 'pay', description: 'Pays', requiresConfirmation: true, handler: () => 'paid' })
+
+export const tools: readonly Tool[] = [drop, pay, tool('beside', () => 'beside')]
+export const executor: ToolExecutor = createExecutor({
+  tools: [drop, pay, tool('slow', () => new Promise(() => {}))],
+  timeout: 20,
+  use: [
+    permissions({ mode: 'auto', autoDenyTools: ['drop'] }),
+    ...(JOURNAL === undefined ? [] : [sqliteJournal(JOURNAL)]),
+  ],
+})
+export default executor

@@ -1,0 +1,4 @@
+import { createExecutor, type ToolExecutor } from 'toolwright'
+
+export const one: ToolExecutor = createExecutor()
+export const two: ToolExecutor = createExecutor()

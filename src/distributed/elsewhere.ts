@@ -26,9 +26,12 @@ import {
 import { limited } from '../kernel/call/deadline.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
 import { Pause } from '../kernel/call/pause.ts'
+import { publish } from '../kernel/call/events.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
 import { queueOf } from '../records/queued.ts'
+import { isSettled } from '../records/record.ts'
+import { lastEventsOf } from './_last-events.ts'
 
 /** Says which calls of `server` and `mcp` tools run on workers, and tells the workers of them. */
 export interface Workers {
@@ -138,30 +141,76 @@ class CallerSide implements Elsewhere {
     const waiting = await first
     const queue = queueOf(waiting)
     if (queue === undefined) return waiting
-    const [workers, kernel, { inbox, queue: line }] = [this.#workers, this.#kernel, this.#recorder]
     const { id, invocationId, watcher, receivedAt } = received
-    const arrived = kernel.inFlight.expect(invocationId) // a drain waits for it
-    const unfollow = watcher && workers.follow?.(received, watcher, line.bus)
-    const settled = async (either: AbortSignal): Promise<ToolResult> => {
-      for (let call: ToolResult | string = waiting; ; call = invocationId) {
-        try {
-          return await inbox.settled(call, { signal: either })
-        } catch (error) {
-          if (signal?.aborted && !closed.aborted) return this.#giveUp(received, signal.reason)
-          if (closed.aborted) return waiting
-          if (!isToolError(error) || !error.retryable) return failed(received, kernel, error)
-        }
-        await new Promise((resolve) => setTimeout(resolve, again)) // the journal may answer again
-      }
+    const arrived = this.#kernel.inFlight.expect(invocationId) // a drain waits for it
+    try {
+      const unfollow = watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus)
+      if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch(this.#kernel.report)
+      const settled = (either: AbortSignal): Promise<ToolResult> =>
+        this.#untilSettled(waiting, received, either, signal, closed)
+      const result = await withAny([signal, closed], settled)
+      if (unfollow !== undefined || this.#isHeard(received)) this.#tell(received, await this.#end(received), unfollow)
+      return { ...result, ...(id !== undefined && { id }), durationMs: performance.now() - receivedAt }
+    } finally {
+      arrived()
     }
-    if (queue !== '') void workers.send([{ invocationId, queue }]).catch(kernel.report)
-    const result = await withAny([signal, closed], settled).finally(arrived)
-    if (unfollow !== undefined) unfollow(await line.record(invocationId).catch(() => undefined))
-    return { ...result, ...(id !== undefined && { id }), durationMs: performance.now() - receivedAt }
+  }
+
+  async #untilSettled(
+    waiting: ToolResult,
+    received: Received,
+    either: AbortSignal,
+    signal: AbortSignal | undefined,
+    closed: AbortSignal,
+  ): Promise<ToolResult> {
+    const { invocationId } = received
+    for (let call: ToolResult | string = waiting; ; call = invocationId) {
+      try {
+        return await this.#recorder.inbox.settled(call, { signal: either })
+      } catch (error) {
+        if (signal?.aborted && !closed.aborted) return this.#giveUp(received, signal.reason, closed)
+        if (closed.aborted) return this.#leave(waiting)
+        if (!isToolError(error) || !error.retryable) return failed(received, this.#kernel, error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, again)) // the journal may answer again
+    }
+  }
+
+  /** Whether observers heard the call begin here, and hear how it ends. */
+  #isHeard({ recording }: Received): boolean {
+    return recording !== undefined && this.#kernel.watchers.size > 0
+  }
+
+  /** Returns the record of a call, if it has settled. */
+  async #end({ invocationId }: Received): Promise<ToolCallRecord | undefined> {
+    const record = await this.#recorder.queue.record(invocationId).catch(() => undefined)
+    return record !== undefined && isSettled(record.state) ? record : undefined
+  }
+
+  /** Tells the caller's own observers how a call ended. What ended here has told them already. */
+  #tell(
+    received: Received,
+    end: ToolCallRecord | undefined,
+    unfollow?: (end: ToolCallRecord | undefined) => void,
+  ): void {
+    unfollow?.(end)
+    if (end === undefined || !this.#isHeard(received) || end.journal?.owner === this.#kernel.owner()) return
+    for (const event of lastEventsOf(end, received.seq)) publish(event, undefined, this.#kernel)
+  }
+
+  /** Returns what is known of a call when its caller closes. The call goes on. */
+  async #leave(waiting: ToolResult): Promise<ToolResult> {
+    const { inbox, queue } = this.#recorder
+    const { invocationId } = waiting
+    const late = (): JournalError => new JournalError('The journal did not tell of the call in time.')
+    const record = await limited(queue.record(invocationId), cancelTimeout, late).catch(() => undefined)
+    if (record !== undefined && isSettled(record.state)) return inbox.settled(invocationId).catch(() => waiting)
+    const isQueued = record?.journal?.awaits !== undefined
+    return { ...waiting, effect: isQueued ? record.effect : 'unknown' } // its worker may run the handler now
   }
 
   /** Cancels a call whose caller has cancelled it. */
-  async #giveUp(received: Received, cause: unknown): Promise<ToolResult> {
+  async #giveUp(received: Received, cause: unknown, closed: AbortSignal): Promise<ToolResult> {
     const { invocationId } = received
     const { inbox } = this.#recorder
     received.effect = 'unknown'
@@ -170,6 +219,17 @@ class CallerSide implements Elsewhere {
     const outcome = await limited(inbox.cancel(invocationId, words), cancelTimeout, late).catch(() => 'asked')
     if (outcome !== 'asked') return inbox.settled(invocationId).catch((error) => failed(received, this.#kernel, error))
     this.#workers.cancel?.(invocationId)
+    if (this.#isHeard(received)) void this.#tellLater(received, closed)
     return failure(received, this.#kernel, new ToolCancelledError(words, { cause }))
+  }
+
+  /** Tells the observers how a call ended for which its caller did not wait. */
+  async #tellLater(received: Received, closed: AbortSignal): Promise<void> {
+    try {
+      await this.#recorder.inbox.settled(received.invocationId, { signal: closed })
+      this.#tell(received, await this.#end(received))
+    } catch {
+      // the executor has closed, or the journal has failed: the record has the end
+    }
   }
 }

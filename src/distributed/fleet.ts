@@ -5,7 +5,6 @@
  */
 import {
   InvalidConfigurationError,
-  ToolError,
   type Bus,
   type Extension,
   type Observer,
@@ -16,6 +15,7 @@ import {
   type ToolValues,
 } from '../index.ts'
 import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
+import { lastEventsOf } from './_last-events.ts'
 import { elsewhere, type Workers } from './elsewhere.ts'
 
 export type { Bus } from '../index.ts'
@@ -200,7 +200,7 @@ function follow(
   return (settled) => {
     unsubscribe?.()
     if (settled === undefined) return
-    for (const event of endOf(settled, first)) if (!names.has(event.event)) tell(event)
+    for (const event of lastEventsOf(settled, first)) if (!names.has(event.event)) tell(event)
   }
 }
 
@@ -215,33 +215,4 @@ function eventOf(message: string, invocationId: string): ToolEvent | undefined {
   } catch {
     return undefined // not of a worker
   }
-}
-
-/** Makes the last events of a settled call from its record. */
-function endOf(record: ToolCallRecord, first: number): ToolEvent[] {
-  const { id: invocationId, callId, name: toolName, session, toolCallId, seq, startedAt, completedAt, input } = record
-  const { principal, failure, digest } = record.journal ?? {}
-  const { status = 'error', effect, durationMs = 0, updatedAt } = record
-  const id = toolCallId === undefined ? {} : { id: toolCallId }
-  const of = { invocationId, callId, ...id, toolName, session, ...(principal !== undefined && { principal }) }
-  const timestamp = completedAt ?? updatedAt
-  const error = failure && { error: ToolError.restore(failure) }
-  const end: ToolEvent = {
-    ...of,
-    event: 'call:settled',
-    seq: seq - 1,
-    timestamp,
-    status,
-    effect,
-    ...error,
-    ...(digest !== undefined && { digest }),
-    durationMs,
-  }
-  if (startedAt === undefined) return [end]
-  const ran = { isError: status !== 'ok', durationMs: timestamp - startedAt }
-  return [
-    { ...of, event: 'tool:start', seq: first + 1, timestamp: startedAt, input },
-    { ...of, event: 'tool:end', seq: seq - 2, timestamp, ...ran },
-    end,
-  ]
 }

@@ -202,7 +202,11 @@ export class JournalQueue implements WorkQueue {
   }
 
   async record(invocationId: string): Promise<ToolCallRecord | undefined> {
-    return (await this.#recorder.read(invocationId))?.record
+    const found = await this.#recorder.read(invocationId)
+    const { awaits, owner } = found?.record.journal ?? {}
+    // The record of a call that was just taken still says that it waits.
+    const isTaken = found !== null && awaits !== undefined && owner !== found.fence.owner
+    return isTaken ? begunAgain(found.record, found.fence, { work: awaits }) : found?.record
   }
 
   async #ask<Value>(answer: Promise<Value> | undefined): Promise<Value | undefined> {

@@ -1,0 +1,39 @@
+import { ToolError, type ToolCallRecord, type ToolEvent } from '../index.ts'
+
+/**
+ * Makes the events with which a call ended on a worker, from its settled record.
+ *
+ * @param first The number of the first event of the worker.
+ */
+export function lastEventsOf(record: ToolCallRecord, first: number): ToolEvent[] {
+  const { id: invocationId, callId, name: toolName, session, toolCallId, seq, startedAt, completedAt, input } = record
+  const { principal, program, failure, digest, artifact, handle } = record.journal ?? {}
+  const { status = 'error', effect, durationMs = 0, updatedAt } = record
+  const of = {
+    invocationId,
+    callId,
+    ...(toolCallId !== undefined && { id: toolCallId }),
+    toolName,
+    session,
+    ...(principal !== undefined && { principal }),
+    ...(program !== undefined && { program }),
+  }
+  const timestamp = completedAt ?? updatedAt
+  const end: ToolEvent = {
+    ...of,
+    event: 'call:settled',
+    seq: seq - 1,
+    timestamp,
+    status,
+    effect,
+    ...(failure && { error: ToolError.restore(failure) }),
+    ...(artifact && { result: { ...artifact, ...(handle !== undefined && { handle }) } }),
+    ...(digest !== undefined && { digest }),
+    durationMs,
+  }
+  if (startedAt === undefined) return [end]
+  const start: ToolEvent = { ...of, event: 'tool:start', seq: first + 1, timestamp: startedAt, input }
+  if (seq - 2 <= start.seq) return [start, end] // the worker died, and another executor closed the call
+  const ran = { isError: status !== 'ok', durationMs: timestamp - startedAt }
+  return [start, { ...of, event: 'tool:end', seq: seq - 2, timestamp, ...ran }, end]
+}

@@ -14,6 +14,8 @@ export interface Host {
   readonly program: string | readonly string[]
   /** Parameters before the program's file. `FOLDER` stands for the folder in which it may write. */
   readonly parameters?: readonly string[]
+  /** A package of `tests/portable/npm` that the program loads. */
+  readonly loads?: string
   /** What the platform lacks. Cases that need it are skipped. */
   readonly lacks: readonly Need[]
   /** The row of the README's table that tells of this host, if not one of its own. */
@@ -91,6 +93,7 @@ export const hosts: readonly Host[] = [
     kind: 'process',
     program: ownNode,
     parameters: ['--import', './hosts/lockdown.ts'],
+    loads: 'ses',
     lacks: hardened,
     ...rowOfHardened,
   },
@@ -162,8 +165,9 @@ export const hosts: readonly Host[] = [
   },
 ]
 
-/** The program of a host, if it is installed. */
-export function programOf({ program }: Host): string | undefined {
+/** The program of a host, if it is installed, and what it loads too. */
+export function programOf({ program, loads }: Host): string | undefined {
+  if (loads !== undefined && !existsSync(join(modules, loads))) return undefined
   const places = typeof program === 'string' ? [program] : program.map((name) => join('/usr/bin', name))
   return places.find((path) => existsSync(path))
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cases } from './cases.ts'
+import { programOf } from './hosts.ts'
 import { withTable } from './_table.ts'
 import { run, type Need } from './run.ts'
 
@@ -22,6 +23,11 @@ describe('the sources pass what every platform has to pass', () => {
       unhandled: [],
     })
   })
+})
+
+it('a host is skipped if a package that it loads is not installed', () => {
+  const host = { name: 'here', version: '', kind: 'process', program: process.execPath, lacks: [] } as const
+  expect([programOf(host), programOf({ ...host, loads: 'no-such-package' })]).toEqual([process.execPath, undefined])
 })
 
 it('is said by the README, as the hosts of the matrix have it', async () => {

@@ -5,6 +5,7 @@ import type { Freshness } from './_freshness.ts'
 import { binaryKind, imageType, largestImage } from './_media.ts'
 import type { ToolMaking } from './_naming.ts'
 import { mostShown, textPart } from './_text-part.ts'
+import { Turns } from './_turns.ts'
 import { quoted, refusal } from './_words.ts'
 import type { FileAccess } from './sandbox.ts'
 
@@ -24,9 +25,11 @@ const all = {
   description: 'Whether to replace it everywhere. Default: it has to be there once',
 } as const
 
+/** All changes of files in this process: one begins with what the one before has written. */
+const changes = new Turns()
+
 /** Makes the tools that read and change files. */
 export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
-  const inTurn = turns()
   return [
     tool({
       ...making('fs_read', [(input: { path: string }) => [input.path], false]),
@@ -55,7 +58,10 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
         additionalProperties: false,
       },
       traits: { destructive: true },
-      handler: (input, context) => inTurn(() => write(work, input, context)),
+      handler: async (input, context) => {
+        const turn = await identityOf(work, input.path, context)
+        return changes.take([turn], context.signal, () => write(work, input, context))
+      },
     }),
     tool({
       ...making('fs_edit', [(input: { path: string }) => [input.path], true]),
@@ -81,8 +87,10 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
         additionalProperties: false,
       },
       traits: { destructive: true },
-      handler: (input, context) =>
-        inTurn(async () => (await edit(work, [{ path: input.path, edits: input.edits }], context))[0]),
+      handler: async ({ path: name, edits }, context) => {
+        const [written] = await edit(work, atPath(name, edits), context)
+        return written
+      },
     }),
     tool({
       ...making('fs_multi_edit', [
@@ -111,19 +119,21 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
         additionalProperties: false,
       },
       traits: { destructive: true },
-      handler: (input, context) => inTurn(async () => ({ files: await edit(work, byFile(input.edits), context) })),
+      handler: async (input, context) => ({ files: await edit(work, input.edits, context) }),
     }),
   ]
 }
 
-/** Lets changes happen one after another, so that two of them never read the same state of a file. */
-function turns(): <Value>(work: () => Promise<Value>) => Promise<Value> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => {})
-    return turn
-  }
+const identities = new WeakMap<FileAccess, string>()
+let identified = 0
+
+/** Returns the identity of the file that a call changes by a path. */
+async function identityOf(work: FileWork, name: string, context: ToolContext): Promise<string> {
+  const files = work.filesFor(name, context)
+  if (files.identify !== undefined) return files.identify(name)
+  const sandbox = identities.get(files) ?? `sandbox ${++identified}`
+  identities.set(files, sandbox)
+  return `${sandbox}: ${normalize(name)}`
 }
 
 async function read(
@@ -172,21 +182,33 @@ async function write(
   return { path: input.path, bytes: bytes.length, created }
 }
 
+type EditOfFile = Edit & { readonly path: string }
+
 interface EditsOfFile {
   readonly path: string
   readonly edits: readonly Edit[]
 }
 
-/** Two spellings of one path are one file. */
-function byFile(edits: readonly (Edit & { readonly path: string })[]): EditsOfFile[] {
+function atPath(name: string, edits: readonly Edit[]): EditOfFile[] {
+  return edits.map((each) => ({ ...each, path: name }))
+}
+
+/** Groups edits by the identity of their file: several paths may lead to one. */
+async function byFile(
+  work: FileWork,
+  edits: readonly EditOfFile[],
+  context: ToolContext,
+): Promise<ReadonlyMap<string, EditsOfFile>> {
+  const identityOfPath = new Map<string, string>()
   const files = new Map<string, { path: string; edits: Edit[] }>()
   for (const each of edits) {
-    const name = normalize(each.path)
-    const file = files.get(name) ?? { path: each.path, edits: [] }
+    const identity = identityOfPath.get(each.path) ?? (await identityOf(work, each.path, context))
+    identityOfPath.set(each.path, identity)
+    const file = files.get(identity) ?? { path: each.path, edits: [] }
     file.edits.push(each)
-    files.set(name, file)
+    files.set(identity, file)
   }
-  return [...files.values()]
+  return files
 }
 
 interface Written {
@@ -195,7 +217,12 @@ interface Written {
   readonly diff: string
 }
 
-async function edit(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<Written[]> {
+async function edit(work: FileWork, edits: readonly EditOfFile[], context: ToolContext): Promise<Written[]> {
+  const files = await byFile(work, edits, context)
+  return changes.take([...files.keys()], context.signal, () => editInTurn(work, [...files.values()], context))
+}
+
+async function editInTurn(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<Written[]> {
   const ready: { path: string; files: FileAccess; version: string; file: TextFile; made: Edited }[] = []
   for (const { path: name, edits } of wanted) {
     const files = work.filesFor(name, context)
@@ -208,6 +235,7 @@ async function edit(work: FileWork, wanted: readonly EditsOfFile[], context: Too
   for (const { path: name, files, version, file, made } of ready) {
     const bytes = bytesOf({ text: made.text, hasMark: file.hasMark })
     try {
+      context.signal.throwIfAborted() // the turn is over then
       const after = await files.writeFile(name, bytes, { expect: version, signal: context.signal })
       work.freshness(context).note(name, after.version)
     } catch (error) {

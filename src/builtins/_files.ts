@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type BigIntStats } from 'node:fs'
 import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pathOf, readUpTo, type Found, type Owner, type Place, type Root } from './_root.ts'
 import type {
   FileAccess,
@@ -11,6 +12,7 @@ import type {
   WalkOptions,
   WriteOptions,
 } from './sandbox.ts'
+import { Turns } from './_turns.ts'
 import { walkFrom } from './_walk.ts'
 import { codeOf, quoted, refusal } from './_words.ts'
 
@@ -18,6 +20,8 @@ const toRead = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const toCreate = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 /** Bytes that one read gives at most. */
 const mostRead = 67_108_864
+/** All that this process writes, by the identity of the file: no other write comes between the look at a version and the new file. */
+const writes = new Turns()
 
 /**
  * Names that are never written, at any depth and in any case of their letters: what a host, a shell or an editor runs or
@@ -84,6 +88,15 @@ export class RootFiles implements FileAccess {
     }
   }
 
+  async identify(path: string): Promise<string> {
+    try {
+      return await this.#root.at(path, identityOf)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+      return join(this.#root.path, path) // its directory is not made yet
+    }
+  }
+
   walk(path: string, options: WalkOptions = {}): AsyncIterable<WalkedFile> {
     return walkFrom(this.#root, path, options)
   }
@@ -93,6 +106,12 @@ export class RootFiles implements FileAccess {
     if (name === undefined) return
     throw refusal(`${quoted(path)} is protected: ${quoted(name)} is never written, since programs of the host obey it.`)
   }
+}
+
+/** Returns what all paths to a name have in common, in every root above it: its directory and the name in it. */
+async function identityOf({ steps, name = '.' }: Place): Promise<string> {
+  const { dev, ino } = (await steps.at(-1)?.handle.stat({ bigint: true })) ?? {}
+  return [dev, ino, name].join(':')
 }
 
 async function statusOf({ found, stats, name }: Found): Promise<FileStatus | null> {
@@ -152,13 +171,15 @@ async function replace(
     await handle.writeFile(bytes)
     await adopt(handle, before, owner)
     await handle.sync()
-    signal?.throwIfAborted()
-    requireVersion(await present(place), expect, path)
-    if (expect === null) await link(temporary, place.at())
-    else await rename(temporary, place.at())
-    // Before the version is taken: the end of the second name changes the file's time of change.
-    if (expect === null) await unlink(temporary)
-    return { version: versionOf(await handle.stat({ bigint: true })), created: before === undefined }
+    return await writes.take([await identityOf(place)], signal, async () => {
+      requireVersion(await present(place), expect, path)
+      signal?.throwIfAborted()
+      if (expect === null) await link(temporary, place.at())
+      else await rename(temporary, place.at())
+      // Before the version is taken: the end of the second name changes the file's time of change.
+      if (expect === null) await unlink(temporary)
+      return { version: versionOf(await handle.stat({ bigint: true })), created: before === undefined }
+    })
   } catch (error) {
     throw expect === null && codeOf(error) === 'EEXIST' ? changed(path) : error
   } finally {

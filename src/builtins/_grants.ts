@@ -54,6 +54,7 @@ export async function grantOf(root: Root, path: string, write: boolean, protect:
     readFile: async (other, options) => files.readFile(inside(other), options),
     writeFile: async (other, bytes, options) => files.writeFile(inside(other), bytes, options),
     stat: async (other) => files.stat(inside(other)),
+    identify: async (other) => files.identify(inside(other)),
     walk: (other, options) => files.walk(inside(other), options),
   }
   const covers = (other: string): boolean => insideOf(other) !== undefined

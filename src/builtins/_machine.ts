@@ -16,6 +16,7 @@ export function sandboxOver(
     readFile: (path, range) => files.readFile(path, range),
     writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
     stat: (path) => files.stat(path),
+    identify: (path) => files.identify(path),
     walk: (path, walk) => files.walk(path, walk),
     exec: (command, exec) => commands.exec(command, exec),
     execBackground: (command, exec) => commands.execBackground(command, exec),

@@ -66,7 +66,10 @@ export interface WalkedFile {
 /** Reads and writes files. Paths are relative to a root, or absolute and within it. A refusal is a `ToolFailure`. */
 export interface FileAccess {
   readFile(path: string, options?: ReadOptions): Promise<FileContent>
-  /** Replaces a file in one step, or makes it and its missing directories. */
+  /**
+   * Replaces a file in one step, or makes it and its missing directories. Of those who write at once with the same `expect`, one
+   * writes, and the others are refused.
+   */
   writeFile(
     path: string,
     bytes: Uint8Array,
@@ -74,6 +77,11 @@ export interface FileAccess {
   ): Promise<{ readonly version: string; readonly created: boolean }>
   /** Returns `null` if there is no such file. */
   stat(path: string): Promise<FileStatus | null>
+  /**
+   * Returns the identity of the file that a path leads to, or would make: all paths to it have the same, in every sandbox of this
+   * process. Changes of one file take turns by it. Default: the path as it is written, in this sandbox alone.
+   */
+  identify?(path: string): Promise<string>
   /** Yields the regular files below a directory, or the file itself, sorted by path. Follows no link below it. */
   walk(path: string, options?: WalkOptions): AsyncIterable<WalkedFile>
 }

@@ -67,6 +67,20 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
       expect((await sandbox.writeFile('f', encoder.encode('two'), { expect: version })).created).toBe(false)
     })
 
+    test('of those who write at once with the same expectation, one writes and the others are refused', async () => {
+      const sandbox = await create()
+      let expected: string | null = null
+      for (let round = 0; round < 20; round++) {
+        const texts = ['a', 'b', 'c', 'd'].map((writer) => `${writer}${round}`)
+        const writes = texts.map((text) => sandbox.writeFile('f', encoder.encode(text), { expect: expected }))
+        const outcomes = await Promise.allSettled(writes)
+        const winners = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+        expect(winners).toEqual([await read(sandbox, 'f')])
+        for (const each of outcomes) if (each.status === 'rejected') expect(each.reason).toBeInstanceOf(ToolFailure)
+        expected = (await sandbox.readFile('f')).version
+      }
+    })
+
     test('refuses what leads out, what is no file and what is no path', async () => {
       const sandbox = await create()
       await sandbox.writeFile('d/f', encoder.encode('x'))

@@ -18,7 +18,10 @@ import type { Right } from './protocol.ts'
 export interface Visitor {
   /** The session whose calls the visitor sees; `'*'` for all. A call of another session is as one that does not exist. */
   readonly session: string
-  /** Who the records say has decided. Default: `'user'`. */
+  /**
+   * Who the records say has decided, and whose open streams count together. Default: `'user'`, and the streams of the session
+   * count together.
+   */
   readonly name?: string
   /** Default: everything. */
   readonly may?: readonly Right[]
@@ -30,9 +33,9 @@ export interface Visitor {
 export interface HttpClientsLimits {
   /** The largest body of a request, in bytes. Default: 262,144. */
   readonly body?: number
-  /** The most open streams of one session. Default: 32. */
+  /** The most open streams of one visitor, in all sessions. Default: 32. */
   readonly streams?: number
-  /** The most open streams of all sessions. Default: 1,000. */
+  /** The most open streams of all visitors. Default: 1,000. */
   readonly allStreams?: number
   /** How many bytes a stream may lag behind before it gets a list instead. Default: 1,048,576. */
   readonly backlog?: number

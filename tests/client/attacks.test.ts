@@ -1,6 +1,8 @@
 // What clumsy hosts, hostile pages and bad luck do to the counter, beside what `http-attacks` tries.
 import { connect } from 'node:net'
-import { createExecutor, tool, ToolRegistry, type Extension } from 'toolwright'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createExecutor, tool, ToolRegistry, type Extension, type ToolResult } from 'toolwright'
 import { agUi } from 'toolwright/client/ag-ui'
 import { httpClients } from 'toolwright/client/http'
 import { pageTools } from 'toolwright/client/page-tools'
@@ -19,6 +21,21 @@ describe('streams', () => {
     const asked = Array.from({ length: 200 }, (_, index) => clients.fetch(events(index % 2 === 0 ? 'ada' : 'bob')))
     const statuses = (await Promise.all(asked)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(4)
+  })
+
+  test('of one visitor take no place from the others of the session, and count in all sessions', async () => {
+    const { clients } = await counter({
+      limits: { streams: 2 },
+      authorize: ({ headers }) => ({
+        session: headers.get('x-session') ?? 'team',
+        name: headers.get('x-name') ?? 'Ada',
+      }),
+    })
+    const statusOf = async (headers: Record<string, string>): Promise<number> =>
+      (await clients.fetch(new Request('http://localhost/events', { headers }))).status
+    expect([await statusOf({}), await statusOf({}), await statusOf({})]).toEqual([200, 200, 429])
+    expect(await statusOf({ 'x-session': 'of her own' })).toBe(429)
+    expect(await statusOf({ 'x-name': 'Bob' })).toBe(200)
   })
 
   test('that wait for their list while the counter closes are refused, and none stays open', async () => {
@@ -168,6 +185,48 @@ test('an id that is used again, in another session, shows neither session the ot
   await executor.execute({ name: 'echo', args: { text: 'well' } }, of('bob'))
   const { data } = await send(`${url}/calls/${invocationId}`, { as: 'bob' })
   expect([data.status, data.error]).toEqual(['ok', undefined])
+})
+
+test.each<[string, () => Extension[]]>([
+  ['without a journal', () => []],
+  ['after its record was deleted', () => [memoryJournal()]],
+])('a call under an id that was used before waits for an answer of its own, %s', async (_name, use) => {
+  const { executor, url, ran } = await counter({ use: use() })
+  const deploy = (to: string): Promise<ToolResult> =>
+    executor.execute({ name: 'deploy', args: { to } }, { session: 'ada', invocationId: 'x' })
+  const decide = (decision: string): ReturnType<typeof send> =>
+    send(`${url}/calls/x/decision`, { body: { decision }, headers: { prefer: 'wait=20' } })
+  for (const [to, decision, state] of [
+    ['one', 'allow', 'COMPLETED'],
+    ['one', 'allow', 'COMPLETED'],
+    ['two', 'allow', 'COMPLETED'],
+    ['two', 'deny', 'DENIED'],
+  ] as const) {
+    expect((await deploy(to)).status).toBe('pending')
+    expect((await decide(decision)).data).toMatchObject({ repeated: false, state })
+    expect((await decide(decision)).data).toMatchObject({ repeated: true, state })
+    if (use().length > 0) await executor.prune({ settledBefore: Date.now() + 1_000 })
+    await new Promise((resolve) => setTimeout(resolve, 2)) // the next wait begins at another time
+  }
+  expect(ran).toEqual(['one', 'one', 'two'])
+})
+
+test('answers whose calls have settled are kept as digests: neither they nor their results take memory', async () => {
+  const { executor, url } = await counter({ use: [memoryJournal({ settled: 1 })], limits: { calls: 1 } })
+  const [count, length] = [200, 200_000]
+  const answer = async (index: number): Promise<void> => {
+    const { invocationId } = await executor.execute({ name: 'look', args: { at: String(index) } }, { session: 'ada' })
+    const body = { invocationId, value: `${index} `.padEnd(length, 'x') }
+    const { data } = await send(`${url}/tool-results`, { body, headers: { prefer: 'wait=20' } })
+    expect(data).toMatchObject({ repeated: false, state: 'COMPLETED' })
+  }
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heap = (): number => (collect(), process.memoryUsage().heapUsed)
+  for (let index = 0; index < 10; index++) await answer(index)
+  const before = heap()
+  for (let index = 10; index < count + 10; index++) await answer(index)
+  expect(heap() - before).toBeLessThan((count * length) / 4)
 })
 
 test('a call under the id of another session’s running call changes nothing that pages see of it', async () => {

@@ -107,7 +107,7 @@ describe('an approval', () => {
   })
 
   test('is repeated with the same answer, and refuses another', async () => {
-    const { executor, url, ran } = await counter()
+    const { executor, url, ran } = await counter({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const decide = (body: object) =>
       send(`${url}/calls/${invocationId}/decision`, { body, headers: { prefer: 'wait=20' } })

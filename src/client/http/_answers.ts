@@ -1,3 +1,4 @@
+import { sha256 } from '#sha256'
 import {
   canonicalize,
   computeCallId,
@@ -31,16 +32,26 @@ export interface Given {
 
 /** What came of an answer: its call goes on. */
 interface Accepted {
-  readonly text: string
   readonly isRepeated: boolean
   readonly result: Promise<ToolResult | CallView>
+}
+
+/** An answer that was given, so that it can be repeated. */
+interface Remembered {
+  /** Tells the wait that was answered from later ones of the same id. */
+  readonly pause: string
+  /** Of the answer's text. */
+  readonly digest: string
+  /** Absent once the call has settled: then its view has what is still known. */
+  accepting: Promise<Accepted> | undefined
+  state: Answer['state']
 }
 
 /** Gives answers to calls that wait. The same answer may come again: its request may have been lost on the way back. */
 export class Answers {
   readonly #executor: ToolExecutor
   readonly #calls: Calls
-  readonly #accepted = new Map<string, { readonly text: string; readonly accepting: Promise<Accepted> }>()
+  readonly #remembered = new Map<string, Remembered>()
 
   constructor(executor: ToolExecutor, calls: Calls) {
     this.#executor = executor
@@ -53,41 +64,62 @@ export class Answers {
    * @throws A `Refusal`, or a `ToolError`. Then the call is as it was.
    */
   async give(given: Given, wait: number): Promise<Answer> {
-    const key = `${given.reason}\n${given.session}\n${given.invocationId}` // a call may wait for one after the other
-    let before = this.#accepted.get(key)
-    if (before !== undefined && before.text !== given.text) {
-      await before.accepting.catch(() => {}) // if it was refused, this one may be right
-      before = this.#accepted.get(key)
+    const { session, invocationId, reason } = given
+    const [call] = await this.#executor.waiting({ invocationId, ...(session !== '*' && { session }) })
+    const pause = call?.reason === reason ? pauseOf(call) : undefined
+    const key = `${reason}\n${session}\n${invocationId}` // a call may wait for one after the other
+    const digest = sha256(given.text)
+    let before = this.#before(key, pause)
+    if (before !== undefined && before.digest !== digest) {
+      await before.accepting?.catch(() => {}) // if it was refused, this one may be right
+      before = this.#before(key, pause)
     }
-    if (before !== undefined && before.text !== given.text) throw answered(this.#calls.known(given.invocationId))
-    if (before !== undefined) return this.#answer(given, { ...(await before.accepting), isRepeated: true }, wait)
-    const accepting = this.#accept(given)
-    this.#remember(key, given.text, accepting)
+    if (before !== undefined && before.digest !== digest) throw answered(this.#calls.known(invocationId))
+    if (before !== undefined) return this.#repeat(given, before, wait)
+    const accepting = this.#accept(given, call)
+    if (pause !== undefined) this.#remember(key, { pause, digest, accepting, state: 'EXECUTING' })
     try {
       return await this.#answer(given, await accepting, wait)
     } catch (error) {
-      if (this.#accepted.get(key)?.accepting === accepting) this.#accepted.delete(key)
+      if (this.#remembered.get(key)?.accepting === accepting) this.#remembered.delete(key)
       if (!isToolError(error) || error.code !== 'E_APPROVAL_INVALID') throw error
       return this.#overtaken(given, error)
     }
   }
 
-  #remember(key: string, text: string, accepting: Promise<Accepted>): void {
-    accepting.catch(() => {}) // each who waits for it gets the error
-    this.#accepted.set(key, { text, accepting })
-    for (const oldest of this.#accepted.keys()) {
-      if (this.#accepted.size <= mostRemembered) break
-      this.#accepted.delete(oldest)
+  /** Returns the answer that was given before, unless the call waits anew: its id may be used again. */
+  #before(key: string, pause: string | undefined): Remembered | undefined {
+    const before = this.#remembered.get(key)
+    return pause === undefined || before?.pause === pause ? before : undefined
+  }
+
+  #remember(key: string, answer: Remembered): void {
+    const settle = async ({ result }: Accepted): Promise<void> => {
+      const settled = await result
+      answer.state = 'seq' in settled ? settled.state : stateOf(settled)
+      answer.accepting = undefined
+    }
+    // Each who waits for it gets the error.
+    answer.accepting?.then(settle).catch(() => this.#remembered.get(key) === answer && this.#remembered.delete(key))
+    this.#remembered.delete(key) // it becomes the newest
+    this.#remembered.set(key, answer)
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size <= mostRemembered) break
+      this.#remembered.delete(oldest)
     }
   }
 
+  async #repeat(given: Given, { accepting, state }: Remembered, wait: number): Promise<Answer> {
+    if (accepting !== undefined) return this.#answer(given, { ...(await accepting), isRepeated: true }, wait)
+    const seen = await this.#calls.look(given.invocationId, given.session)
+    return { repeated: true, ...(seen === undefined ? { state } : standing(seen.view)) }
+  }
+
   /** Resolves once the call goes on, which is before its result is there. */
-  async #accept(given: Given): Promise<Accepted> {
-    const { session, invocationId, reason, text } = given
-    const [call] = await this.#executor.waiting({ invocationId, ...(session !== '*' && { session }) })
-    if (call?.reason !== reason) return this.#late(given, call)
+  async #accept(given: Given, call: WaitingCall | undefined): Promise<Accepted> {
+    if (call?.reason !== given.reason) return this.#late(given, call)
     const resumed = Promise.withResolvers<void>()
-    const stop = this.#calls.onResumed(invocationId, resumed.resolve)
+    const stop = this.#calls.onResumed(given.invocationId, resumed.resolve)
     const result = given.give(call)
     result.catch(() => {}) // it is awaited below, and by those who wait for it
     try {
@@ -95,18 +127,18 @@ export class Answers {
     } finally {
       stop()
     }
-    return { text, isRepeated: false, result }
+    return { isRepeated: false, result }
   }
 
   /** The call does not wait: it may have got the same answer before, in another process or before a restart. */
   async #late(given: Given, call: WaitingCall | undefined): Promise<Accepted> {
-    const { session, invocationId, text } = given
+    const { session, invocationId } = given
     const seen = await this.#calls.look(invocationId, session)
     if (seen === undefined) throw notFound()
     const { view, snapshot } = seen
     if (given.isThatOf(view)) {
       const result = isOver(view) ? Promise.resolve(view) : this.#executor.settled(invocationId)
-      return { text, isRepeated: true, result }
+      return { isRepeated: true, result }
     }
     if (call !== undefined) {
       const words =
@@ -174,6 +206,11 @@ export function hasArgs({ callId, toolName }: CallView, editedArgs: unknown): bo
   } catch {
     return false
   }
+}
+
+/** Returns what tells a wait from others, also from those of a call that had the same id. */
+function pauseOf({ callId, createdAt, expiresAt }: WaitingCall): string {
+  return `${callId}\n${createdAt}\n${expiresAt}`
 }
 
 function standing(view: CallView): Omit<Answer, 'repeated'> {

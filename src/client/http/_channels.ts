@@ -96,6 +96,8 @@ export class Channels {
   readonly #heartbeat: number
   readonly #report: (error: unknown) => void
   #open = 0
+  /** How many streams each visitor has open. */
+  readonly #openOf = new Map<string, number>()
   #isClosed = false
   #timer: ReturnType<typeof setInterval> | undefined
 
@@ -130,28 +132,30 @@ export class Channels {
     this.#channels.get('*')?.push(text)
   }
 
-  /** Returns why no more streams can be opened, if that is so. */
-  isFull(session: string): 'session' | 'all' | undefined {
+  /** Returns why a visitor can open no more streams, if that is so. */
+  isFull(principal: string): 'visitor' | 'all' | undefined {
     if (this.#isClosed || this.#open >= this.limits.allStreams) return 'all'
-    return this.of(session).streams.size >= this.limits.streams ? 'session' : undefined
+    return (this.#openOf.get(principal) ?? 0) >= this.limits.streams ? 'visitor' : undefined
   }
 
   /**
    * Opens a stream.
    *
+   * @param principal The visitor for whom it counts.
    * @param from The number of the first frame. Without it, the stream begins with `first`.
    * @param listing Makes the frame of a list, for a reader that lags behind.
    */
   open(
     session: string,
+    principal: string,
     greeting: string,
     from: { readonly next: number; readonly first: string },
     listing: () => Promise<string>,
   ): Stream {
     const channel = this.of(session)
-    this.#open++
+    this.#count(principal, 1)
     const stream = new Stream(channel, this.limits.backlog, greeting, from, listing, this.#report, () => {
-      this.#open--
+      this.#count(principal, -1)
       channel.lastUsed = performance.now()
     })
     return stream
@@ -162,6 +166,13 @@ export class Channels {
     clearInterval(this.#timer)
     for (const { streams } of this.#channels.values()) for (const stream of streams) stream.close()
     this.#channels.clear()
+  }
+
+  #count(principal: string, change: 1 | -1): void {
+    this.#open += change
+    const open = (this.#openOf.get(principal) ?? 0) + change
+    if (open > 0) this.#openOf.set(principal, open)
+    else this.#openOf.delete(principal)
   }
 
   #beatFromNow(): void {

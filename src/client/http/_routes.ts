@@ -90,27 +90,28 @@ function helloOf({ visitor, counter: { executor, heartbeat } }: Asked): Hello {
   return { protocol: 1, now: Date.now(), heartbeat, session, may, tools: known }
 }
 
-function requirePlace(channels: Channels, session: string): void {
-  const full = channels.isFull(session)
+function requirePlace(channels: Channels, principal: string): void {
+  const full = channels.isFull(principal)
   if (full === undefined) return
-  const words = full === 'all' ? 'The server has no more streams.' : 'The session has too many open streams.'
+  const words = full === 'all' ? 'The server has no more streams.' : 'You have too many open streams.'
   throw new Refusal(full === 'all' ? 503 : 429, 'E_LIMIT', words, { 'retry-after': '5' })
 }
 
 async function events(asked: Asked): Promise<Response> {
   const { request, url, visitor, counter } = asked
   require(visitor, 'watch')
-  const { session } = visitor
+  const { session, name } = visitor
   const { channels } = counter
-  requirePlace(channels, session)
+  const principal = name === undefined ? `session ${session}` : `name ${name}`
+  requirePlace(channels, principal)
   const channel = channels.of(session)
   const listing = async (): Promise<string> => frameText('calls', await counter.calls.list(session))
   const after = channel.after(request.headers.get('last-event-id') ?? url.searchParams.get('after'))
   const { at, count } = channel
   const greeting = `retry: 1000\n\n${frameText('hello', helloOf(asked))}`
   const first = after === undefined ? `id: ${at}\n${await listing()}` : ''
-  requirePlace(channels, session) // others have come while this one waited for its list
-  const stream = channels.open(session, greeting, { next: after ?? count + 1, first }, listing)
+  requirePlace(channels, principal) // others have come while this one waited for its list
+  const stream = channels.open(session, principal, greeting, { next: after ?? count + 1, first }, listing)
   request.signal.addEventListener('abort', () => stream.close(), { once: true })
   if (request.signal.aborted) stream.close()
   const headers = { ...commonHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }

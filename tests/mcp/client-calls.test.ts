@@ -176,6 +176,26 @@ describe('progress', () => {
   })
 })
 
+describe('the effect of a call', () => {
+  const readonly = { traits: { readonly: true } }
+
+  test('is none if the host says that the tool only reads, whatever becomes of the call', async () => {
+    const tools = { echo: readonly, hang: readonly, answer: readonly }
+    const scripted = await connect([define('echo'), define('hang'), answer], { tools, timeout: 100 })
+    const executor = executorOf(scripted)
+    expect(await executor.execute({ name: 'echo', args: {} })).toMatchObject({ status: 'ok', effect: 'none' })
+    expect(await executor.execute({ name: 'hang', args: {} })).toMatchObject({ status: 'timed_out', effect: 'none' })
+    const failed = await executor.execute({ name: 'answer', args: { result: { content: [], isError: true } } })
+    expect(failed).toMatchObject({ status: 'error', effect: 'none' })
+  })
+
+  test('is not what the server says of its tool', async () => {
+    const annotations = { readOnlyHint: true, destructiveHint: false }
+    const scripted = await connect([define('echo', { annotations })])
+    expect(await executorOf(scripted).execute({ name: 'echo', args: {} })).toMatchObject({ effect: 'completed' })
+  })
+})
+
 describe('a call that is given up', () => {
   test('is cancelled at the server', async () => {
     const scripted = await connect([define('hang'), define('echo')])

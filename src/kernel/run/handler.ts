@@ -65,9 +65,9 @@ export function runHandler(confirmed: Confirmed, input: unknown, kernel: Kernel)
   })
 }
 
-/** Whether the tool may have an effect. Only `readonly` tools of the server, and outputs, have none. */
-function hasEffect({ tool }: Confirmed): boolean {
-  return tool.type !== 'output' && !(tool.traits.readonly && tool.type === 'server')
+/** Whether the tool may have an effect. Only outputs have none, and tools that the host made or called `readonly`. */
+function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
+  return type !== 'output' && !(traits.readonly && (type === 'server' || mcpConfig?.hostTraits?.readonly === true))
 }
 
 function invoke(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {

@@ -40,7 +40,7 @@ describe.concurrent('a module that exports an executor', { timeout }, () => {
 
   test('has its policies with mcp, and its own list of tools', async () => {
     const ran = place('ran-mcp')
-    const [command, ...args] = [...program, 'mcp', module] as [string, ...string[]]
+    const [command = '', ...args]: readonly string[] = [...program, 'mcp', module]
     const client = new Client({ name: 'tests', version: '1' })
     const env = { ...process.env, RAN: ran } as Record<string, string>
     await client.connect(new StdioClientTransport({ command, args, env, stderr: 'ignore' }))

@@ -9,7 +9,8 @@ export interface Edit {
 
 const largest = 8_388_608
 const longestDiff = 4_096
-const mostPlaces = 8
+const mostPlaces = 100_000
+const mostListed = 8
 
 /** The text of a file, with what has to stay as it is. */
 export interface TextFile {
@@ -23,7 +24,7 @@ export interface TextFile {
 export function textFileOf(bytes: Uint8Array, path: string): TextFile {
   if (bytes.length > largest) {
     throw refusal(
-      `${quoted(path)} is larger than ${largest.toLocaleString('en')} bytes: too large to edit.`,
+      `${quoted(path)} is larger than ${grouped(largest)} bytes: too large to edit.`,
       'Change it with a command.',
     )
   }
@@ -69,9 +70,15 @@ export function edited(file: TextFile, edits: readonly Edit[], path: string): Ed
     const places = placesOf(text, sought)
     if (places.length === 0) throw notThere(file, text, edit, which, path)
     if (places.length > 1 && edit.all !== true) throw ambiguous(text, places, which, path)
-    if (diff.length < longestDiff) for (const place of places) diff += hunk(text, place, sought, replacement)
+    if (places.length > mostPlaces) throw tooMany(which, path)
+    const grown = places.length * (Buffer.byteLength(replacement) - Buffer.byteLength(sought))
+    const size = Buffer.byteLength(text) + grown
+    if (size > largest) throw tooLarge(size, which, path)
+    for (const { place, line } of linesOf(text, places)) {
+      if (diff.length >= longestDiff) break
+      diff += hunk(text, place, line, sought, replacement)
+    }
     text = text.split(sought).join(replacement)
-    if (text.length > largest) throw refusal(`${which}${quoted(path)} would become too large. Nothing was changed.`)
     replaced += places.length
   }
   return { text, replaced, diff: diff.length > longestDiff ? `${diff.slice(0, longestDiff - 2)}…\n` : diff }
@@ -82,27 +89,56 @@ function inStyleOf({ isCrlf }: TextFile, text: string): string {
   return isCrlf ? text.replace(/(?<!\r)\n/g, '\r\n') : text
 }
 
+/** Returns where a text is, up to one place more than may be replaced. */
 function placesOf(text: string, sought: string): number[] {
   const places: number[] = []
-  for (let place = text.indexOf(sought); place >= 0; place = text.indexOf(sought, place + sought.length))
+  for (let place = text.indexOf(sought); place >= 0; place = text.indexOf(sought, place + sought.length)) {
     places.push(place)
+    if (places.length > mostPlaces) break
+  }
   return places
 }
 
-function lineAt(text: string, place: number): number {
+/** Yields ascending places with their lines. Each line is counted once, and none after the last place that is asked for. */
+function* linesOf(
+  text: string,
+  places: readonly number[],
+): Generator<{ readonly place: number; readonly line: number }> {
   let line = 1
-  for (let next = text.indexOf('\n'); next >= 0 && next < place; next = text.indexOf('\n', next + 1)) line++
-  return line
+  let next = text.indexOf('\n')
+  for (const place of places) {
+    for (; next >= 0 && next < place; next = text.indexOf('\n', next + 1)) line++
+    yield { place, line }
+  }
 }
 
 function ambiguous(text: string, places: readonly number[], which: string, path: string): ToolFailure {
-  const lines = places.slice(0, mostPlaces).map((place) => lineAt(text, place))
-  const more = places.length > mostPlaces ? ', …' : ''
+  const lines = Array.from(linesOf(text, places.slice(0, mostListed)), ({ line }) => line)
+  const more = places.length > mostListed ? ', …' : ''
+  const times = places.length > mostPlaces ? `more than ${grouped(mostPlaces)}` : places.length
   return refusal(
-    `${which}${quoted(path)} has this text ${places.length} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
+    `${which}${quoted(path)} has this text ${times} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
     'Give more of the lines around it, so that it is there once.',
     'Set `all` to replace every one.',
   )
+}
+
+function tooMany(which: string, path: string): ToolFailure {
+  return refusal(
+    `${which}${quoted(path)} has this text more than ${grouped(mostPlaces)} times: too many to replace. Nothing was changed.`,
+    'Give a longer text, or change the file with a command.',
+  )
+}
+
+function tooLarge(size: number, which: string, path: string): ToolFailure {
+  return refusal(
+    `${which}${quoted(path)} would have ${grouped(size)} bytes: more than ${grouped(largest)}. Nothing was changed.`,
+    'Replace it with a shorter text, or in fewer places.',
+  )
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en')
 }
 
 function notThere(file: TextFile, text: string, { old }: Edit, which: string, path: string): ToolFailure {
@@ -146,20 +182,22 @@ function likeness(one: string, other: string): number {
   return (start + end) / Math.max(one.length, other.length, 1)
 }
 
-function hunk(text: string, place: number, sought: string, replacement: string): string {
+/** Returns one change for the diff. Nothing is put together that is longer than the diff. */
+function hunk(text: string, place: number, line: number, sought: string, replacement: string): string {
   const from = text.lastIndexOf('\n', place - 1) + 1
   const next = text.indexOf('\n', place + sought.length - (sought.endsWith('\n') ? 1 : 0))
   const to = next < 0 ? text.length : next
-  const before = text.slice(from, to)
-  const after =
-    text.slice(from, place) + replacement + text.slice(place + sought.length, Math.max(to, place + sought.length))
+  const end = place + sought.length
+  const before = text.slice(from, Math.min(to, from + longestDiff))
+  const rest = text.slice(end, Math.min(Math.max(to, end), end + longestDiff))
+  const after = text.slice(from, Math.min(place, from + longestDiff)) + replacement.slice(0, longestDiff) + rest
   const lines = (sign: string, block: string): string =>
     block
       .slice(0, longestDiff)
       .split('\n')
-      .map((line) => `${sign}${line.replace(/\r$/, '')}\n`)
+      .map((each) => `${sign}${each.replace(/\r$/, '')}\n`)
       .join('')
   const old = lines('-', before)
   const fresh = after === '' && before !== '' ? '' : lines('+', after.replace(/\n$/, ''))
-  return `@@ line ${lineAt(text, place)} @@\n${old}${fresh}`
+  return `@@ line ${line} @@\n${old}${fresh}`
 }

@@ -1,6 +1,6 @@
 import { normalize } from 'node:path'
 import { content, tool, type MarkedContent, type Tool, type ToolContext } from '../index.ts'
-import { bytesOf, edited, textFileOf, type Edit, type Edited, type TextFile } from './_edits.ts'
+import { bytesOf, edited, textFileOf, type Edit } from './_edits.ts'
 import type { Freshness } from './_freshness.ts'
 import { binaryKind, imageType, largestImage } from './_media.ts'
 import type { ToolMaking } from './_naming.ts'
@@ -25,6 +25,8 @@ const all = {
   description: 'Whether to replace it everywhere. Default: it has to be there once',
 } as const
 
+/** Bytes that one call may read and write to change files. */
+const mostChanged = 67_108_864
 /** All changes of files in this process: one begins with what the one before has written. */
 const changes = new Turns()
 
@@ -222,18 +224,29 @@ async function edit(work: FileWork, edits: readonly EditOfFile[], context: ToolC
   return changes.take([...files.keys()], context.signal, () => editInTurn(work, [...files.values()], context))
 }
 
+function tooLargeTogether(): Error {
+  return refusal(
+    `The files, and what would become of them, have more than ${mostChanged.toLocaleString('en')} bytes together. Nothing was changed.`,
+    'Change them in several calls.',
+  )
+}
+
 async function editInTurn(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<Written[]> {
-  const ready: { path: string; files: FileAccess; version: string; file: TextFile; made: Edited }[] = []
+  const ready: (Written & { readonly files: FileAccess; readonly version: string; readonly bytes: Uint8Array })[] = []
+  let size = 0
   for (const { path: name, edits } of wanted) {
     const files = work.filesFor(name, context)
-    const { bytes, version } = await files.readFile(name, { end: 8_388_609, signal: context.signal })
+    const { bytes: before, version } = await files.readFile(name, { end: 8_388_609, signal: context.signal })
     work.freshness(context).requireUnchanged(name, version)
-    const file = textFileOf(bytes, name)
-    ready.push({ path: name, files, version, file, made: edited(file, edits, name) })
+    const file = textFileOf(before, name)
+    const { text, replaced, diff } = edited(file, edits, name)
+    const bytes = bytesOf({ text, hasMark: file.hasMark })
+    size += before.length + bytes.length
+    if (size > mostChanged) throw tooLargeTogether()
+    ready.push({ path: name, files, version, bytes, replaced, diff })
   }
   const written: Written[] = []
-  for (const { path: name, files, version, file, made } of ready) {
-    const bytes = bytesOf({ text: made.text, hasMark: file.hasMark })
+  for (const { path: name, files, version, bytes, replaced, diff } of ready) {
     try {
       context.signal.throwIfAborted() // the turn is over then
       const after = await files.writeFile(name, bytes, { expect: version, signal: context.signal })
@@ -243,7 +256,7 @@ async function editInTurn(work: FileWork, wanted: readonly EditsOfFile[], contex
       const done = written.map((each) => quoted(each.path)).join(', ')
       throw refusal(`${(error as Error).message} Already written: ${done}.`, 'Read these files before you go on.')
     }
-    written.push({ path: name, replaced: made.replaced, diff: made.diff })
+    written.push({ path: name, replaced, diff })
   }
   return written
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync, statSync, chmodSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { createExecutor, type ToolExecutor } from 'toolwright'
 import { workspaceTools } from 'toolwright/builtins/tools'
@@ -7,6 +9,8 @@ import { describe, expect, test } from 'vitest'
 import { edited, textFileOf } from '../../src/builtins/_edits.ts'
 import { missing } from '../servers/bubblewrap.ts'
 import { bytes, local, walled, workspace } from './_workspace.ts'
+
+const run = promisify(execFile)
 
 async function over(root: string): Promise<ToolExecutor> {
   return createExecutor({ use: [workspaceTools(await local(root))] })
@@ -97,6 +101,33 @@ describe('fs_edit', () => {
     }
     await executor.execute({ name: 'fs_edit', args: { path: 'run', edits: [{ old: 'a', new: 'b' }] } })
     expect(statSync(join(root, 'run')).mode & 0o777).toBe(0o755)
+  })
+
+  test('a process of 128 MB replaces 100,000 texts of one line of 1 MB, and refuses more, and an outcome that is too large', async () => {
+    const { root } = workspace({ many: 'value(1),x'.repeat(100_000), more: 'a;'.repeat(500_000) })
+    const flags = ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning', '-C', '@toolwright/source']
+    const { stdout } = await run(process.execPath, [...flags, join(import.meta.dirname, '_edit-all.ts'), root])
+    const outcomes = stdout.trim().split('\n')
+    const said = outcomes.map((each) => JSON.parse(each) as unknown)
+    expect(said).toEqual([
+      { replaced: 100_000, diff: expect.stringMatching(/^@@ line 1 @@\n-value\(1\),x.{4000,}…\n$/s) },
+      expect.stringContaining('more than 100,000 times'),
+      expect.stringMatching(/would have [\d,]+ bytes: more than 8,388,608. Nothing was changed/),
+    ])
+    expect(readFileSync(join(root, 'many'), 'utf8')).toBe('value(2),x'.repeat(100_000))
+    expect(readFileSync(join(root, 'more'), 'utf8')).toBe('a;'.repeat(500_000))
+  })
+
+  test('numbers the lines of every place that its diff shows', async () => {
+    const { said } = await edit('a\nb\na\n\na a\n', { old: 'a', new: 'c', all: true })
+    const { data } = JSON.parse(said) as { data: { diff: string } }
+    expect(data.diff.match(/line \d+/g)).toEqual(['line 1', 'line 3', 'line 5', 'line 5'])
+  })
+
+  test('measures the outcome in bytes, as the file is measured when it is read', async () => {
+    const { after, said } = await edit('a'.repeat(80_000), { old: 'a', new: 'å'.repeat(60), all: true })
+    expect(said).toContain('would have 9,600,000 bytes')
+    expect(after).toBe('a'.repeat(80_000))
   })
 
   test('refuses a file that changed since the session read it, and takes one that it never read', async () => {
@@ -192,6 +223,15 @@ describe('fs_multi_edit', () => {
     const { isError } = await (await over(root)).execute({ name: 'fs_multi_edit', args: { edits } })
     expect(isError).toBe(true)
     expect(readFileSync(join(root, 'a'), 'utf8')).toBe('1')
+  })
+
+  test('refuses files that are too large together, before it writes one', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const { root } = workspace(Object.fromEntries(names.map((name) => [name, `1${' '.repeat(8_000_000)}`])))
+    const edits = names.map((path) => ({ path, old: '1', new: '2' }))
+    const { error } = await (await over(root)).execute({ name: 'fs_multi_edit', args: { edits } })
+    expect(error?.message).toContain('more than 67,108,864 bytes together. Nothing was changed')
+    for (const name of names) expect(readFileSync(join(root, name), 'latin1').startsWith('1')).toBe(true)
   })
 
   test('names what was written if a later file cannot be', async () => {

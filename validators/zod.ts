@@ -6,6 +6,7 @@
  */
 import { config, toJSONSchema, util, type $ZodType, type input, type output, type ParsePayload } from 'zod/v4/core'
 import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import { mayWait } from '../src/kernel/schema/zod.ts'
 
 type Conversion = NonNullable<Parameters<typeof toJSONSchema>[1]>
 
@@ -15,7 +16,8 @@ export type ZodOptions = Pick<Conversion, 'metadata' | 'override' | 'cycles' | '
 /**
  * Makes a Standard Schema from a Zod schema. Plain Zod schemas work in tools too. Use this one for
  *
- * - asynchronous refinements, which Zod's own `~standard` runs twice,
+ * - asynchronous refinements elsewhere: a tool runs those of a plain schema once too, but Zod's own `~standard` runs them twice,
+ * - refinements that do not wait: with this one they are synchronous,
  * - `zod/mini`, whose schemas have no JSON Schema converter,
  * - `z.coerce.date()`, `z.coerce.bigint()`, dates in results, and custom types that declare their JSON Schema in `.meta()`.
  *
@@ -48,7 +50,7 @@ export function zod<Schema extends $ZodType>(
       vendor: 'zod',
       validate(value) {
         // Zod's synchronous path is faster, but fails if it meets an asynchronous refinement. So decide beforehand.
-        const parsing = { async: (isAsync ??= mayWait(schema, new Set())) }
+        const parsing = { async: (isAsync ??= mayWait(schema)) }
         const answer = (payload: ParsePayload): StandardSchemaV1.Result<output<Schema>> =>
           payload.issues.length === 0
             ? { value: payload.value as output<Schema> }
@@ -62,41 +64,6 @@ export function zod<Schema extends $ZodType>(
       },
     },
   }
-}
-
-// ---- finding asynchronous parts
-
-/** The fields of a definition that contain schemas and checks. */
-const children =
-  'shape element innerType options left right keyType valueType items rest in out catchall checks schema'.split(' ')
-
-const ownTypes = new Set(
-  (
-    'string number boolean bigint symbol null undefined void never any unknown date object record file array tuple ' +
-    'union intersection map set enum literal nullable optional nonoptional success default prefault catch nan pipe ' +
-    'readonly template_literal lazy'
-  ).split(' '),
-)
-const ownChecks = new Set(
-  (
-    'greater_than less_than multiple_of number_format bigint_format min_length max_length length_equals min_size ' +
-    'max_size size_equals string_format mime_type property overwrite'
-  ).split(' '),
-)
-
-/** Returns whether a part of the schema is the author's function or an unknown type: both may return a promise. */
-function mayWait(part: unknown, seen: Set<unknown>): boolean {
-  if (typeof part !== 'object' || part === null || seen.has(part)) return false
-  seen.add(part)
-  const inner = (part as { readonly _zod?: { readonly def: Record<string, unknown>; readonly innerType?: unknown } })
-    ._zod
-  if (inner === undefined) return Object.values(part).some((child) => mayWait(child, seen))
-  const { def } = inner
-  if (def['type'] !== undefined && !ownTypes.has(def['type'] as string)) return true
-  if (def['check'] !== undefined && !ownChecks.has(def['check'] as string)) return true
-  if (def['transform'] !== undefined) return true
-  if (def['type'] === 'lazy' && mayWait(inner.innerType, seen)) return true
-  return children.some((field) => mayWait(def[field], seen))
 }
 
 // ---- showing the schema

@@ -31,11 +31,6 @@ export interface ValidatorFixtures {
   readonly transforming?: Schema
   /** `id`: text that the look-up knows; if the library waits. */
   readonly lookingUp?: (lookUp: LookUp) => Schema
-  /**
-   * Whether a look-up that rejects leaves a rejected promise behind without a handler, as Zod's own `~standard` does by asking
-   * twice: such a rejection ends the process, so it is not tried. Default: `false`.
-   */
-  readonly dropsPromises?: boolean
   /** An object of which a part is nothing that JSON could hold; if the library says JSON Schema. */
   readonly unsayable?: Schema
   /** Whether it says JSON Schema of itself. Default: `true`. */
@@ -256,7 +251,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
     }
   }
 
-  if (lookingUp !== undefined) describeWaiting(name, lookingUp, fixtures.dropsPromises ?? false, probeOf, run)
+  if (lookingUp !== undefined) describeWaiting(name, lookingUp, probeOf, run)
 
   if (!isDescribable) return
 

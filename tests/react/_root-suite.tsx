@@ -192,6 +192,25 @@ export function describeRoot(mode: 'development' | 'production'): void {
         expect(render({ title: undefined, type: 'client', handler: undefined })).toBe(0)
       })
 
+      it('asks a look-up of the newest schema of Zod once, and goes on after it rejects', async () => {
+        const root = createToolRoot()
+        const executor = createExecutor({ tools: root.registry })
+        let asked = 0
+        const render = (answers: () => Promise<boolean>): void => {
+          const lookUp = (): Promise<boolean> => (asked++, answers())
+          const inputSchema = z.object({ id: z.string().refine(lookUp) })
+          root.render(<Tool name="find" description="Finds" inputSchema={inputSchema} handler={() => 'found'} />)
+        }
+        render(async () => false)
+        render(async () => true)
+        expect(await answerOf(executor, 'find', { id: 'a' })).toBe('found')
+        expect(asked).toBe(1)
+        render(() => Promise.reject(new Error('the database is down')))
+        const { error } = await executor.execute({ name: 'find', args: { id: 'a' } })
+        expect(error?.code).toBe('E_VALIDATOR_FAILED')
+        expect(asked).toBe(2)
+      })
+
       it('validates, asks and hooks with the functions of the newest render too', async () => {
         let setMost!: (most: number) => void
         function Pay(): ReactNode {

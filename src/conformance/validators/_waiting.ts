@@ -12,7 +12,6 @@ export interface Probe {
 export function describeWaiting(
   name: string,
   lookingUp: (lookUp: LookUp) => Schema,
-  dropsPromises: boolean,
   probeOf: (schema: Schema, options?: { readonly timeout?: number }) => Probe,
   run: (probe: Probe, args: unknown) => Promise<ToolResult>,
 ): void {
@@ -41,15 +40,21 @@ export function describeWaiting(
       expect(asked).toBe(0)
     })
 
-    if (!dropsPromises) {
-      test('that rejects breaks the call, which may be tried again', async () => {
-        const probed = probeOf(lookingUp(() => Promise.reject(new Error('the database is down'))))
-        const result = await run(probed, { id: 'known' })
-        expect(result).toMatchObject({ status: 'error', effect: 'none' })
-        expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
-        expect(probed.inputs).toEqual([])
-      })
-    }
+    test('that rejects breaks the call, which may be tried again', async () => {
+      let asked = 0
+      const lookUp = async (): Promise<boolean> => {
+        asked++
+        throw new Error('the database is down')
+      }
+      const probed = probeOf(lookingUp(lookUp))
+      const result = await run(probed, { id: 'known' })
+      expect(result).toMatchObject({ status: 'error', effect: 'none' })
+      expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
+      expect(probed.inputs).toEqual([])
+      expect(asked).toBe(1)
+      await expect(probed.probe.validate({ id: 'known' })).rejects.toMatchObject({ code: 'E_VALIDATOR_FAILED' })
+      expect(asked).toBe(2)
+    })
 
     test('that never settles is given up at the deadline', async () => {
       const probed = probeOf(

@@ -4,6 +4,7 @@ import type { Schema } from './infer.ts'
 import { copyOfJson } from '../json/copy.ts'
 import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 import { isThenable, loadPart } from '../json/thenable.ts'
+import { isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
 
 /** The outcome of validation: the value after defaults and transforms, or the issues. */
 export type Validation =
@@ -58,11 +59,12 @@ export function validatorOf(schema: Schema): Validator {
 
 function standardValidator(schema: StandardSchemaV1): Validator {
   const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
+  let waits: boolean | undefined
   return {
     validate(value) {
       let result: unknown
       try {
-        result = standard.validate(value)
+        result = (waits ??= isZodThatMayWait(schema)) ? parseZod(schema as ZodSchema, value) : standard.validate(value)
         if (isThenable(result)) return settleResult(result, standard.vendor)
       } catch (cause) {
         throw broken(standard.vendor, 'threw', cause)

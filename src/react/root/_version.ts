@@ -27,6 +27,11 @@ export interface Seat {
 /** The fields that are compared by what is told of them, and never called by their identity. */
 const schemaFields: readonly string[] = ['inputSchema', 'outputSchema', 'jsonSchema']
 
+/** A Zod schema, as what it has beside the standard. */
+interface AsyncParser {
+  safeParseAsync(value: unknown): Promise<unknown>
+}
+
 /** The fields whose members are functions. */
 const holders: readonly string[] = ['hooks', 'middleware']
 
@@ -47,7 +52,13 @@ export function versionOf(given: Given, seat: Seat): Version {
   const isChanged = options.length > 0
   const tool = given.tool === undefined ? new Tool(config) : isChanged ? given.tool.with(config) : given.tool
   const told = options.filter(([field]) => !schemaFields.includes(field))
-  const key = [numberOf(given.tool), textOf(describe(tool)), ...told.map(([field, value]) => field + textOf(value))]
+  const libraries = schemaFields.map((field) => standardOf(given[field as keyof Given])?.vendor)
+  const key = [
+    numberOf(given.tool),
+    textOf(describe(tool)),
+    ...libraries,
+    ...told.map(([field, value]) => field + textOf(value)),
+  ]
   const version = Object.assign(open, { tool, key: key.join() })
   return former?.key === version.key ? former : version
 }
@@ -108,13 +119,21 @@ function live(value: unknown, newest: () => unknown): unknown {
   return Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members)
 }
 
-/** Returns a schema that is described as before, and validates with the newest one. Raw JSON Schema stays as it is. */
+function standardOf(schema: unknown): StandardSchemaV1['~standard'] | undefined {
+  return (schema as Partial<StandardSchemaV1> | null | undefined)?.['~standard']
+}
+
+/**
+ * Returns a schema that is described as before, and validates with the newest one. Raw JSON Schema stays as it is. What Zod has
+ * beside the standard goes with it: a tool asks Zod asynchronously by that.
+ */
 function liveSchema(schema: unknown, newest: () => unknown): unknown {
-  const standardOf = (value: unknown): StandardSchemaV1['~standard'] | undefined =>
-    (value as Partial<StandardSchemaV1> | null)?.['~standard']
   const standard = standardOf(schema)
   if (typeof standard?.validate !== 'function') return schema
-  return { '~standard': { ...standard, validate: (value: unknown) => standardOf(newest())?.validate(value) } }
+  const validate = (value: unknown): unknown => standardOf(newest())?.validate(value)
+  const parse = (value: unknown): unknown => (newest() as AsyncParser).safeParseAsync(value)
+  const isZod = typeof (schema as Partial<AsyncParser>).safeParseAsync === 'function'
+  return { '~standard': { ...standard, validate }, ...(isZod ? { safeParseAsync: parse } : undefined) }
 }
 
 function describe(tool: Tool): ToolDescription | undefined {

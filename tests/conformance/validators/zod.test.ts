@@ -1,8 +1,11 @@
-import type { Schema } from 'toolwright'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { tool, type Schema } from 'toolwright'
 import { zod } from 'toolwright/validators/zod'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import * as mini from 'zod/mini'
+import * as zod3 from 'zod/v3'
 import { timesAsked, validatorConformance, type LookUp, type ValidatorFixtures } from './_suite.ts'
 
 const classic = {
@@ -53,12 +56,11 @@ validatorConformance('zod(schema of zod/mini)', {
   ...wrapped(small),
   lookingUp: (lookUp) => zod(lookingUpSmall(lookUp)),
 })
-validatorConformance('plain Zod', { ...traits, ...classic, lookingUp, dropsPromises: true })
+validatorConformance('plain Zod', { ...traits, ...classic, lookingUp })
 validatorConformance('plain zod/mini', {
   ...traits,
   ...small,
   lookingUp: lookingUpSmall,
-  dropsPromises: true,
   isDescribable: false,
 })
 
@@ -81,6 +83,22 @@ describe('a refinement runs once for each call', () => {
     expect(await timesAsked((lookUp) => zod(lookingUp(lookUp)))).toBe(1)
     expect(await timesAsked((lookUp) => zod(lookingUpSmall(lookUp)))).toBe(1)
     expect(await timesAsked((lookUp) => zod(z.compile(lookingUp(lookUp))))).toBe(1)
+  })
+
+  test('of plain Zod too, of each kind', async () => {
+    expect(await timesAsked(lookingUp)).toBe(1)
+    expect(await timesAsked(lookingUp, true)).toBe(1)
+    expect(await timesAsked(lookingUpSmall)).toBe(1)
+    expect(await timesAsked((lookUp) => z.compile(lookingUp(lookUp)))).toBe(1)
+    expect(await timesAsked((lookUp) => zod3.object({ id: zod3.string().refine(lookUp) }))).toBe(1)
+  })
+
+  test('of an output schema of plain Zod too', async () => {
+    let asked = 0
+    const outputSchema = z.string().refine(async () => ++asked > 0)
+    const word = tool({ name: 'word', description: 'x', outputSchema, handler: () => 'word' })
+    expect(await word()).toBe('word')
+    expect(asked).toBe(1)
   })
 
   test('where it gives none', async () => {
@@ -125,6 +143,7 @@ describe('a refinement runs once for each call', () => {
     ],
   ])('inside %s', async (_title, schemaOf) => {
     expect(await timesAsked((lookUp) => zod(schemaOf(lookUp)))).toBe(1)
+    expect(await timesAsked((lookUp) => schemaOf(lookUp) as z.ZodType)).toBe(1)
   })
 
   test('and a schema that waits for nothing answers at once', () => {
@@ -153,6 +172,21 @@ describe('a refinement runs once for each call', () => {
     })
     expect(() => validate(broken, 'x')).toThrow('broken')
   })
+})
+
+test('a program goes on after a look-up of plain Zod has rejected', async () => {
+  const program = `
+    import { tool } from 'toolwright'
+    import { z } from 'zod'
+    const id = z.string().refine(async () => { throw new Error('the database is down') })
+    const find = tool({ name: 'find', description: 'x', inputSchema: z.object({ id }), handler: () => 1 })
+    const codes = [find({ id: 'a' }), find.validate({ id: 'a' })].map((call) => call.catch(({ code }) => code))
+    console.log(await Promise.all(codes))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    console.log('goes on')`
+  const flags = ['-C', '@toolwright/source', '--input-type=module', '--disable-warning=ExperimentalWarning']
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--eval', program])
+  expect(stdout).toBe("[ 'E_VALIDATOR_FAILED', 'E_VALIDATOR_FAILED' ]\ngoes on\n")
 })
 
 describe('JSON Schema of what Zod itself refuses', () => {

@@ -174,7 +174,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
         lockDuration,
         stalledInterval,
         maxStalledCount: unbounded,
-        settings: { backoffStrategy: backoff },
+        settings: { backoffStrategy: (attempt: number, _type?: string, error?: Error) => backoff(attempt, error) },
       }
       const lanes = lanesOf(concurrency, postgres === undefined ? mostLanes : 1)
       const workers = lanes.map(

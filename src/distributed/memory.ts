@@ -140,10 +140,10 @@ export function memoryDispatcher(): Dispatcher {
           await run(invocationId)
           failures.delete(invocationId)
           queue.done(call)
-        } catch {
+        } catch (error) {
           const count = (failures.get(invocationId) ?? 0) + 1
           failures.set(invocationId, count)
-          later(backoff(count), () => queue.again(call))
+          later(backoff(count, error), () => queue.again(call))
         }
       }
 

@@ -189,14 +189,15 @@ function follow(
     names.add(event.event)
     listener(event)
   }
-  bus?.publish(followTopic, invocationId)
   const unsubscribe = bus?.subscribe(eventsTopic(invocationId), (message) => {
     const event = eventOf(message, invocationId)
     if (event === undefined || event.seq < next) return
-    // The start is told from the record if it was lost, and must not come after the progress.
-    if (event.event === 'tool:progress' && !names.has('tool:start')) return
+    // The start is told from the record if it was lost, and must not come after the progress or the end.
+    const isLate = event.event === 'tool:progress' || event.event === 'tool:end'
+    if (isLate && !names.has('tool:start')) return
     tell({ ...event, callId, toolName, session })
   })
+  bus?.publish(followTopic, invocationId) // only now: the worker answers at once
   return (settled) => {
     unsubscribe?.()
     if (settled === undefined) return

@@ -1,0 +1,106 @@
+import { Queue } from 'bullmq'
+import { tool, UnavailableError, type ToolEvent } from 'toolwright'
+import { bullmq } from 'toolwright/distributed/bullmq'
+import { memoryDispatcher } from 'toolwright/distributed/memory'
+import type { Dispatcher } from 'toolwright/distributed/fleet'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { startRedis } from '../servers/redis.ts'
+import { callerOn, sqliteGround, workerOn } from './_fleet.ts'
+
+const soon = { timeout: 30_000, interval: 10 }
+const redis = await startRedis()
+if (typeof redis === 'string') console.warn(`Fleets over Redis are not tested: ${redis}.`)
+afterAll(async () => {
+  if (typeof redis !== 'string') await redis.stop()
+})
+
+describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
+  const connection = typeof redis === 'string' ? '' : redis.url
+  let count = 0
+
+  function opened(prefix = `fresh_${process.pid}_${count++}`): Dispatcher {
+    const dispatcher = bullmq({ connection, prefix })
+    onTestFinished(() => dispatcher.close?.())
+    return dispatcher
+  }
+
+  test('carries the first message of a process, and those that follow it in their order', async () => {
+    const { bus } = opened()
+    const heard: string[] = []
+    bus?.subscribe('topic', (message) => void heard.push(message))
+    const sent = Array.from({ length: 20 }, (_, index) => `message ${index}`)
+    for (const message of sent) bus?.publish('topic', message)
+    await vi.waitFor(() => expect(heard).toContain(sent.at(-1)), soon)
+    expect(heard).toEqual(sent)
+  })
+
+  test('tells the first stream of a process its progress while the handler runs, in order', async () => {
+    const [heard, prefix] = [Promise.withResolvers<void>(), `stream_${process.pid}`]
+    const counting = tool('count', async function* () {
+      yield 1
+      await heard.promise // it would wait for ever if nothing were told before the end
+      return 2
+    })
+    const ground = sqliteGround([counting], undefined)
+    const worker = workerOn({ ...ground, dispatcher: opened(prefix) })
+    await worker.ready
+    const events: ToolEvent[] = []
+    const caller = callerOn({ ...ground, dispatcher: opened(prefix) })
+    for await (const event of caller.stream({ name: 'count' }, { session: 's' })) {
+      events.push(event)
+      if (event.event === 'tool:progress') heard.resolve()
+    }
+    const numbers = events.map(({ seq }) => seq)
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+    expect(events.map(({ event }) => event).filter((name) => name !== 'call:resumed')).toEqual([
+      'call:received',
+      'call:paused',
+      'call:settled',
+      'tool:start',
+      'tool:progress',
+      'tool:end',
+      'call:settled',
+    ])
+    await worker.close()
+    await caller.close()
+  })
+
+  test('delivers a call again within 2 s, however many workers have refused it', async () => {
+    const prefix = `refused_${process.pid}`
+    const dispatcher = opened(prefix)
+    let refusals = 0
+    const delivery = await dispatcher.work('default', { concurrency: 1 }, async () => {
+      refusals++
+      throw new UnavailableError('This worker has another version of the tool.')
+    })
+    await dispatcher.send([{ invocationId: 'a', queue: 'default' }])
+    await vi.waitFor(() => expect(refusals).toBe(4), soon)
+    await delivery.close()
+    const queue = new Queue('default', { connection: { path: new URL(connection).pathname }, prefix })
+    const [job] = await queue.getDelayed()
+    expect(job?.delay).toBeLessThanOrEqual(2_000)
+    expect(job?.delay).toBeGreaterThanOrEqual(500)
+    await queue.close()
+  })
+})
+
+test('tells the start of a call before its end, also if the bus has lost the start', async () => {
+  const own = memoryDispatcher()
+  const lossy: Dispatcher = {
+    ...own,
+    bus: {
+      publish: (topic, message) => message.includes('"tool:start"') || own.bus?.publish(topic, message),
+      subscribe: (topic, listener) => own.bus?.subscribe(topic, listener) ?? (() => {}),
+    },
+  }
+  const counting = tool('count', async function* () {
+    for (let index = 0; index < 9; index++) yield index
+  })
+  const ground = sqliteGround([counting], lossy)
+  workerOn(ground)
+  const events: ToolEvent[] = []
+  for await (const event of callerOn(ground).stream({ name: 'count' }, { session: 's' })) events.push(event)
+  const numbers = events.map(({ seq }) => seq)
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+  expect(events.slice(-3).map(({ event }) => event)).toEqual(['tool:start', 'tool:end', 'call:settled'])
+})

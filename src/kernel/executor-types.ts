@@ -101,7 +101,8 @@ export interface Inbox {
   /** Lists calls in any state, newest first. */
   calls(query?: CallQuery): Promise<ToolCallSnapshot[]>
   /**
-   * Waits until a call has settled, here or in another process. Returns its result.
+   * Waits until a call has settled, here or in another process. Returns its result. Without a journal, the result of a call that
+   * has paused is kept until it is asked for once: the newest 10,000, up to 64 MiB.
    *
    * @param call A result, which may be `pending`, or an `invocationId`.
    * @throws `E_JOURNAL` if the call has no record; `E_TOOL_CANCELLED` if `signal` aborts, or the executor closes.
@@ -223,8 +224,8 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
    */
   weigh(call: ToolCall, options?: CallOptions): Promise<Weighing>
   /**
-   * Runs the calls of one model turn, `concurrency` at a time. Returns their results in the order of the calls. A call that
-   * fails never affects the others. Rejects before any call runs if the host's `invocationId` or `beforeTurn` throws.
+   * Runs the calls of one model turn, `concurrency` at a time. Returns their results in the order of the calls: also of a call
+   * that waited, if it was answered and settled before the turn ended. A call that fails never affects the others. Rejects before any call runs if the host's `invocationId` or `beforeTurn` throws.
    *
    * @param calls The calls that a format made from a message.
    * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.

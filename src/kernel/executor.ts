@@ -9,7 +9,7 @@ import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledErro
 import type { ToolEvent, ToolEventName } from './call/events.ts'
 import { Slots } from './call/in-flight.ts'
 import { duplicate } from './outcome/failure.ts'
-import { failure } from './outcome/result.ts'
+import { failure, upToDate } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
 import type { Approvals, Kernel } from './kernel.ts'
 import { execute, executeOnce, walkToRun } from './passage.ts'
@@ -80,7 +80,8 @@ class Executor implements ToolExecutor {
       return { call: callOf(call), options: own }
     })
     if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
-    const results = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
+    const first = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
+    const results = first.some(({ status }) => status === 'pending') ? await upToDate(first, this.#kernel) : first
     const isOver = pruneEphemeral && results.every(({ status }) => status !== 'pending')
     if (isOver) await this.#conclude(() => this.#registry.pruneEphemeral())
     if (afterTurn !== undefined) await this.#conclude(() => afterTurn([...results]))

@@ -229,6 +229,8 @@ export interface Recorder {
   find(token: unknown): Promise<PausedCall | undefined>
   /** Takes a paused call, which uses up its token. Returns `undefined` if another executor took it first. */
   take(paused: PausedCall): Promise<PausedCall | undefined>
+  /** Returns the result of a call that has settled since it paused. */
+  outcome(invocationId: string): Promise<ToolResult | undefined>
   /**
    * Returns the result of an invocation that the journal has, if it has settled or still waits.
    *
@@ -260,7 +262,7 @@ export interface WorkQueue extends CallQueue {
 }
 
 /** The part of a recorder that keeps paused calls. */
-export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'inbox'>
+export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'outcome' | 'inbox'>
 
 /** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {

@@ -13,34 +13,39 @@ import { closing, expiry } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { begun, fold } from './fold.ts'
 import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
+import { KeptResults, mostBytes, mostKept, overhead } from './kept-results.ts'
 import { snapshotOf } from './record.ts'
 import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
 import { isWanted, keyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
-
-/** The most paused calls that an executor without a journal holds. */
-const mostHeld = 10_000
 
 interface Held {
   readonly call: PausedCall
   readonly paused: PauseRecord
   /** What a journal would have. Its args are left out, unless the tool has secrets: then they are masked. */
   readonly record: ToolCallRecord
+  /** About how many bytes it takes. */
+  readonly bytes: number
 }
 
 /** A call that is in flight, or held. */
 type Listed = Held | { readonly record: ToolCallRecord }
 
 /**
- * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it. If
- * it is full, it drops the oldest call of the session that has most, so that one caller cannot push out the others.
+ * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it, and
+ * its result is kept until the host asks for it. If it is full, it drops the oldest call of the session whose calls take most, so
+ * that one caller cannot push out the others.
  */
 export class HeldCalls implements PauseKeeper, Inbox {
   readonly inbox: Inbox = this
   readonly #kernel: Kernel
   readonly #held = new Map<string, Held>()
-  /** How many calls each session has. */
-  readonly #counts = new Map<string, number>()
+  /** About how many bytes the calls of each session take. */
+  readonly #sizes = new Map<string, number>()
+  #bytes = 0
+  readonly #results = new KeptResults()
+  /** The calls that were answered and go on. */
+  readonly #resumed = new Set<string>()
   /** The `call:paused` of the call that is about to settle. */
   #asked: ToolEvent | undefined
 
@@ -60,8 +65,10 @@ export class HeldCalls implements PauseKeeper, Inbox {
     fold(record, asked)
     fold(record, event)
     if (call.redactor !== undefined) record.input = call.redactor.args()
-    this.#put({ call: pausedCall(call, event.seq + 1, paused), paused, record })
-    if (this.#held.size > mostHeld) this.#drop()
+    const held = pausedCall(call, event.seq + 1, paused)
+    this.#results.take(record.id) // of another call with the same id
+    this.#put({ call: held, paused, record, bytes: bytesOf(held, record) })
+    while (this.#held.size > 1 && (this.#held.size > mostKept || this.#bytes > mostBytes)) this.#drop()
   }
 
   async find(token: unknown): Promise<PausedCall | undefined> {
@@ -78,7 +85,28 @@ export class HeldCalls implements PauseKeeper, Inbox {
   async take({ digest, lease }: PausedCall): Promise<PausedCall | undefined> {
     const held = this.#held.get(digest)
     const isFree = held !== undefined && livingLease(held.paused)?.holder === lease?.holder
-    return isFree ? this.#remove(digest)?.call : undefined // else a client has leased it since it was found
+    if (!isFree) return undefined // a client has leased it since it was found
+    this.#remove(digest)
+    this.#follow(held.record.id)
+    return held.call
+  }
+
+  /** Keeps the result of a call that goes on, once it has one. It may pause again before. */
+  #follow(invocationId: string): void {
+    if (this.#resumed.has(invocationId)) return
+    this.#resumed.add(invocationId)
+    const listen = (): void => {
+      this.#kernel.inFlight.next(invocationId, (result) => {
+        if (result?.status === 'pending') return listen()
+        this.#resumed.delete(invocationId)
+        if (result !== undefined) this.#results.put(result)
+      })
+    }
+    listen()
+  }
+
+  async outcome(invocationId: string): Promise<ToolResult | undefined> {
+    return this.#results.take(invocationId)
   }
 
   async waiting(query: WaitingQuery = {}): Promise<WaitingCall[]> {
@@ -119,15 +147,19 @@ export class HeldCalls implements PauseKeeper, Inbox {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<ToolResult> {
     const invocationId = typeof call === 'string' ? call : call.invocationId
-    return untilSettled(invocationId, this.#kernel, signal, async () => {
+    const settled = await untilSettled(invocationId, this.#kernel, signal, async () => {
       const held = this.#ofInvocation(invocationId)
       if (held !== undefined) {
         const { expiresAt } = held.paused
         return Date.now() > expiresAt ? { result: await this.#close(held, expiry(held.paused)) } : { until: expiresAt }
       }
       if (this.#kernel.inFlight.has(invocationId)) return { until: Date.now() + 20 } // it is about to resume
+      const result = this.#results.get(invocationId)
+      if (result !== undefined) return { result }
       throw new JournalError(`Tool record not found: ${invocationId}`)
     })
+    this.#results.take(invocationId)
+    return settled
   }
 
   async cancel(invocationId: string, reason = 'The call was cancelled.'): ReturnType<Inbox['cancel']> {
@@ -164,6 +196,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     const { event, record } = closing(wholeRecord(held), error, effect)
     publish(event, undefined, this.#kernel)
     const result = { ...(await replay(record, this.#kernel)), error }
+    this.#results.put(result)
     this.#kernel.inFlight.tell(held.record.id, result)
     return result
   }
@@ -171,26 +204,28 @@ export class HeldCalls implements PauseKeeper, Inbox {
   #put(held: Held): void {
     const { digest, session } = held.call
     this.#held.set(digest, held)
-    this.#counts.set(session, (this.#counts.get(session) ?? 0) + 1)
+    this.#bytes += held.bytes
+    this.#sizes.set(session, (this.#sizes.get(session) ?? 0) + held.bytes)
   }
 
   #remove(digest: string): Held | undefined {
     const held = this.#held.get(digest)
     if (held === undefined) return undefined
     this.#held.delete(digest)
+    this.#bytes -= held.bytes
     const { session } = held.call
-    const count = (this.#counts.get(session) ?? 1) - 1
-    if (count === 0) this.#counts.delete(session)
-    else this.#counts.set(session, count)
+    const size = (this.#sizes.get(session) ?? 0) - held.bytes
+    if (size <= 0) this.#sizes.delete(session)
+    else this.#sizes.set(session, size)
     return held
   }
 
   #drop(): void {
-    let most: [session: string, count: number] = ['', 0]
-    for (const entry of this.#counts) if (entry[1] > most[1]) most = entry
+    let most: [session: string, size: number] = ['', 0]
+    for (const entry of this.#sizes) if (entry[1] > most[1]) most = entry
     for (const held of this.#held.values()) {
       if (held.call.session !== most[0]) continue
-      const words = `The call waited, and was dropped: an executor without a journal holds ${mostHeld.toLocaleString('en')} calls.`
+      const words = `The call waited, and was dropped: an executor without a journal holds ${mostKept.toLocaleString('en')} calls and 64 MiB.`
       const error = new ToolCancelledError(words)
       this.#kernel.report(error)
       this.#close(held, error, 'none').catch(this.#kernel.report)
@@ -206,6 +241,11 @@ export class HeldCalls implements PauseKeeper, Inbox {
   #newestFirst(): Held[] {
     return [...this.#held.values()].toReversed()
   }
+}
+
+/** Returns about how many bytes a call takes: its args, those that are shown if they differ, and what it brought. */
+function bytesOf({ call }: PausedCall, { input, approval }: ToolCallRecord): number {
+  return overhead + String(call.args).length + JSON.stringify([input, call.result, approval]).length
 }
 
 /** Returns the args as they are shown, as a new value each time: a host that changes them changes no other's. */

@@ -23,7 +23,7 @@ import { findPaused, usedUp } from './paused.ts'
 import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
-import { recall } from './replay.ts'
+import { recall, replay } from './replay.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
 
@@ -145,6 +145,11 @@ export class JournalRecorder implements Recorder {
     const resumed = usedUp(record, taken)
     if (!(await this.write(resumed, taken))) return undefined
     return { ...paused, recording: this.resume(resumed, taken) }
+  }
+
+  async outcome(invocationId: string): Promise<ToolResult | undefined> {
+    const record = (await this.read(invocationId))?.record
+    return record && isSettled(record.state) ? replay(record, this.#kernel) : undefined
   }
 
   /** Begins the recording of a call that was taken over. */

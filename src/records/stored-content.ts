@@ -16,6 +16,11 @@ export type RecordedContent = Required<Pick<Journaled, 'result'>> & Pick<Journal
 
 /** Returns whether content is too large for a record. */
 export function isLarge(content: readonly ContentBlock[]): boolean {
+  return lengthOf(content, largest) > largest
+}
+
+/** Returns about how many characters content has. Counts no further than the first block that goes beyond `most`. */
+export function lengthOf(content: readonly ContentBlock[], most: number = Infinity): number {
   let length = 0
   for (const block of content) {
     length += 16
@@ -23,9 +28,9 @@ export function isLarge(content: readonly ContentBlock[]): boolean {
     else if (block.type === 'image' || block.type === 'audio') length += block.data.length
     else if (block.type === 'json' && block.text !== undefined) length += block.text.length * 2
     else length += JSON.stringify(block)?.length ?? 0
-    if (length > largest) return true
+    if (length > most) break
   }
-  return false
+  return length
 }
 
 /** Writes content to the store. If that fails, the error is reported, and the record has only the words. */

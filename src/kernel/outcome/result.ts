@@ -64,6 +64,21 @@ export function failure(received: Received, kernel: Kernel, thrown: ToolError): 
   return result
 }
 
+/** Returns the results of a turn. Those that paused and have settled since are given as they settled. */
+export async function upToDate(results: readonly ToolResult[], kernel: Kernel): Promise<ToolResult[]> {
+  const settled = async (result: ToolResult): Promise<ToolResult> => {
+    if (result.status !== 'pending') return result
+    try {
+      const outcome = await (await kernel.pauses()).outcome(result.invocationId)
+      return outcome === undefined || result.id === undefined ? (outcome ?? result) : { ...outcome, id: result.id }
+    } catch (error) {
+      kernel.report(error)
+      return result
+    }
+  }
+  return Promise.all(results.map(settled))
+}
+
 /** Makes the result of a failed call from any thrown value. What is no error of the package is its own fault, which is reported. */
 export function failed(received: Received, kernel: Kernel, cause: unknown): ToolResult {
   if (isToolError(cause)) return failure(received, kernel, cause)

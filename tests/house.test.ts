@@ -112,8 +112,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_059],
-    ['records', 2_656],
+    ['kernel', 8_078],
+    ['records', 2_744],
     ['approvals', 392],
     ['redaction', 351],
     ['spool', 945],

@@ -62,6 +62,29 @@ describe('the pages of components', () => {
   })
 })
 
+describe('the page of each family', () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly peerDependencies: Readonly<Record<string, string>>
+  }
+  const families = pages
+    .filter((page) => /^src\/|^validators\//.test(page))
+    .map((page) => page.replace('/README.md', ''))
+  const importing = /^(?:import|export) (?!type )[^']*? from '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm
+
+  it.each(families)('names the packages that the leaves of %s need', (family) => {
+    const files = globSync(`${family}/**/*.{ts,tsx}`, { cwd: root, ignore: '**/page/**' })
+    const imported = files
+      .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(importing)])
+      .map(([, still = '', late = still]) => (late === '#pg' ? 'pg' : late))
+    const needed = Object.keys(peerDependencies).filter((name) =>
+      imported.some((each) => each === name || each.startsWith(`${name}/`)),
+    )
+    const code = [...readFileSync(join(root, family, 'README.md'), 'utf8').matchAll(/`([^`\n]+)`/g)]
+    const named = new Set(code.flatMap(([, words = '']) => words.replace(/^npm install /, '').split(' ')))
+    expect(needed.filter((name) => !named.has(name))).toEqual([])
+  })
+})
+
 describe('the README', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
 

@@ -136,7 +136,13 @@ export async function grep(
         ? ''
         : ` ${long} lines are longer than ${matcher.longest} characters; only that many of each were searched.`)
     const found =
-      finds.count === 0 ? 'No line matches' : finds.count === 1 ? '1 line matches' : `${finds.count} lines match`
+      finds.count === 0
+        ? input.literal === true
+          ? 'No line contains this text'
+          : 'No line matches'
+        : finds.count === 1
+          ? '1 line matches'
+          : `${finds.count} lines match`
     switch (end) {
       case 'full':
         return `Truncated: ${finds.count} matches are shown, and there may be more. Go on with start: ${resume}.${cut}`

@@ -11,6 +11,23 @@ export interface Matcher {
   readonly longest: number
 }
 
+/**
+ * Whether it is known, without loading it, that the engine of patterns is not installed. A bundle has its packages within
+ * it, so that it finds neither this package nor the engine: there nothing is known.
+ */
+export function lacksEngine(): boolean {
+  return isResolved('toolwright') && !isResolved('re2js')
+}
+
+function isResolved(name: string): boolean {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export interface PatternOptions {
   readonly flags?: string | undefined
   /** Whether the pattern is plain text. */

@@ -2,7 +2,7 @@ import type { ArtifactQuery, Issue, JsonSchemaObject, SpooledArtifact, ToolConte
 import { grep, type GrepInput } from './_grep.ts'
 import { answered, beginningOf, Page, shown, type Limits } from './_output.ts'
 import { Pace } from './_pace.ts'
-import { longestPattern, matcherOf } from './_patterns.ts'
+import { lacksEngine, longestPattern, matcherOf } from './_patterns.ts'
 import { integer, object } from './_query.ts'
 
 /** A built-in query. Its answer is escaped and cut already. */
@@ -32,6 +32,8 @@ const around = (where: string): JsonSchemaObject => ({
 /** The queries for every artifact that has lines. */
 export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions): Readonly<Record<string, OwnQuery>> {
   const paceOf = ({ signal }: ToolContext): Pace => new Pace(searchTime, signal)
+  const isPlain = lacksEngine()
+  const asked = (input: GrepInput): GrepInput => (isPlain ? { ...input, literal: true } : input)
   return {
     head: {
       isShown: true,
@@ -48,22 +50,25 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
     },
     grep: {
       isShown: true,
-      description:
-        'Finds the lines of an artifact that match a pattern, and shows them with their numbers, counted from 0. Says where to go on if there may be more.',
+      description: `Finds the lines of an artifact that ${isPlain ? 'contain a text' : 'match a pattern'}, and shows them with their numbers, counted from 0. Says where to go on if there may be more.`,
       inputSchema: object(
         {
           pattern: {
             type: 'string',
             minLength: 1,
             maxLength: longestPattern,
-            description: 'A regular expression (RE2 syntax: no lookaround), matched against each line by itself',
+            description: isPlain
+              ? 'Plain text, not a regular expression, sought in each line by itself'
+              : 'A regular expression (RE2 syntax: no lookaround), matched against each line by itself',
           },
           flags: {
             type: 'string',
             pattern: '^[imsu]*$',
             description: 'i ignores case; m, s and u have no effect',
           },
-          literal: { type: 'boolean', description: 'Whether the pattern is plain text. Default: false' },
+          ...(!isPlain && {
+            literal: { type: 'boolean', description: 'Whether the pattern is plain text. Default: false' },
+          }),
           before: around('before'),
           after: around('after'),
           start: firstLine,
@@ -72,12 +77,12 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
         ['pattern'],
       ),
       async check(input: GrepInput) {
-        const matcher = await matcherOf(input.pattern, input)
+        const matcher = await matcherOf(input.pattern, asked(input))
         return typeof matcher === 'string' ? [{ path: ['pattern'], message: matcher }] : []
       },
       async answer(artifact, input: GrepInput, context) {
-        const matcher = await matcherOf(input.pattern, input)
-        return typeof matcher === 'string' ? matcher : grep(artifact, input, matcher, limits, paceOf(context))
+        const matcher = await matcherOf(input.pattern, asked(input))
+        return typeof matcher === 'string' ? matcher : grep(artifact, asked(input), matcher, limits, paceOf(context))
       },
     },
     cat: {

@@ -45,7 +45,7 @@ const mostSessions = 100
  * its tools when its first artifact is stored, which changes the model's tool list once. Name a class in `classes` to keep a
  * provider's prompt cache, or if artifacts outlive the process. With `enumerate`, every new artifact changes the list.
  *
- * Patterns need the optional peer `re2js`; a search for plain text works without it.
+ * Patterns need the optional peer `re2js`. If it is not installed, `artifact_grep` says that it takes plain text, and seeks that.
  *
  * @param options The tools to provide, and the limits of their answers.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, or two classes have different queries of one name.

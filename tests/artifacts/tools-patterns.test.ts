@@ -116,7 +116,7 @@ describe('without the package re2js', () => {
     const { keep, ask, call } = askingWithout()
     await keep(lines(30))
     expect(await ask('grep', { pattern: 'line 17' })).toMatch(/^17: line 17\n/)
-    expect(await ask('grep', { pattern: '.', literal: true })).toMatch(/^\(No line matches/)
+    expect(await ask('grep', { pattern: '.', literal: true })).toMatch(/^\(No line contains this text/)
     const result = await call('grep', { pattern: '^line' })
     expect(result.error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect(words(result)).toContain('patterns need the package re2js, which is not installed')

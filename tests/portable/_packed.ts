@@ -22,8 +22,8 @@ export const unbuilt: string | undefined = existsSync(join(root, 'dist', 'index.
   ? undefined
   : 'the package is not built: npm run build'
 
-/** Makes a folder with a program of the cases, in which the packed package and its peers are installed. */
-export function application(): string {
+/** Makes a folder in which the packed package is installed, and of its peers and other packages those that are named. */
+export function installation(names: readonly string[]): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolwright-application-')))
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, 'toolwright'), { recursive: true })
@@ -36,16 +36,21 @@ export function application(): string {
   const tarball = join(folder, filename)
   execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(modules, 'toolwright')])
   rmSync(tarball)
+  for (const name of names) link(join(root, 'node_modules', name), join(modules, name))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  return folder
+}
+
+/** Makes a folder with a program of the cases, in which the packed package and its peers are installed. */
+export function application(): string {
   const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly peerDependencies: Readonly<Record<string, string>>
   }
-  for (const name of [...Object.keys(peerDependencies), '@types/node'])
-    link(join(root, 'node_modules', name), join(modules, name))
-  if (existsSync(join(installed, 'ses'))) link(join(installed, 'ses'), join(modules, 'ses'))
+  const folder = installation([...Object.keys(peerDependencies), '@types/node'])
+  if (existsSync(join(installed, 'ses'))) link(join(installed, 'ses'), join(folder, 'node_modules', 'ses'))
   for (const name of ['_assert.ts', 'call-ids.json', 'cases', 'cases.ts', 'hosts', 'run.ts']) {
     cpSync(join(import.meta.dirname, name), join(folder, name), { recursive: true })
   }
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   return folder
 }
 

@@ -1,4 +1,6 @@
-import type { Client } from '@modelcontextprotocol/client'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { inputRequired } from '@modelcontextprotocol/server'
 import { tool, type Tool } from 'toolwright'
 import { mcpClient } from 'toolwright/mcp/server'
@@ -27,6 +29,18 @@ function deploying(): Deploying {
     },
   }) as unknown as Tool
   return { deploy, runs }
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Returns how many of the objects are still in use. */
+async function livingOf(objects: readonly WeakRef<object>[]): Promise<number> {
+  for (let turn = 0; turn < 5; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    collect()
+  }
+  return objects.filter((each) => each.deref() !== undefined).length
 }
 
 /** Answers what the client's user is asked; gives what was asked. */
@@ -64,7 +78,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     expect(decisions).toEqual([['allow', 'mcp client']])
   })
 
-  test('shows what would run and why, bounded, and with nothing that deceives', async () => {
+  test('shows the whole of what would run and why, with nothing that deceives', async () => {
     const deploy = tool({
       name: 'deploy',
       description: 'Deploys',
@@ -76,16 +90,40 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const { url } = await start({ tools: [deploy], use: [{ policies: [{ name: 'friday', decide }] }] })
     const client = await connect(url, mode, asksForm)
     const asked = answering(client, { action: 'decline' })
-    const to = `\u202e\u001b[31m${'x'.repeat(5_000)}`
+    const to = `\u202e\u001b[31m${'x'.repeat(5_000)}${' '.repeat(500)}; rm -rf /`
     await client.callTool({ name: 'deploy', arguments: { to, key: 'canary' } })
     const [{ message }] = asked as [{ message: string }]
     expect(message.split('\n').map((line) => line.slice(0, 60))).toEqual([
       'Allow deploy to execute?',
       'Reason: it is\\u{a}Friday',
-      'deploy {"key":"[secret]","to":"\\u{202e}\\u001b[31mxxxxxxxxxxx',
+      'deploy {',
+      '  "key": "[secret]",',
+      '  "to": "\\u{202e}\\u001b[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+      '}',
     ])
-    expect(message.length).toBeLessThan(1_200)
-    expect(message).toMatch(/x… \(4\d{3} more characters\)$/)
+    expect(message).toContain(`${'x'.repeat(5_000)}${'\\u{20}'.repeat(500)}; rm -rf /"`)
+  })
+
+  test('is not put to the user if the question cannot show its whole args', async () => {
+    const { deploy, runs } = deploying()
+    const { url } = await start({ tools: [deploy], argsLimit: 2_000_000 })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'accept', content: { approve: true } })
+    const result = await client.callTool({ name: 'deploy', arguments: { to: 'x'.repeat(300_000) } })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(/has not run yet: it waits for approval/)
+    expect([asked, runs]).toEqual([[], []])
+  })
+
+  test('tells what the message of the tool hides, on one line', async () => {
+    const confirmationMessage = ({ to }: { readonly to?: string }): string => `Deploy to ${to}?`
+    const deploy = deploying().deploy.with({ confirmationMessage })
+    const { url } = await start({ tools: [deploy] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'decline' })
+    await client.callTool({ name: 'deploy', arguments: { to: 'test?\ndeploy {"to":"test"}' } })
+    const [{ message }] = asked as [{ message: string }]
+    expect(message.split('\n')[0]).toBe('Deploy to test?\\u{a}deploy {"to":"test"}?')
   })
 
   test.each([
@@ -151,6 +189,37 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     expect([result.isError, asked, runs]).toEqual([true, [], []])
     expect((await executor.decide(token ?? '', 'allow')).status).toBe('ok')
     expect(runs).toHaveLength(1)
+  })
+
+  test('keeps no server of the SDK while it waits for the host, and its client can no longer be asked', async () => {
+    const servers: WeakRef<object>[] = []
+    const asked: unknown[] = []
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays',
+      requiresConfirmation: true,
+      handler: async (_input, context) => {
+        const client = mcpClient(context)
+        const question = inputRequired.elicit({ message: '?', requestedSchema: { type: 'object', properties: {} } })
+        asked.push(client?.capabilities, await client?.ask({ question }).catch(String))
+      },
+    }) as unknown as Tool
+    const extend = (server: object): void => void servers.push(new WeakRef(server))
+    const { url, executor } = await start({ tools: [pay] }, { approvals: 'host', extend })
+    for (let count = 0; count < 10; count++) {
+      const client = await connect(url, mode, asksForm)
+      await client.callTool({ name: 'pay', arguments: {} })
+      await (client.transport as StreamableHTTPClientTransport).terminateSession() // or the server keeps it
+      await client.close()
+    }
+    const waiting = await executor.waiting()
+    expect([waiting.length, servers.length >= 10]).toEqual([10, true])
+    expect(await livingOf(servers.slice(0, -4))).toBe(0)
+    expect(await executor.decide(waiting[0]!, 'allow')).toMatchObject({ status: 'ok' })
+    expect(asked).toEqual([
+      expect.objectContaining({ elicitation: { form: {} } }),
+      expect.stringContaining('its request is over'),
+    ])
   })
 
   test('asks whom the executor asks, and not the client, where there is an approver', async () => {

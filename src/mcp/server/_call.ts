@@ -44,8 +44,10 @@ export interface McpClient {
   ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** How many characters of the args a question shows. */
-const longestShown = 1_000
+/** The most characters of a question. */
+const longestQuestion = 262_144
+/** The most characters of args that are shown on one line. */
+const longestLine = 100
 
 // By the `values` object, which a call keeps through all its pauses.
 const clients = new WeakMap<ToolValues, McpClient>()
@@ -64,7 +66,7 @@ export async function callTool(
   settings: Settings,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { requestState, inputResponses, signal, _meta: meta } = context.mcpReq
-  const subject = (): string => subjectOf(params)
+  const subject = subjectOf.bind(undefined, params)
   const token = requestState<string>()
   let conversation: Conversation | undefined
   if (token === undefined) {
@@ -115,30 +117,66 @@ function begin(params: CallToolRequest['params'], context: ServerContext, servin
   const values = { ...settings.values?.({ session, principal }) }
   const { id, invocationId } = settings.identify?.(context.mcpReq._meta, { session, principal }) ?? {}
   const caller = callerOf(name, session, isUiHost(capabilities), settings)
-  const run = (conversation: Conversation): Promise<ToolResult> => {
-    clients.set(values, {
-      name: server.server.getClientVersion()?.name,
-      capabilities: { ...capabilities },
-      ask(requests) {
-        const missing = missingFor(requests, capabilities)
-        const asked = missing === undefined ? conversation.ask(requests) : refuse(missing, conversation, peer)
-        asked.catch(() => {}) // a handler may ask without awaiting the answer
-        return asked
-      },
-    })
+  const clientName = server.server.getClientVersion()?.name
+  const { _meta: meta, inputResponses = {} } = context.mcpReq
+  // A call may wait long after its request. So what it keeps holds neither the SDK's server nor the request.
+  const run = async (conversation: Conversation): Promise<ToolResult> => {
+    const client = new AskedClient(clientName, capabilities, peer.era, conversation)
+    clients.set(values, client)
     const call = { id, name, args }
     const options = { caller, session, principal: peer.party, invocationId, values, signal: conversation.signal }
     const asks = (requests: InputRequests): boolean =>
       settings.approvals === 'client' && missingFor(requests, capabilities) === undefined
-    return settings.around(context.mcpReq._meta, () => walk(call, options, conversation, asks, settings))
+    try {
+      return await settings.around(meta, () => walk(call, options, conversation, asks, settings))
+    } finally {
+      client.leave()
+    }
   }
-  return new Conversation(peer, subject, context.mcpReq.inputResponses ?? {}, run)
+  return new Conversation(peer, subject, inputResponses, run)
 }
 
-/** Refuses to ask a client that cannot be asked. The newer era has its own error for that. */
-function refuse(missing: ClientCapabilities, conversation: Conversation, { era }: Peer): Promise<never> {
-  if (era === 'modern') conversation.fail(new MissingRequiredClientCapabilityError({ requiredCapabilities: missing }))
-  return Promise.reject(new ToolFailure(`The client cannot be asked: it lacks ${Object.keys(missing).join(', ')}.`))
+/** The client of a call. It can be asked until its request has its result. */
+class AskedClient implements McpClient {
+  readonly name: string | undefined
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly #era: Peer['era']
+  #conversation: Conversation | undefined
+
+  constructor(
+    name: string | undefined,
+    capabilities: ClientCapabilities,
+    era: Peer['era'],
+    conversation: Conversation,
+  ) {
+    this.name = name
+    this.capabilities = { ...capabilities }
+    this.#era = era
+    this.#conversation = conversation
+  }
+
+  ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>> {
+    const asked = this.#ask(requests)
+    asked.catch(() => {}) // a handler may ask without awaiting the answer
+    return asked
+  }
+
+  /** Forgets the conversation, whose request is over. */
+  leave(): void {
+    this.#conversation = undefined
+  }
+
+  async #ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>> {
+    const conversation = this.#conversation
+    if (conversation === undefined) throw new ToolFailure('The client cannot be asked: its request is over.')
+    const missing = missingFor(requests, this.capabilities)
+    if (missing === undefined) return conversation.ask(requests)
+    // The newer era has its own error for that.
+    if (this.#era === 'modern') {
+      conversation.fail(new MissingRequiredClientCapabilityError({ requiredCapabilities: missing }))
+    }
+    throw new ToolFailure(`The client cannot be asked: it lacks ${Object.keys(missing).join(', ')}.`)
+  }
 }
 
 /** Runs a call to its end. If the call waits for approval, and the client can ask its user, the client is asked. */
@@ -159,8 +197,9 @@ async function walk(
   }
   const result = step.value
   if (result.token === undefined || asked === undefined) return result
-  const question = { approval: elicitation(questionOf(asked)) }
-  if (!asks(question)) return result
+  const message = questionOf(asked)
+  const question = message === undefined ? undefined : { approval: elicitation(message) }
+  if (question === undefined || !asks(question)) return result
   // Fresh: an answer that the client sent before this question does not count.
   const answers = await conversation.ask(question, { isFresh: true })
   const answer = inputResponse(answers, 'approval')
@@ -180,28 +219,37 @@ async function walk(
   }
 }
 
-/** Returns the question for the client's user: which tool would run, with which args, and why approval is needed. */
-function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:paused'>): string {
-  let args: string | undefined
-  try {
-    args = JSON.stringify(input)
-  } catch {
-    // the output of a schema need not be JSON
-  }
-  return [prompt, why === undefined ? '' : `Reason: ${shown(why)}`, `${toolName} ${shown(args ?? '(not shown)')}`]
-    .filter((line) => line !== '')
-    .join('\n')
+/**
+ * Returns the question for the client's user: which tool would run, with which args, and why approval is needed. Returns
+ * `undefined` if it cannot show the whole args, since nothing may run that the user has not seen.
+ */
+function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:paused'>): string | undefined {
+  const args = shownArgs(input)
+  if (args === undefined) return undefined
+  const reason = why === undefined ? [] : [`Reason: ${shown(why)}`]
+  const question = [shown(prompt), ...reason, `${toolName} ${args}`].join('\n')
+  return question.length <= longestQuestion ? question : undefined
 }
 
-/** Returns a bounded line with control and invisible characters escaped, so that it cannot deceive its reader. */
+/** Returns whole args, large ones over several lines, or `undefined` if they are no JSON or the event has only their beginning. */
+function shownArgs(input: unknown): string | undefined {
+  const { truncated, head } = Object(input) as Readonly<Record<string, unknown>>
+  if (truncated === true && typeof head === 'string') return undefined
+  try {
+    const line = JSON.stringify(input) as string | undefined
+    if (line === undefined || line.length > longestQuestion) return undefined
+    const text = line.length <= longestLine ? line : JSON.stringify(input, null, 2)
+    return text.split('\n').map(shown).join('\n') // JSON text has a raw line break only between its members
+  } catch {
+    return undefined // the output of a schema need not be JSON
+  }
+}
+
+/** Returns a line with control and invisible characters and wide gaps escaped, so that it cannot deceive its reader. */
 function shown(text: string): string {
-  const line = text
-    .slice(0, longestShown)
-    .replace(
-      /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-      (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
-    )
-  return text.length > longestShown ? `${line}… (${text.length - longestShown} more characters)` : line
+  const escaped = (piece: string): string =>
+    Array.from(piece, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('')
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?<=[^ ]) {8,}/gu, escaped)
 }
 
 function elicitation(message: string): InputRequests[string] {

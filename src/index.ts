@@ -1,23 +1,24 @@
 // Making tools
 export { clientTool, Tool, tool } from './kernel/tool/tool.ts'
+export type { ToolConstructor } from './kernel/tool/tool.ts'
+export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
 export type {
   BoundOptions,
   CheckedHandlerField,
   CheckedResult,
+  ClassConfig,
   ClientToolDescription,
-  DirectContext,
-  HandlerField,
-  ToolConfig,
-  ToolHandler,
-} from './kernel/tool/tool.ts'
-export { ToolExecutionType, ToolIntent } from './kernel/tool/options.ts'
-export type {
   ConfirmationPreview,
+  DirectContext,
   ErasedConfig,
   ErasedHandler,
+  HandlerField,
   LibraryToolOptions,
   McpConfig,
+  ParsedOf,
   ProviderToolOptions,
+  ToolConfig,
+  ToolHandler,
   ToolOptions,
   ToolTraits,
   ToolType,

@@ -22,7 +22,7 @@ type Paths<Input> = readonly [of: (input: Input) => readonly string[], write: bo
 export type ToolMaking = <Input>(
   name: string,
   paths?: Paths<Input>,
-) => Pick<ToolOptions, 'name' | 'inlineLimit' | 'hooks' | 'middleware'>
+) => Pick<ToolOptions<unknown>, 'name' | 'inlineLimit' | 'hooks' | 'middleware'>
 
 /** @param outside Asks for access to paths outside the workspace. Default: they are refused. */
 export function making(prefix: string, outside?: Outside): ToolMaking {
@@ -33,7 +33,7 @@ export function making(prefix: string, outside?: Outside): ToolMaking {
   })
 }
 
-function asking(outside: Outside, [of, write]: Paths<never>): Pick<ToolOptions, 'hooks' | 'middleware'> {
+function asking(outside: Outside, [of, write]: Paths<never>): Pick<ToolOptions<unknown>, 'hooks' | 'middleware'> {
   const preToolUse: ToolHooks['preToolUse'] = (call: Validated, context: ToolContext) =>
     outside.decide(call, context, of(call.input as never), write)
   return { hooks: { preToolUse }, middleware: [outside.around(write)] }

@@ -101,10 +101,10 @@ export type PostDecision =
   | { readonly replace: { readonly content: unknown } }
 
 /** A tool's last policy, and its innermost middleware. */
-export interface ToolHooks {
-  readonly preToolUse?: (call: Validated, context: ToolContext) => Decision | Promise<Decision>
+export interface ToolHooks<Input = unknown> {
+  readonly preToolUse?: (call: Validated<Input>, context: ToolContext) => Decision | Promise<Decision>
   readonly postToolUse?: (
-    call: Validated,
+    call: Validated<Input>,
     result: unknown,
     context: ToolContext,
   ) => PostDecision | Promise<PostDecision>
@@ -136,7 +136,11 @@ export interface Approver {
 }
 
 /** Wraps the run. `next` takes no argument, since the approved input runs. Call it again only after it rejected. */
-export type Middleware = (call: Confirmed, context: ToolContext, next: () => Promise<unknown>) => Promise<unknown>
+export type Middleware<Input = unknown> = (
+  call: Confirmed<Input>,
+  context: ToolContext,
+  next: () => Promise<unknown>,
+) => Promise<unknown>
 
 /** Runs the tools of one execution type. */
 export interface Runner {

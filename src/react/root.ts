@@ -184,7 +184,7 @@ type Prompt = {
  */
 export function componentTool<const Input extends Schema = Prompt, Result = unknown>(
   config: ComponentToolConfig<Input, Result>,
-): MadeTool<InputOf<Input>, Result> {
+): MadeTool<InputOf<Input>, Result, unknown, SpooledArtifact, OutputOf<Input>> {
   const { component: Component, run, inputSchema = promptSchema as never, ...options } = config
   return tool({
     ...options,

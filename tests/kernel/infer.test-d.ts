@@ -6,6 +6,7 @@ import {
   type InputOf,
   type JsonSchema,
   type OutputOf,
+  type SpooledArtifact,
   type Tool,
   type ToolContext,
 } from 'toolwright'
@@ -42,6 +43,8 @@ interface Plain {
   unit?: 'c' | 'f'
 }
 
+type Made<Input, Result, Progress, Parsed> = Tool<Input, Result, Progress, SpooledArtifact, Parsed>
+
 const name = 'forecast'
 const description = 'Weather forecast'
 
@@ -64,7 +67,7 @@ describe('the handler gets what validation gives back, a caller sends what it ta
         return input.days
       },
     })
-    expectTypeOf(forecast).toEqualTypeOf<Tool<Sent, number, never>>()
+    expectTypeOf(forecast).toEqualTypeOf<Made<Sent, number, never, Got>>()
     expectTypeOf(forecast).parameter(0).toEqualTypeOf<Sent>()
     expectTypeOf(forecast).returns.toEqualTypeOf<Promise<number>>()
   })
@@ -74,7 +77,7 @@ describe('the handler gets what validation gives back, a caller sends what it ta
     expectTypeOf<InputOf<typeof inputSchema>>().toEqualTypeOf<Sent>()
     expectTypeOf<OutputOf<typeof inputSchema>>().toEqualTypeOf<Got>()
     const forecast = tool({ name, description, inputSchema, handler: ({ since }) => since })
-    expectTypeOf(forecast).toEqualTypeOf<Tool<Sent, Date, never>>()
+    expectTypeOf(forecast).toEqualTypeOf<Made<Sent, Date, never, Got>>()
   })
 
   test('Zod mini, plain and wrapped', () => {
@@ -89,8 +92,8 @@ describe('the handler gets what validation gives back, a caller sends what it ta
     })
     const plain = tool({ name, description, inputSchema, handler: ({ since }) => since })
     const wrapped = tool({ name, description, inputSchema: zod(inputSchema), handler: ({ days }) => days })
-    expectTypeOf(plain).toEqualTypeOf<Tool<Sent, Date, never>>()
-    expectTypeOf(wrapped).toEqualTypeOf<Tool<Sent, number, never>>()
+    expectTypeOf(plain).toEqualTypeOf<Made<Sent, Date, never, Got>>()
+    expectTypeOf(wrapped).toEqualTypeOf<Made<Sent, number, never, Got>>()
   })
 
   test('Valibot, plain and wrapped', () => {
@@ -105,8 +108,8 @@ describe('the handler gets what validation gives back, a caller sends what it ta
     })
     const plain = tool({ name, description, inputSchema, handler: ({ since }) => since })
     const wrapped = tool({ name, description, inputSchema: valibot(inputSchema), handler: (input) => input })
-    expectTypeOf(plain).toEqualTypeOf<Tool<Sent, Date, never>>()
-    expectTypeOf(wrapped).toEqualTypeOf<Tool<Sent, Got, never>>()
+    expectTypeOf(plain).toEqualTypeOf<Made<Sent, Date, never, Got>>()
+    expectTypeOf(wrapped).toEqualTypeOf<Made<Sent, Got, never, Got>>()
   })
 
   test('Valibot, asynchronous', () => {
@@ -231,7 +234,7 @@ describe('the handler gets what validation gives back, a caller sends what it ta
       inputSchema: jsonSchema<{ when: string }, { when: Date }>(loaded),
       handler: ({ when }) => when,
     })
-    expectTypeOf(said).toEqualTypeOf<Tool<{ when: string }, Date, never>>()
+    expectTypeOf(said).toEqualTypeOf<Made<{ when: string }, Date, never, { when: Date }>>()
   })
 })
 
@@ -240,6 +243,10 @@ const weather = z.object({ temperature: z.number(), unit: z.enum(['c', 'f']) })
 interface Place {
   city: string
   days?: number | undefined
+}
+interface Planned {
+  city: string
+  days: number
 }
 
 interface Found {
@@ -259,34 +266,34 @@ declare class Query<Row> extends Promise<Row> {
 describe('the result is what the handler returns', () => {
   test('a value, a promise of it, nothing', () => {
     expectTypeOf(tool({ name, description, inputSchema: place, handler: ({ city }) => city })).toEqualTypeOf<
-      Tool<Place, string, never>
+      Made<Place, string, never, Planned>
     >()
     expectTypeOf(
       tool({ name, description, inputSchema: place, handler: async ({ days }) => ({ days }) }),
-    ).toEqualTypeOf<Tool<Place, { days: number }, never>>()
+    ).toEqualTypeOf<Made<Place, { days: number }, never, Planned>>()
     expectTypeOf(tool({ name, description, inputSchema: place, handler: () => {} })).toEqualTypeOf<
-      Tool<Place, void, never>
+      Made<Place, void, never, Planned>
     >()
     expectTypeOf(
       tool({ name, description, inputSchema: place, handler: ({ city, days }) => [city, days] as const }),
-    ).toEqualTypeOf<Tool<Place, readonly [string, number], never>>()
+    ).toEqualTypeOf<Made<Place, readonly [string, number], never, Planned>>()
   })
 
   test('a union, at once or later', () => {
     const names = new Map<number, string>()
     const config = { name, description, inputSchema: place } as const
     const found = tool({ ...config, handler: ({ days }) => names.get(days) ?? 'not found' })
-    expectTypeOf(found).toEqualTypeOf<Tool<Place, string, never>>()
+    expectTypeOf(found).toEqualTypeOf<Made<Place, string, never, Planned>>()
     const literals = tool({ ...config, handler: ({ days }) => (days > 1 ? 1 : 'x') })
-    expectTypeOf(literals).toEqualTypeOf<Tool<Place, 1 | 'x', never>>()
+    expectTypeOf(literals).toEqualTypeOf<Made<Place, 1 | 'x', never, Planned>>()
     const later = tool({ ...config, handler: async ({ days }) => (days > 1 ? 1 : 'x') })
-    expectTypeOf(later).toEqualTypeOf<Tool<Place, 1 | 'x', never>>()
+    expectTypeOf(later).toEqualTypeOf<Made<Place, 1 | 'x', never, Planned>>()
     const annotated = tool({ ...config, handler: ({ days }): string | number => (days > 1 ? 1 : 'x') })
-    expectTypeOf(annotated).toEqualTypeOf<Tool<Place, string | number, never>>()
+    expectTypeOf(annotated).toEqualTypeOf<Made<Place, string | number, never, Planned>>()
     const declared = tool({ ...config, handler: ({ city }) => lookUp(city) })
-    expectTypeOf(declared).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    expectTypeOf(declared).toEqualTypeOf<Made<Place, Found | Missing, never, Planned>>()
     const mixed = tool({ ...config, handler: ({ days }) => (days > 1 ? [days] : { days }) })
-    expectTypeOf(mixed).toEqualTypeOf<Tool<Place, number[] | { days: number }, never>>()
+    expectTypeOf(mixed).toEqualTypeOf<Made<Place, number[] | { days: number }, never, Planned>>()
     const branches = tool({
       ...config,
       handler({ days }) {
@@ -296,11 +303,11 @@ describe('the result is what the handler returns', () => {
     })
     expectTypeOf(branches).returns.resolves.toHaveProperty('ok').toEqualTypeOf<boolean>()
     const nullable = tool({ ...config, handler: ({ city, days }) => (days > 1 ? city : null) })
-    expectTypeOf(nullable).toEqualTypeOf<Tool<Place, string | null, never>>()
+    expectTypeOf(nullable).toEqualTypeOf<Made<Place, string | null, never, Planned>>()
     const optional = tool({ ...config, handler: ({ days }) => names.get(days) })
-    expectTypeOf(optional).toEqualTypeOf<Tool<Place, string | undefined, never>>()
+    expectTypeOf(optional).toEqualTypeOf<Made<Place, string | undefined, never, Planned>>()
     const boolean = tool({ ...config, handler: ({ days }) => days > 1 })
-    expectTypeOf(boolean).toEqualTypeOf<Tool<Place, boolean, never>>()
+    expectTypeOf(boolean).toEqualTypeOf<Made<Place, boolean, never, Planned>>()
   })
 
   test('a union, of a tool that takes nothing, of one of another type, of a quick one', () => {
@@ -310,9 +317,9 @@ describe('the result is what the handler returns', () => {
     expectTypeOf(declared).toEqualTypeOf<Tool<void, Found | Missing, never>>()
     const config = { name, description, inputSchema: place } as const
     const theirs = tool({ ...config, type: 'mcp', handler: ({ city }) => lookUp(city) })
-    expectTypeOf(theirs).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    expectTypeOf(theirs).toEqualTypeOf<Made<Place, Found | Missing, never, Planned>>()
     const custom = tool({ ...config, type: 'robot', handler: ({ city }) => lookUp(city) })
-    expectTypeOf(custom).toEqualTypeOf<Tool<Place, Found | Missing, never>>()
+    expectTypeOf(custom).toEqualTypeOf<Made<Place, Found | Missing, never, Planned>>()
     const quick = tool('quick', ({ city }: { city: string }) => lookUp(city))
     expectTypeOf(quick).toEqualTypeOf<Tool<{ city: string }, Found | Missing, never>>()
   })
@@ -320,18 +327,18 @@ describe('the result is what the handler returns', () => {
   test('a promise or the same at once; one of another type is said with `async`', () => {
     const config = { name, description, inputSchema: place } as const
     const same = tool({ ...config, handler: ({ days }) => (days > 1 ? Promise.resolve(days) : days) })
-    expectTypeOf(same).toEqualTypeOf<Tool<Place, number, never>>()
+    expectTypeOf(same).toEqualTypeOf<Made<Place, number, never, Planned>>()
     const nothing = tool({ ...config, handler: ({ days }) => (days > 1 ? Promise.resolve(days) : undefined) })
-    expectTypeOf(nothing).toEqualTypeOf<Tool<Place, number | undefined, never>>()
+    expectTypeOf(nothing).toEqualTypeOf<Made<Place, number | undefined, never, Planned>>()
     // @ts-expect-error what is promised and what is there at once are inferred apart
     tool({ ...config, handler: ({ days }) => nowOrLater(days) })
     const other = tool({ ...config, handler: async ({ days }) => nowOrLater(days) })
-    expectTypeOf(other).toEqualTypeOf<Tool<Place, string | number, never>>()
+    expectTypeOf(other).toEqualTypeOf<Made<Place, string | number, never, Planned>>()
   })
 
   test('what a promise of a class of its own resolves to', () => {
     const asking = tool({ name, description, inputSchema: place, handler: ({ city }) => new Query({ city }) })
-    expectTypeOf(asking).toEqualTypeOf<Tool<Place, { city: string }, never>>()
+    expectTypeOf(asking).toEqualTypeOf<Made<Place, { city: string }, never, Planned>>()
   })
 
   test('a type that only a caller knows', () => {
@@ -352,7 +359,7 @@ describe('the result is what the handler returns', () => {
         return city
       },
     })
-    expectTypeOf(counting).toEqualTypeOf<Tool<Place, string, { percent: number }>>()
+    expectTypeOf(counting).toEqualTypeOf<Made<Place, string, { percent: number }, Planned>>()
     expectTypeOf(counting.stream({ city: 'Oslo' })).toEqualTypeOf<
       AsyncGenerator<{ percent: number }, string, undefined>
     >()
@@ -365,7 +372,7 @@ describe('the result is what the handler returns', () => {
         return days > 1 ? { days } : null
       },
     })
-    expectTypeOf(either).toEqualTypeOf<Tool<Place, { days: number } | null, 1 | 'x'>>()
+    expectTypeOf(either).toEqualTypeOf<Made<Place, { days: number } | null, 1 | 'x', Planned>>()
   })
 })
 
@@ -378,7 +385,7 @@ describe('outputSchema', () => {
       outputSchema: weather,
       handler: async ({ days }) => ({ temperature: days, unit: 'c' }),
     })
-    expectTypeOf(forecast).toEqualTypeOf<Tool<Place, { temperature: number; unit: 'c' | 'f' }, never>>()
+    expectTypeOf(forecast).toEqualTypeOf<Made<Place, { temperature: number; unit: 'c' | 'f' }, never, Planned>>()
   })
 
   test('takes in what it validates, and gives out what that becomes', () => {
@@ -391,9 +398,9 @@ describe('outputSchema', () => {
     const outputSchema = z.union([z.string(), z.number()])
     const options = { name, description, inputSchema: place, outputSchema } as const
     const literals = tool({ ...options, handler: ({ days }) => (days > 1 ? 1 : 'x') })
-    expectTypeOf(literals).toEqualTypeOf<Tool<Place, string | number, never>>()
+    expectTypeOf(literals).toEqualTypeOf<Made<Place, string | number, never, Planned>>()
     const mixed = tool({ ...options, handler: ({ days }) => nowOrLater(days) })
-    expectTypeOf(mixed).toEqualTypeOf<Tool<Place, string | number, never>>()
+    expectTypeOf(mixed).toEqualTypeOf<Made<Place, string | number, never, Planned>>()
     // @ts-expect-error a boolean is not in the union
     tool({ ...options, handler: ({ days }) => (days > 1 ? days : false) })
   })

@@ -10,7 +10,6 @@ import {
   Tool,
   ToolRegistry,
   type Approver,
-  type ErasedConfig,
   type Policy,
   type ToolCallState,
   type ToolContext,
@@ -265,8 +264,8 @@ it('KODE-12 a tool may be a class', async () => {
         name: 'fs_read',
         description: 'Reads a file',
         inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
-        handler: (input, context) => this.read(input as { path: string }, context),
-      } satisfies ErasedConfig)
+        handler: (input, context) => this.read(input, context),
+      })
     }
 
     read({ path }: { path: string }, context: ToolContext): Promise<string> {

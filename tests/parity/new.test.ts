@@ -74,7 +74,7 @@ it('NEW-03 Tool can be extended: a subclass adds to a tool, and goes wherever to
         name: 'fetch_text',
         description: 'Fetches a text',
         inputSchema: z.object({ url: z.url() }),
-        handler: (input) => fetchText((input as { url: string }).url),
+        handler: ({ url }) => fetchText(url),
       })
       this.attempts = attempts
     }

@@ -241,7 +241,7 @@ describe('Strands', () => {
       name: 'thenable',
       description: 'Gives a thenable',
       // oxlint-disable-next-line unicorn/no-thenable -- this is what is tested
-      handler: () => ({ then: (resolve: (value: string) => void) => resolve('in time too') }),
+      handler: (): unknown => ({ then: (resolve: (value: string) => void) => resolve('in time too') }),
     })
     expect(wordsOf(await execute(thenable))).toBe('in time too')
   })
@@ -333,7 +333,7 @@ describe('Strands', () => {
       name: 'loud',
       description: 'Repeats',
       inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
-      handler: (input) => (input as { text: string }).text,
+      handler: ({ text }) => text,
     })
     expect(loud).toBeInstanceOf(Loud)
     expect(loud).toBeInstanceOf(Function)
@@ -516,7 +516,7 @@ describe('Strands', () => {
       inputSchema: z.object({ path: z.string() }),
       hooks: {
         preToolUse: ({ input }) =>
-          (input as { path: string }).path === 'keep.txt' ? { decision: 'deny', reason: 'It is needed.' } : undefined,
+          input.path === 'keep.txt' ? { decision: 'deny', reason: 'It is needed.' } : undefined,
       },
       handler: ({ path }) => void log.push(`deleted ${path}`),
     })

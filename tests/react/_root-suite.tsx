@@ -225,8 +225,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
             confirmationMessage: ({ sum }) => `Pay ${sum} of ${most}?`,
             middleware: [async (_call, _context, next) => `${most} ${String(await next())}`],
             hooks: {
-              preToolUse: ({ input }) =>
-                (input as { sum: number }).sum === most - 10 ? { decision: 'deny' } : undefined,
+              preToolUse: ({ input }) => (input.sum === most - 10 ? { decision: 'deny' } : undefined),
             },
             handler: ({ sum }) => `paid ${sum}`,
           })

@@ -90,14 +90,14 @@ export interface Identified extends Resolved {
   readonly identity: Identity
   readonly callId: string
 }
-export interface Validated extends Identified {
+export interface Validated<Input = unknown> extends Identified {
   /** The args after validation: defaults filled in, transforms done. */
-  readonly input: unknown
+  readonly input: Input
 }
-export interface Authorized extends Validated {
+export interface Authorized<Input = unknown> extends Validated<Input> {
   readonly verdict: Verdict | null
 }
-export interface Confirmed extends Authorized {
+export interface Confirmed<Input = unknown> extends Authorized<Input> {
   readonly approval: Approval | null
 }
 export interface Ran extends Confirmed {

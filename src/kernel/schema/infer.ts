@@ -1,11 +1,8 @@
 import type { JsonSchema } from './standard.ts'
 
 /** A Standard Schema, reduced to what inference needs: index access instead of `infer`, which is cheaper to check. */
-interface Typed {
-  readonly '~standard': {
-    readonly version: 1
-    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined
-  }
+export interface Typed<Types = { readonly input: unknown; readonly output: unknown }> {
+  readonly '~standard': { readonly version: 1; readonly types?: Types | undefined }
 }
 
 /** Any Standard Schema, or a raw JSON Schema. */

@@ -1,8 +1,9 @@
-import type { ArtifactOption } from '../result/artifact.ts'
-import type { ContentBlock } from '../result/content.ts'
-import type { Schema } from '../schema/infer.ts'
-import type { Middleware, ToolContext, ToolHooks } from '../ports.ts'
-import type { JsonSchemaObject } from '../schema/standard.ts'
+import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
+import type { ContentBlock, MarkedJson } from '../result/content.ts'
+import type { EmptyInput, InputOf, OutputOf, Schema, Typed } from '../schema/infer.ts'
+import type { ToolExecutor } from '../executor-types.ts'
+import type { CallOptions, Middleware, Observer, ToolContext, ToolHooks } from '../ports.ts'
+import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
 /**
  * Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. The args of an `output` tool are the model's
@@ -91,7 +92,7 @@ export interface DefaultedOptions<Input = never> {
   readonly requiresResponse?: boolean
   /** For type `client` without `requiresResponse`: the result at once. Default: `[<name> rendered on client]`. */
   readonly defaultResult?: readonly ContentBlock[]
-  readonly middleware?: readonly Middleware[]
+  readonly middleware?: readonly Middleware<Input>[]
   /** Whether `ToolRegistry.pruneEphemeral` removes it from the registry that it was added to. Default: `false`. */
   readonly ephemeral?: boolean
   /** Whether its results are as trustworthy as the host's own text. Default: `false`. */
@@ -154,7 +155,7 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
     input: Input,
     context: ToolContext,
   ) => ConfirmationPreview | Promise<ConfirmationPreview>
-  readonly hooks?: ToolHooks
+  readonly hooks?: ToolHooks<Input>
   readonly mcpConfig?: McpConfig
   readonly ui?: ToolUi
   /**
@@ -170,14 +171,101 @@ export interface ToolOptions<Input = never> extends DefaultedOptions<Input> {
   readonly inlineLimit?: number
 }
 
+/** Runs the tool: a function, an async function, or an async generator that yields progress and returns the result. */
+export type ToolHandler<Input, Result, Progress = unknown> = (
+  input: Input,
+  context: ToolContext,
+  // oxlint-disable-next-line typescript/no-explicit-any -- a generator may take any type in `next`
+) => AsyncGenerator<Progress, Result, any> | Promise<Result> | Result
+
+/** The result of a direct call: the output of `outputSchema`, else what the handler returned. */
+export type CheckedResult<Output, Result> = Output extends undefined ? Result : OutputOf<Output>
+
+/** A handler is required for types that run here. The type is deferred on purpose, so that literals are not widened. */
+export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' | 'mcp'
+  ? { readonly handler: ToolHandler<Input, Result, Progress> }
+  : { readonly handler?: ToolHandler<Input, Result, Progress> }
+
+/**
+ * The handler of a tool: it returns the input of `outputSchema` if there is one, as it is or marked. The condition is around the whole handler:
+ * inside it TypeScript would infer the members of a returned union separately, and take only the first.
+ */
+export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
+  ? HandlerField<Type, Input, Result, Progress>
+  : HandlerField<Type, Input, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
+
+/** The config of a tool, as its author writes it. */
+export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
+  readonly type?: Type
+  /** Any Standard Schema, or a raw JSON Schema. Default: no arguments. */
+  readonly inputSchema?: Input
+  /** Checks what the handler returns. */
+  readonly outputSchema?: Output
+  /** The class that reads the result. Default: chosen by the result. */
+  readonly artifact?: ArtifactOption<Artifact>
+  /** Typed by `HandlerField`. Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
+  readonly handler?: unknown
+}
+
+/** What validation returns if its type is not named: the input, `unknown` if any input fits, and no members if there is no input. */
+export type ParsedOf<Input> = unknown extends Input ? unknown : [Input] extends [void] ? EmptyInput : Input
+
+/** A schema whose types fit those of a class. A raw JSON Schema fits all. */
+type SchemaOf<Input, Parsed> =
+  Typed<{ readonly input: Input; readonly output: Parsed }> | (JsonSchema & { readonly '~standard'?: never })
+
+/** The options of a tool whose types stand in its class. */
+interface ClassOptions<Input, Result, Artifact extends SpooledArtifact, Parsed> extends ToolOptions<
+  unknown extends Parsed ? Input : Parsed
+> {
+  readonly inputSchema?: SchemaOf<Input, Parsed> | undefined
+  readonly outputSchema?: SchemaOf<Result, unknown> | undefined
+  readonly artifact?: ArtifactOption<Artifact> | undefined
+}
+
+/** A handler is required where no `type` says that the tool runs elsewhere. */
+type ClassHandler<Handler> =
+  | { readonly type?: string; readonly handler: Handler | undefined }
+  | { readonly type: string; readonly handler?: Handler | undefined }
+
+/** The config of a tool whose types stand in its class, as in `class Forecast extends Tool<{ city: string }, string>`. */
+export type ClassConfig<Input, Result, Progress, Artifact extends SpooledArtifact, Parsed> = ClassOptions<
+  Input,
+  Result,
+  Artifact,
+  Parsed
+> &
+  ClassHandler<ToolHandler<unknown extends Parsed ? Input : Parsed, Result | MarkedJson<Result>, Progress>>
+
+/** The options of a direct call. */
+export type DirectContext = Pick<CallOptions, 'session' | 'values' | 'signal' | 'invocationId'>
+
+/** The options of `Tool.executor`. */
+export interface BoundOptions extends Omit<CallOptions, 'invocationId'> {
+  /** Default: an executor with this tool alone. The default of `caller` is `'user'`. */
+  readonly executor?: Pick<ToolExecutor, 'stream'>
+  /** Receives the events of the calls. */
+  readonly on?: Observer
+}
+
+/** A client's description of its own tool, in plain JSON. */
+export interface ClientToolDescription extends Pick<
+  ToolOptions,
+  'name' | 'description' | 'title' | 'intent' | 'requiresResponse' | 'timeout' | 'defaultResult'
+> {
+  /** Default: any object. */
+  readonly inputSchema?: Schema
+}
+
 /** A handler without its types. */
 export type ErasedHandler = (input: unknown, context: ToolContext) => unknown
 
-/** A tool's config without its types, for `define`. */
+/** A tool's config without its types. */
 export interface ErasedConfig extends ToolOptions<unknown> {
   readonly type?: string
   readonly inputSchema?: Schema | undefined
   readonly outputSchema?: Schema | undefined
   readonly artifact?: ArtifactOption | undefined
-  readonly handler?: ErasedHandler | undefined
+  /** `undefined` if the tool runs elsewhere. */
+  readonly handler: ErasedHandler | undefined
 }

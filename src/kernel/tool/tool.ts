@@ -1,7 +1,4 @@
-import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
-import type { MarkedJson } from '../result/content.ts'
-import type { ToolExecutor } from '../executor-types.ts'
-import type { CallOptions, Observer, ToolContext } from '../ports.ts'
+import type { SpooledArtifact } from '../result/artifact.ts'
 import { changed, define, definitionKey, internals, isToolLike } from './definition.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
 import { ToolDeniedError } from '../errors.ts'
@@ -10,54 +7,16 @@ import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
 import { invalidArgs } from '../schema/validator.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
 import { fieldNames, issuesOfConfig } from './checks.ts'
-import type { ErasedConfig, ToolOptions, ToolType } from './options.ts'
-
-/** Runs the tool: a function, an async function, or an async generator that yields progress and returns the result. */
-export type ToolHandler<Input, Result, Progress = unknown> = (
-  input: Input,
-  context: ToolContext,
-  // oxlint-disable-next-line typescript/no-explicit-any -- a generator may take any type in `next`
-) => AsyncGenerator<Progress, Result, any> | Promise<Result> | Result
-
-/** The result of a direct call: the output of `outputSchema`, else what the handler returned. */
-export type CheckedResult<Output, Result> = Output extends undefined ? Result : OutputOf<Output>
-
-/** A handler is required for types that run here. The type is deferred on purpose, so that literals are not widened. */
-export type HandlerField<Type, Input, Result, Progress> = Type extends 'server' | 'mcp'
-  ? { readonly handler: ToolHandler<Input, Result, Progress> }
-  : { readonly handler?: ToolHandler<Input, Result, Progress> }
-
-/**
- * The handler of a tool: it returns the input of `outputSchema` if there is one, as it is or marked. The condition is around the whole handler:
- * inside it TypeScript would infer the members of a returned union separately, and take only the first.
- */
-export type CheckedHandlerField<Type, Input, Output, Result, Progress> = Output extends undefined
-  ? HandlerField<Type, Input, Result, Progress>
-  : HandlerField<Type, Input, InputOf<Output> | MarkedJson<InputOf<Output>>, Progress>
-
-/** The config of a tool, as its author writes it. */
-export interface ToolConfig<Input, Parsed, Output, Artifact extends SpooledArtifact, Type> extends ToolOptions<Parsed> {
-  readonly type?: Type
-  /** Any Standard Schema, or a raw JSON Schema. Default: no arguments. */
-  readonly inputSchema?: Input
-  /** Checks what the handler returns. */
-  readonly outputSchema?: Output
-  /** The class that reads the result. Default: chosen by the result. */
-  readonly artifact?: ArtifactOption<Artifact>
-  /** Typed by `HandlerField`. Named here too, since TypeScript infers nothing from a config with a missing and a surplus field. */
-  readonly handler?: unknown
-}
-
-/** The options of a direct call. */
-export type DirectContext = Pick<CallOptions, 'session' | 'values' | 'signal' | 'invocationId'>
-
-/** The options of `Tool.executor`. */
-export interface BoundOptions extends Omit<CallOptions, 'invocationId'> {
-  /** Default: an executor with this tool alone. The default of `caller` is `'user'`. */
-  readonly executor?: Pick<ToolExecutor, 'stream'>
-  /** Receives the events of the calls. */
-  readonly on?: Observer
-}
+import type { BoundOptions, CheckedHandlerField, CheckedResult, ClassConfig, ClientToolDescription } from './options.ts'
+import type {
+  DirectContext,
+  ErasedConfig,
+  ParsedOf,
+  ToolConfig,
+  ToolHandler,
+  ToolOptions,
+  ToolType,
+} from './options.ts'
 
 /** Gives a function the prototype of the class under construction, so that the fields of the class land on the function. */
 const Callable = class {
@@ -79,19 +38,71 @@ async function loadDirect(): Promise<Direct> {
 const loadAndCall: Direct['callDirectly'] = async (...call) => (await loadDirect()).callDirectly(...call)
 
 /** A tool: its definition, and a function that runs it. */
-// oxlint-disable-next-line eslint/no-unused-vars -- an interface that merges with a class has the same parameters
-export interface Tool<Input, Result, Progress, Artifact extends SpooledArtifact> extends ToolDefinition {
-  /** Runs the tool for the host itself: validates args and result, without policies, events or a record. */
-  (args: Input, context?: DirectContext): Promise<Result>
-}
-export class Tool<
+export interface Tool<
   // oxlint-disable-next-line typescript/no-explicit-any -- so that tools of any input fit a `Tool[]`
   Input = any,
   Result = unknown,
   Progress = unknown,
   Artifact extends SpooledArtifact = SpooledArtifact,
-> extends Callable {
+  Parsed = ParsedOf<Input>,
+> extends CallableTool<Input, Result, Progress, Artifact, Parsed> {}
+
+/** The class of tools. */
+export interface ToolConstructor {
+  readonly prototype: Tool
   /** A Standard Schema of the config of a tool, for use inside other schemas. */
+  readonly schema: StandardSchemaV1<ErasedConfig>
+  /** Whether a value is a tool of any copy of the package. */
+  isTool(value: unknown): value is Tool
+  /**
+   * Infers the types of the tool from its schemas and its handler, as `tool` does. TypeScript chooses the constructor of
+   * `extends Tool<…>` by the number of its type arguments: the first six, which hold nothing, leave this one to `new Tool`.
+   *
+   * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
+   */
+  new <
+    _1,
+    _2,
+    _3,
+    _4,
+    _5,
+    _6,
+    const Input extends Schema | undefined = undefined,
+    Result = unknown,
+    Progress = never,
+    const Output extends Schema | undefined = undefined,
+    Artifact extends SpooledArtifact = SpooledArtifact,
+    const Type extends ToolType | (string & {}) = 'server',
+  >(
+    config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
+      CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
+  ): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact, OutputOf<Input>>
+  /**
+   * Takes the types of the tool from the class, as in `class Forecast extends Tool<{ city: string }, string>`.
+   *
+   * @param config The config of the tool.
+   * @param takesAnyObject Whether a tool without an input schema takes any object instead of no arguments. Default: `false`.
+   * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
+   */
+  new <
+    // oxlint-disable-next-line typescript/no-explicit-any -- as that of `Tool`
+    Input = any,
+    Result = unknown,
+    Progress = unknown,
+    Artifact extends SpooledArtifact = SpooledArtifact,
+    Parsed = ParsedOf<Input>,
+  >(
+    config: ClassConfig<Input, Result, Progress, Artifact, Parsed>,
+    takesAnyObject?: boolean,
+  ): Tool<Input, Result, Progress, Artifact, Parsed>
+}
+
+// oxlint-disable-next-line eslint/no-unused-vars -- an interface that merges with a class has the same parameters
+interface CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Parsed> extends ToolDefinition {
+  /** Runs the tool for the host itself: validates args and result, without policies, events or a record. */
+  (args: Input, context?: DirectContext): Promise<Result>
+}
+class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Parsed> extends Callable {
   static readonly schema: StandardSchemaV1<ErasedConfig> = {
     '~standard': {
       version: 1,
@@ -117,11 +128,6 @@ export class Tool<
     }
   }
 
-  /**
-   * @param config The config of the tool.
-   * @param takesAnyObject Whether a tool without an input schema takes any object instead of no arguments. Default: `false`.
-   * @throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong.
-   */
   constructor(config: ErasedConfig, takesAnyObject = false) {
     const definition = define(config, takesAnyObject)
     const { name } = definition
@@ -133,7 +139,6 @@ export class Tool<
     Object.defineProperty(this, definitionKey, { value: definition })
   }
 
-  /** Whether a value is a tool of any copy of the package. */
   static isTool(value: unknown): value is Tool {
     return typeof value === 'function' && isToolLike(value)
   }
@@ -143,9 +148,9 @@ export class Tool<
    *
    * @throws `E_INVALID_TOOL_ARGS` if they do not fit the schema, `E_VALIDATOR_FAILED` or `E_SCHEMA_CONVERSION` if the schema fails.
    */
-  async validate(args: unknown): Promise<unknown> {
+  async validate(args: unknown): Promise<Parsed> {
     const outcome = await internals(this[definitionKey]).input.validate(args === undefined ? {} : args)
-    if (outcome.issues === undefined) return outcome.value
+    if (outcome.issues === undefined) return outcome.value as Parsed
     throw invalidArgs(this.name, outcome.issues)
   }
 
@@ -160,8 +165,10 @@ export class Tool<
   }
 
   /** Returns a tool with other options, and the same type, schemas and handler. @throws `E_INVALID_INITIAL_TOOL_VALUE`. */
-  with(options: Partial<ToolOptions>): Tool<Input, Result, Progress, Artifact> {
-    return new Tool(...changed(this[definitionKey], options))
+  with(
+    options: Partial<ToolOptions<unknown extends Parsed ? never : Parsed>>,
+  ): Tool<Input, Result, Progress, Artifact, Parsed> {
+    return new CallableTool(...changed(this[definitionKey], options))
   }
 
   /** Returns a description in plain JSON: name, description, JSON Schemas, and who runs the tool. */
@@ -216,6 +223,9 @@ export class Tool<
   }
 }
 
+export const Tool: ToolConstructor = CallableTool as unknown as ToolConstructor
+Object.defineProperty(Tool, 'name', { value: 'Tool' })
+
 /**
  * Makes a tool.
  *
@@ -261,7 +271,7 @@ export function tool<
 >(
   config: ToolConfig<Input, OutputOf<Input>, Output, Artifact, Type> &
     CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress>,
-): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact>
+): Tool<InputOf<Input>, CheckedResult<Output, Result>, Progress, Artifact, OutputOf<Input>>
 /**
  * Makes a tool in one line: it takes any object, and its description is `Execute <name>`.
  *
@@ -275,15 +285,6 @@ export function tool<Input, Result, Progress = never>(
 export function tool(config: string | object, handler?: unknown): Tool {
   if (typeof config !== 'string') return new Tool(config as ErasedConfig)
   return new Tool({ name: config, description: `Execute ${config}`, handler } as ErasedConfig, true)
-}
-
-/** A client's description of its own tool, in plain JSON. */
-export interface ClientToolDescription extends Pick<
-  ToolOptions,
-  'name' | 'description' | 'title' | 'intent' | 'requiresResponse' | 'timeout' | 'defaultResult'
-> {
-  /** Default: any object. */
-  readonly inputSchema?: Schema
 }
 
 /**

@@ -5,6 +5,7 @@
  * @module
  */
 import { InvalidConfigurationError, type ToolCall, type ToolExecutor, type ToolValues } from '../index.ts'
+import { DeclaredTools } from './ag-ui/_declared-tools.ts'
 import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
 import type { AgUiEvent, AgUiInput, AgUiModel } from './ag-ui/_types.ts'
@@ -20,7 +21,10 @@ export interface AgUiOptions {
   readonly executor: ToolExecutor
   /** Asks the model. Default: a run has the calls that it is given, and the answers to what waits. */
   readonly model?: AgUiModel
-  /** Gives the tools of pages to the model. The executor has to have it in `use`. Default: they are ignored. */
+  /**
+   * Gives the tools of pages to the model, for the run and as long as a call of one of them waits. The executor has to have it
+   * in `use`. Default: they are ignored.
+   */
   readonly pageTools?: PageTools
   /** How often the model may call tools in one run. Default: 20. */
   readonly mostTurns?: number
@@ -94,7 +98,8 @@ export function agUi(options: AgUiOptions): AgUi {
   const { executor, model, pageTools, mostTurns = 20, report = (error: unknown) => console.error(error) } = options
   const { body: largestBody = 4_194_304, authorize, token } = options
   const admit = authorize === undefined && token === undefined ? undefined : guard(options)
-  const own = { executor, model, pageTools, mostTurns, report }
+  const declaredTools = pageTools && new DeclaredTools(executor, pageTools)
+  const own = { executor, model, declaredTools, mostTurns, report }
 
   /** Yields the events of a run as they come. */
   async function* events(

@@ -14,7 +14,7 @@ export interface PageToolsOptions {
   readonly mostTools?: number
   /** The most pages of one session that declare tools at a time. Default: 32. */
   readonly mostPages?: number
-  /** The most sessions. Default: 10,000. */
+  /** The most sessions. If there are more, the one unused longest loses its tools. Default: 10,000. */
   readonly mostSessions?: number
 }
 
@@ -63,6 +63,7 @@ const answerTimeout = 600_000
  */
 export function pageTools(options: PageToolsOptions = {}): PageTools {
   const { mostTools = 64, mostPages = 32, mostSessions = 10_000 } = options
+  /** Those unused longest first. */
   const sessions = new Map<string, DeclaringSession>()
   const listeners = new Set<() => void>()
 
@@ -77,6 +78,12 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
     if (pages.size === 0) sessions.delete(session)
   }
 
+  /** Keeps a session as the one used last. */
+  function use(session: string, known: DeclaringSession): void {
+    sessions.delete(session)
+    sessions.set(session, known)
+  }
+
   return {
     declare(session, holder, tools, milliseconds = 150_000) {
       if (tools.length > mostTools) throw tooMany(`A page declares at most ${mostTools} tools.`)
@@ -84,20 +91,21 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
       const text = JSON.stringify(tools)
       const known = sessions.get(session) ?? { pages: new Map<string, DeclaredPage>(), last: [] }
       const before = known.pages.get(holder)
-      if (before?.text === text) return void known.pages.set(holder, { ...before, until })
+      if (before?.text === text) {
+        known.pages.set(holder, { ...before, until })
+        return use(session, known)
+      }
       const made = tools.map(toolOf) // all of them, or none
       if (before === undefined && tools.length > 0) {
         expire(session, known)
         if (known.pages.size >= mostPages) throw tooMany(`At most ${mostPages} pages of a session declare tools.`)
-        if (!sessions.has(session) && sessions.size >= mostSessions) {
-          for (const [name, each] of sessions) expire(name, each)
-          if (sessions.size >= mostSessions) throw tooMany(`At most ${mostSessions} sessions have pages with tools.`)
-        }
+        const [unused] = sessions.keys()
+        if (unused !== undefined && !sessions.has(session) && sessions.size >= mostSessions) sessions.delete(unused)
       }
       if (tools.length === 0) known.pages.delete(holder)
       else known.pages.set(holder, { text, tools: made, until })
       if (known.pages.size === 0) sessions.delete(session)
-      else sessions.set(session, known)
+      else use(session, known)
       changed()
     },
     isGuest: true,
@@ -105,6 +113,8 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
       const known = sessions.get(session)
       if (known === undefined) return none
       expire(session, known)
+      if (known.pages.size === 0) return none
+      use(session, known)
       const tools = new Map<string, Tool>()
       for (const page of known.pages.values()) {
         for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)

@@ -479,6 +479,31 @@ describe('a run', () => {
     })
   })
 
+  it('serves any number of threads: a thread has tools of its page while it runs or a call of them waits', async () => {
+    const listed: string[][] = []
+    const pages = pageTools({ mostSessions: 3 })
+    const executor = createExecutor({ use: [pages] })
+    const model: AgUiModel = (_input, { tools }) => (listed.push(tools.map(({ name }) => name)), [])
+    const server = agUi({ executor, pageTools: pages, model })
+    const names = (threadId: string): string[] => executor.list('model', threadId).map(({ name }) => name)
+    const started = await all(
+      server.run({ ...input, threadId: 'first', tools: [color] }, { calls: [{ id: 'c1', name: 'pick_color' }] }),
+    )
+    expect(lastOf(started)).toMatchObject({ outcome: { pendingToolCallIds: ['c1'] } })
+    for (let index = 0; index < 10; index++) {
+      const events = await all(server.run({ ...input, threadId: `thread ${index}`, tools: [color] }))
+      expect(lastOf(events)).toMatchObject({ type: 'RUN_FINISHED' })
+      expect(names(`thread ${index}`)).toEqual([])
+    }
+    expect(listed).toEqual(Array.from({ length: 10 }, () => ['pick_color']))
+    expect(names('first')).toEqual(['pick_color'])
+    const messages = [{ id: 'm', role: 'tool', toolCallId: 'c1', content: 'red' }]
+    const answered = await all(server.run({ ...input, threadId: 'first', messages, tools: [color] }))
+    expect(lastOf(answered)).toMatchObject({ outcome: { type: 'success' } })
+    expect(await executor.waiting({ session: 'first' })).toEqual([])
+    expect(names('first')).toEqual([])
+  })
+
   it('refuses tools of a page that are wrong, and gives it no name of the host', async () => {
     const { server, executor } = bench()
     const wrong = { ...color, name: 'no name' }

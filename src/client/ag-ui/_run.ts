@@ -9,8 +9,8 @@ import {
   type WaitingCall,
 } from '../../index.ts'
 import { plain } from '../http/_reply.ts'
-import type { PageTools } from '../page-tools.ts'
 import type { Right } from '../protocol.ts'
+import type { DeclaredTools } from './_declared-tools.ts'
 import { isRecord, requireInput } from './_input.ts'
 import { MaskedCalls } from './_masked-calls.ts'
 import { announced, event, resultEvent, resultMessage, Turn } from './_turn.ts'
@@ -19,7 +19,7 @@ import type { AgUiEvent, AgUiInput, AgUiMessage, AgUiModel } from './_types.ts'
 /** What a run is made of. */
 export interface RunParts {
   readonly executor: ToolExecutor
-  readonly pageTools: PageTools | undefined
+  readonly declaredTools: DeclaredTools | undefined
   readonly model: AgUiModel | undefined
   readonly mostTurns: number
   readonly report: (error: unknown) => void
@@ -32,7 +32,6 @@ export interface RunParts {
   readonly signal: AbortSignal
 }
 
-const dayLength = 86_400_000
 /** The last millisecond of the year 9999: consumers read four digits. */
 const endOfYears = 253_402_300_799_999
 
@@ -58,7 +57,8 @@ export class Run {
   }
 
   async perform(): Promise<void> {
-    const { executor, input, session, signal, report } = this.#parts
+    const { executor, declaredTools, input, session, signal, report } = this.#parts
+    let end: (() => Promise<void>) | undefined
     const undo = executor.on('tool:progress', (progress) => {
       const toolCallId = idOf(progress)
       if (progress.session !== session || !this.#ids.has(toolCallId)) return
@@ -70,7 +70,7 @@ export class Run {
       const { threadId, runId, messages } = input
       this.#messages = messages
       void this.#emit(event('RUN_STARTED', { threadId, runId, protocolVersion: '1.0' }))
-      this.#declare()
+      if (this.#isAllowed('answer')) end = declaredTools?.begin(session, input)
       await this.#answer()
       await this.#goOn()
       this.#finish(signal.aborted ? { type: 'cancelled' } : await this.#outcome())
@@ -83,25 +83,13 @@ export class Run {
       void this.#emit(event('RUN_ERROR', { message, code: isTold ? error.code : 'E_INTERNAL' }))
     } finally {
       undo()
+      await end?.()
     }
   }
 
   #finish(outcome: object): void {
     const { threadId, runId } = this.#parts.input
     void this.#emit(event('RUN_FINISHED', { threadId, runId, outcome }))
-  }
-
-  /** Makes tools of what the page declares. */
-  #declare(): void {
-    const { pageTools, input, session } = this.#parts
-    if (pageTools === undefined || !this.#isAllowed('answer')) return
-    const tools = (input.tools ?? []).map(({ name, description, parameters }) => ({
-      name,
-      description: description || `Execute ${name}`,
-      ...(isRecord(parameters) && { inputSchema: parameters }),
-      timeout: dayLength,
-    }))
-    pageTools.declare(session, 'ag-ui', tools, dayLength)
   }
 
   /** Answers what waits: by the entries of `resume`, and by the messages of tools. */

@@ -24,6 +24,9 @@ export { jsonOf } from './_results.ts'
 /** Above this, an id is hashed: an identity has at most 1,024 characters. */
 const longestId = 256
 
+/** How many events of progress wait for a slow framework before others are left out. */
+const mostUnread = 1_000
+
 /** One conversation of a framework. */
 export class Visit {
   readonly executor: ToolExecutor
@@ -120,7 +123,10 @@ export class Visit {
     }
   }
 
-  /** Runs a call as `run` does, and yields its progress. Returns its result. Leaving early cancels the call. */
+  /**
+   * Runs a call as `run` does, and yields its progress, except what a slow framework does not read in time. Returns its result.
+   * Leaving early cancels the call.
+   */
   async *stream(
     call: ToolCall,
     running: Omit<Running, 'tell'> = {},
@@ -130,9 +136,11 @@ export class Visit {
     if (running.signal?.aborted === true) leave()
     running.signal?.addEventListener('abort', leave, leaving) // some platforms have no `AbortSignal.any`
     const told: ToolEventOf<'tool:progress'>[] = []
-    let wake = (): void => {}
+    let [wake, omitted] = [(): void => {}, 0]
     const tell = (event: ToolEventOf<'tool:progress'>): void => {
-      told.push(event)
+      if (told.length >= mostUnread) return void omitted++
+      told.push(omitted === 0 ? event : { ...event, omitted })
+      omitted = 0
       wake()
     }
     const run: { result?: ToolResult } = {}

@@ -62,6 +62,7 @@ export async function* streamDirectly(
   const events = streamEvents<unknown>(
     (watcher, signal) => callDirectly(tool, args, { ...context, signal }, watcher),
     context.signal,
+    Infinity, // they are the values that the caller asked for
   )
   try {
     let step = await events.next()

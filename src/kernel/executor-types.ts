@@ -231,7 +231,7 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
    * @throws `E_INVALID_CONFIGURATION` if `calls` is not an array.
    */
   executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
-  /** Runs one call, yields its events as they happen, and returns its result. Leaving early cancels the call. */
+  /** Runs one call, yields its events as they happen (but see `omitted`), and returns its result. Leaving early cancels the call. */
   stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
   /** Subscribes to the events of one name, or with `'*'` to all. Returns an unsubscribe function. */
   on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void

@@ -106,6 +106,28 @@ describe('a call of a framework', () => {
     expect(told).toEqual([['c1', 'paying']])
   })
 
+  test('leaves out progress that is not read after 1,000 events, and says how many it has left out', async () => {
+    const [flooded, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const flood = tool('flood', async (_input, { emit }) => {
+      for (let index = 0; index < 50_000; index++) emit('step', index)
+      flooded.resolve()
+      await last.promise
+      emit('last')
+      return 'done'
+    })
+    const visit = new Visit({ executor: createExecutor({ tools: [flood] }), session: 'chat-1' }, 'test')
+    const stream = visit.stream({ id: 'c1', name: 'flood', args: {} })
+    const events = [(await stream.next()).value]
+    await flooded.promise
+    for (let index = 1; index < 1_000; index++) events.push((await stream.next()).value)
+    last.resolve()
+    let step = await stream.next()
+    for (; step.done !== true; step = await stream.next()) events.push(step.value)
+    expect(events.length).toBeLessThanOrEqual(2_001)
+    expect(events.at(-1)).toMatchObject({ type: 'last', omitted: 50_001 - events.length })
+    expect(step.value).toMatchObject({ status: 'ok' })
+  })
+
   test('gives the words of what goes wrong, and never rejects', async () => {
     const { visit, reports } = paying([], {
       invocationId: () => {

@@ -264,15 +264,40 @@ describe('a stream of events', () => {
     expect(last).toBe('call:settled')
   })
 
-  test('keeps everything for a slow reader', async () => {
+  test('keeps everything for a slow reader that is less than 1,000 events behind', async () => {
     const chatty = work('t', (_, { emit }) => {
-      for (let index = 0; index < 1_000; index++) emit('step', index)
+      for (let index = 0; index < 900; index++) emit('step', index)
     })
     let count = 0
     for await (const { event } of createExecutor({ tools: [chatty] }).stream({ name: 't' })) {
       if (event === 'tool:progress') count++
       if (count % 100 === 0) await turn()
     }
-    expect(count).toBe(1_000)
+    expect(count).toBe(900)
+  })
+
+  test('that is not read leaves out progress after 1,000 events, and says how many it has left out', async () => {
+    const over = Promise.withResolvers<void>()
+    const flood = work('t', (_, { emit }) => {
+      for (let index = 0; index < 50_000; index++) emit('step', index)
+      return 'done'
+    })
+    const executor = createExecutor({ tools: [flood] })
+    executor.on('call:settled', () => over.resolve())
+    const stream = executor.stream({ name: 't' })
+    const first = await stream.next()
+    await over.promise
+    const events: ToolEvent[] = first.done === true ? [] : [first.value]
+    let step = await stream.next()
+    for (; step.done !== true; step = await stream.next()) events.push(step.value)
+    const progress = events.filter(({ event }) => event === 'tool:progress')
+    const end = events.find(({ event }) => event === 'tool:end')
+    expect(progress.length).toBeLessThanOrEqual(1_000)
+    expect(end?.omitted).toBe(50_000 - progress.length)
+    expect(events.filter(({ omitted }) => omitted !== undefined)).toEqual([end])
+    expect(names(events.filter(({ event }) => event !== 'tool:progress'))).toBe(
+      'call:received tool:start tool:end call:settled',
+    )
+    expect(step.value).toMatchObject({ status: 'ok' })
   })
 })

@@ -64,6 +64,8 @@ export interface EventEnvelope {
   readonly seq: number
   /** Milliseconds since the epoch. */
   readonly timestamp: number
+  /** How many events of progress were left out before this one, if a stream of one call was not read in time. */
+  readonly omitted?: number
 }
 
 /** An event of one type. */

@@ -50,10 +50,15 @@ export async function drain<Next>(
   }
 }
 
-/** Starts work that emits events, yields them as they come, and returns its outcome. Leaving early aborts the work. */
+/**
+ * Starts work that emits events, yields them as they come, and returns its outcome. Leaving early aborts the work.
+ *
+ * @param most How many events wait for a slow reader. Then progress is left out, and the next event says how often.
+ */
 export async function* streamEvents<Outcome>(
   start: (watcher: Observer, signal: AbortSignal) => Promise<Outcome>,
   outer: AbortSignal | undefined,
+  most = 1_000,
 ): AsyncGenerator<ToolEvent, Outcome, undefined> {
   const leaving = new AbortController()
   // Some platforms have no `AbortSignal.any`. The call itself refuses anything but a signal.
@@ -62,11 +67,12 @@ export async function* streamEvents<Outcome>(
   if (outer?.aborted) leave()
   else if (canAbort) outer.addEventListener('abort', leave, leaving)
   const events: ToolEvent[] = []
-  let wake = (): void => {}
-  let isDone = false
+  let [wake, isDone, omitted] = [(): void => {}, false, 0]
   const outcome = start(
     (event) => {
-      events.push(event)
+      if (events.length >= most && event.event === 'tool:progress') return void omitted++
+      events.push(omitted === 0 ? event : { ...event, omitted })
+      omitted = 0
       wake()
     },
     outer === undefined || canAbort ? leaving.signal : outer,

@@ -10,7 +10,7 @@ import {
 } from './errors.ts'
 import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
-import type { Writable } from './call/parcel.ts'
+import type { Received, Writable } from './call/parcel.ts'
 import type { Extension, Observer, Runner } from './ports.ts'
 import type { Kernel, Spool, SpoolOptions } from './kernel.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
@@ -148,7 +148,8 @@ function spoolOf(options: SpoolOptions): Spool {
       open: async (...handle) => (await load()).shelf.open(...handle),
     },
     async keep(output, call) {
-      const spool = loaded ?? (await orClose(call.deadline.within(load()), output).catch(unkept))
+      const spool =
+        loaded ?? (await orClose(call.deadline.within(load()), output).catch((error: ToolError) => unkept(error, call)))
       return spool.keep(output, call)
     },
     async keepBeside(source, mediaType, call) {
@@ -169,10 +170,10 @@ async function orClose<Reader>(reader: Reader | Promise<Reader>, source: unknown
   }
 }
 
-function unkept(cause: ToolError): never {
+function unkept(cause: ToolError, { effect }: Received): never {
   if (cause.code !== 'E_INTERNAL') throw cause
   const message = `The tool ran, but its result could not be kept: ${cause.message}`
-  throw new InternalError(message, { cause, retryable: true })
+  throw new InternalError(message, { cause, retryable: effect === 'none' })
 }
 
 /** Wraps the error reporter so that its own failures are ignored. */

@@ -78,14 +78,14 @@ describe('without the spool', () => {
 })
 
 describe('a spool that does not load', () => {
-  test('fails the call with E_INTERNAL, which may be tried again, and the model hears that the tool ran', async () => {
+  test('fails the call with E_INTERNAL, which may not be tried again, and the model hears that the tool ran', async () => {
     away()
     const { createExecutor } = await fresh()
     const executor = createExecutor({ tools: sources })
     const events = heard(executor)
     const result = await executor.execute({ name: 'large' })
     expect(outcome(result)).toBe('error completed E_INTERNAL')
-    expect(result.error?.retryable).toBe(true)
+    expect(result.error?.retryable).toBe(false)
     expect(text(result)).toContain('The tool ran, but its result could not be kept')
     expect(names(events)).toBe('call:received tool:start tool:end call:settled')
     expect((await executor.execute({ name: 'small' })).status).toBe('ok')
@@ -94,6 +94,14 @@ describe('a spool that does not load', () => {
     const { status, handle = '' } = await executor.execute({ name: 'large' })
     expect(status).toBe('ok')
     expect(await (await executor.artifacts.open(handle, executor.session)).asString()).toBe(large)
+  })
+
+  test('fails a call without an effect with E_INTERNAL, which may be tried again', async () => {
+    away()
+    const { createExecutor } = await fresh()
+    const executor = createExecutor({ tools: [work('reads', () => large, { traits: { readonly: true } })] })
+    const result = await executor.execute({ name: 'reads' })
+    expect([outcome(result), result.error?.retryable]).toEqual(['error none E_INTERNAL', true])
   })
 
   test('closes the stream that it cannot keep, as a result and beside one', async () => {

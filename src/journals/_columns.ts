@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { RecordChange, ToolCallRecord } from '../index.ts'
 import { factsOf, type Deleted, type RecordQuery, type Standing } from '../records/index.ts'
-import { textOf } from './_rows.ts'
+import { isId, textOf } from './_rows.ts'
 
 /** What the tables of a database keep of a record: its text, and the columns by which it is listed. */
 export interface Columns {
@@ -127,11 +127,18 @@ export function deletedRow(id: unknown, session: unknown, text: unknown): Delete
     // the row is gone all the same
   }
   const { stored, handle, digest, previous } = record.journal ?? {}
+  const storedHandle = plainText(stored?.handle)
+  const ownHandle = plainText(handle)
   const deleted = {
     invocationId: String(id),
     session: typeof record.session === 'string' ? record.session : String(session),
-    ...(stored && { stored: stored.handle }),
-    ...(handle !== undefined && { handle }),
+    ...(storedHandle !== undefined && { stored: storedHandle }),
+    ...(ownHandle !== undefined && { handle: ownHandle }),
   }
-  return { deleted, digest, previous }
+  return { deleted, digest: plainText(digest), previous: plainText(previous) }
+}
+
+/** Returns text that a database can keep. */
+function plainText(value: unknown): string | undefined {
+  return typeof value === 'string' && isId(value) ? value : undefined
 }

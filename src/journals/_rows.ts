@@ -141,8 +141,41 @@ function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
     isObject(approval) &&
     Array.isArray(auditTrail) &&
     auditTrail.every((line) => isObject(line) && isState(line['state'])) &&
-    (journal === undefined || isObject(journal))
+    (journal === undefined || (isObject(journal) && isJournaled(journal)))
   )
+}
+
+/** Whether the journal's part of a record has the pauses and digests that others read. */
+function isJournaled({ awaits, work, digest, previous }: Record<string, unknown>): boolean {
+  return [awaits, work].every((pause) => pause === undefined || isPause(pause)) && [digest, previous].every(isTextIfAny)
+}
+
+/** Whether a value has what a paused call needs to go on. */
+function isPause(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { reason, expiresAt, prompt, lease, work } = value
+  return (
+    ['approval', 'client', 'worker'].includes(reason as string) &&
+    ['digest', 'fingerprint', 'text'].every((field) => typeof value[field] === 'string') &&
+    typeof expiresAt === 'number' &&
+    isTextIfAny(prompt) &&
+    (lease === undefined || isLease(lease)) &&
+    (work === undefined ? reason !== 'worker' : isWork(work))
+  )
+}
+
+function isLease(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { holder, since, until } = value
+  return typeof holder === 'string' && typeof since === 'number' && typeof until === 'number'
+}
+
+function isWork(value: unknown): boolean {
+  return isObject(value) && typeof value['queue'] === 'string' && Number.isSafeInteger(value['attempts'])
+}
+
+function isTextIfAny(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_177],
+    ['kernel', 8_178],
     ['records', 2_744],
     ['approvals', 392],
     ['redaction', 351],

@@ -109,7 +109,7 @@ export interface Inbox {
    */
   settled(call: ToolResult | string, options?: Pick<CallOptions, 'signal'>): Promise<ToolResult>
   /**
-   * Cancels a call that waits or runs. The executor of another process is asked, and does it at its next sign of life.
+   * Cancels a call that waits or runs. The executor of another process is asked, and does it once the journal tells it.
    *
    * @param reason The message of the error, for the model.
    * @returns `'not found'` if there is no such call, or it has settled.

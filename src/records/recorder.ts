@@ -11,6 +11,7 @@ import { SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import type { Recorder, Settlement } from '../kernel/ports.ts'
+import { Cancellations } from './cancellations.ts'
 import { SettlementChain } from './chain.ts'
 import { tellDropped } from './close.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
@@ -43,6 +44,7 @@ export class JournalRecorder implements Recorder {
   readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
   readonly #chain: SettlementChain
+  readonly #cancellations: Cancellations
   #hasEnded = false
 
   constructor(journal: Journal, kernel: Kernel, format: RecordFormat = plainRecords) {
@@ -50,6 +52,7 @@ export class JournalRecorder implements Recorder {
     this.#kernel = kernel
     this.#format = format
     this.#chain = new SettlementChain(kernel.report)
+    this.#cancellations = new Cancellations(journal, kernel, () => void this.beat())
     this.inbox = new JournalInbox(this, journal, kernel)
     this.queue = new JournalQueue(this, journal, kernel)
     this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
@@ -186,6 +189,7 @@ export class JournalRecorder implements Recorder {
   close(): void {
     this.#hasEnded = true
     this.#pulse.stop()
+    this.#cancellations.stop()
     this.inbox.close()
     this.#undrop?.()
   }
@@ -287,6 +291,7 @@ export class JournalRecorder implements Recorder {
 
   /** Gives a sign of life, and cancels what others asked to cancel. */
   async beat(): Promise<void> {
+    this.#cancellations.start()
     try {
       const asked = await this.#journal.beat(this.#kernel.owner())
       for (const id of asked ?? []) await this.inbox.cancelHere(id, 'Another executor asked to cancel the call.')

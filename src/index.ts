@@ -73,7 +73,7 @@ export type {
 } from './kernel/call/parcel.ts'
 export type { Elsewhere, Redactor } from './kernel/kernel.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
-export type { Slots } from './kernel/call/in-flight.ts'
+export type { Slots } from './kernel/call/slots.ts'
 export type { EventEnvelope, ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
 
 // Identity

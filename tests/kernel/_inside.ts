@@ -1,6 +1,7 @@
 // What tests of the kernel's own parts reach inside for: the one place that knows the paths.
 export { Deadline } from '../../src/kernel/call/deadline.ts'
-export { InFlight, Slots } from '../../src/kernel/call/in-flight.ts'
+export { InFlight } from '../../src/kernel/call/in-flight.ts'
+export { Slots } from '../../src/kernel/call/slots.ts'
 export { callIdOf } from '../../src/kernel/json/canonical.ts'
 export { bounded, jsonText, readText } from '../../src/kernel/json/json-text.ts'
 export { parseArgs, readJson } from '../../src/kernel/json/parse.ts'

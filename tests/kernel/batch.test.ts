@@ -279,8 +279,44 @@ describe('a tool that bears no other beside it', () => {
     const executor = createExecutor({ tools: [work('t', handler, { ...alone, timeout: 1_000 })] })
     const turned = watched(executor.executeToolCalls(Array.from({ length: 3 }, () => ({ name: 't' }))))
     await vi.advanceTimersByTimeAsync(20_000)
-    expect(turned.value?.map(outcome)).toEqual(Array.from({ length: 3 }, () => 'timed_out unknown E_TOOL_TIMEOUT'))
+    expect(turned.value?.map(outcome)).toEqual([
+      'timed_out unknown E_TOOL_TIMEOUT',
+      'timed_out none E_TOOL_TIMEOUT',
+      'timed_out none E_TOOL_TIMEOUT',
+    ])
     expect(most).toBe(1)
+  })
+
+  test('waits for work whose own call is over no longer than its own time limit, and may be called again', async () => {
+    vi.useFakeTimers()
+    const gate = deferred()
+    const toolNamed = (name: string): ReturnType<typeof work> =>
+      work(name, () => gate.promise, { ...alone, timeout: 50 })
+    const executor = createExecutor({ tools: [toolNamed('stuck'), toolNamed('behind')] })
+    const first = watched(executor.execute({ name: 'stuck' }, { ...inSession, invocationId: 'first' }))
+    const second = watched(executor.execute({ name: 'behind' }, inSession))
+    await vi.advanceTimersByTimeAsync(100)
+    expect([first.value, second.value].map((result) => result && outcome(result))).toEqual([
+      'timed_out unknown E_TOOL_TIMEOUT',
+      'timed_out none E_TOOL_TIMEOUT',
+    ])
+    expect(second.value?.error).toMatchObject({ retryable: true, message: expect.stringContaining('"first"') as never })
+    // As soon as that work has ended, the tool runs again.
+    gate.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect((await executor.execute({ name: 'behind' }, inSession)).status).toBe('ok')
+  })
+
+  test('spends none of its time behind a call that is not over', async () => {
+    vi.useFakeTimers()
+    const gate = deferred()
+    const slow = work('slow', () => gate.promise, { ...alone, timeout: 0 })
+    const executor = createExecutor({ tools: [slow, work('quick', () => 1, { ...alone, timeout: 50 })] })
+    const calls = [{ name: 'slow' }, { name: 'quick' }].map((call) => watched(executor.execute(call, inSession)))
+    await vi.advanceTimersByTimeAsync(10_000)
+    gate.resolve()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(calls.map(({ value }) => value?.status)).toEqual(['ok', 'ok'])
   })
 
   test.each<[string, (began: () => void) => unknown]>([
@@ -309,13 +345,16 @@ describe('a tool that bears no other beside it', () => {
       },
     ],
   ])('has the next call wait for %s', async (name, handler) => {
+    // What reads streams is loaded by the first of them, in real time.
+    await createExecutor({ tools: [work('warm', () => ReadableStream.from(['x']))] }).execute({ name: 'warm' })
     vi.useFakeTimers()
     const began: number[] = []
     const t = work('t', () => handler(() => began.push(performance.now())), { ...alone, timeout: 6_000 })
-    const executor = createExecutor({ tools: [t] })
+    const next = work('next', () => void began.push(performance.now()), { ...alone, timeout: 60_000 })
+    const executor = createExecutor({ tools: [t, next] })
     const start = performance.now()
     void executor.execute({ name: 't' }, inSession)
-    void executor.execute({ name: 't' }, inSession)
+    void executor.execute({ name: 'next' }, inSession)
     await vi.advanceTimersByTimeAsync(50_000)
     expect(began.map((at) => at - start)).toEqual([0, name === 'a stream' ? 5_000 : 13_000])
   })
@@ -349,9 +388,10 @@ describe('a tool that bears no other beside it', () => {
       },
       { ...alone, timeout: 1_000 },
     )
-    const executor = createExecutor({ tools: [stuck], report })
+    const patient = work('patient', () => void runs++, { ...alone, timeout: 60_000 })
+    const executor = createExecutor({ tools: [stuck, patient], report })
     void executor.execute({ name: 'stuck' }, { ...inSession, invocationId: 'first' })
-    void executor.execute({ name: 'stuck' }, { ...inSession, invocationId: 'second' })
+    void executor.execute({ name: 'patient' }, inSession)
     await vi.advanceTimersByTimeAsync(30_999)
     expect([runs, reports]).toEqual([1, []])
     await vi.advanceTimersByTimeAsync(1)

@@ -55,6 +55,8 @@ export class Deadline {
   #outside = 0
   #releases: ((reason: ToolError) => void)[] | undefined
   #onRest: (() => void) | undefined
+  /** Makes the error at the deadline if the clock runs outside too. */
+  #reasonOutside: (() => ToolError) | undefined
 
   /** @param alarms Decides when the timer is set. Default: at once. */
   constructor(timeout: number, callerSignal: AbortSignal | undefined, alarms?: Alarms) {
@@ -137,8 +139,19 @@ export class Deadline {
     next?: (value: Value) => Next | PromiseLike<Next>,
   ): Promise<Next> {
     this.#outside++
-    this.#stopClock()
+    if (this.#reasonOutside === undefined) this.#stopClock()
     return this.#race(wait, true, next)
+  }
+
+  /**
+   * Lets the clock run also while the call waits outside, or stops it there again.
+   *
+   * @param reason Makes the error at the deadline meanwhile. Default: the clock stops outside.
+   */
+  countOutside(reason?: () => ToolError): void {
+    this.#reasonOutside = reason
+    if (reason !== undefined) this.#startClock()
+    else if (this.#outside > 0) this.#stopClock()
   }
 
   /** Stops the clock and unsubscribes from the caller's signal. */
@@ -205,7 +218,8 @@ export class Deadline {
   }
 
   #startClock(): void {
-    if (this.#ended || this.#outside > 0 || this.#isRunning || this.#remaining === Infinity) return
+    const isStopped = this.#outside > 0 && this.#reasonOutside === undefined
+    if (this.#ended || isStopped || this.#isRunning || this.#remaining === Infinity) return
     this.#isRunning = true
     this.#runningSince = performance.now()
     if (this.#alarms === undefined) this.arm()
@@ -217,7 +231,8 @@ export class Deadline {
     if (!this.#isRunning || this.#timer !== undefined) return
     const left = this.#remaining - (performance.now() - this.#runningSince)
     this.#timer = setTimeout(() => {
-      this.#fail(new ToolTimeoutError(`The call was not done within ${this.#timeout.toLocaleString('en')} ms.`))
+      const words = `The call was not done within ${this.#timeout.toLocaleString('en')} ms.`
+      this.#fail(this.#reasonOutside?.() ?? new ToolTimeoutError(words))
     }, timerLength(left))
   }
 

@@ -116,40 +116,6 @@ export class InFlight implements Iterable<Received> {
   }
 }
 
-/** The slots of one turn. A call that finds none free waits in line. */
-export class Slots {
-  #free: number
-  /** In the order of arrival. */
-  readonly #waiting = new Map<Promise<void>, () => void>()
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  /** Takes a slot: at once, or when the promise resolves. */
-  enter(): Promise<void> | undefined {
-    if (this.#free > 0) {
-      this.#free--
-      return undefined
-    }
-    let begin = (): void => {}
-    const turn = new Promise<void>((resolve) => (begin = resolve))
-    this.#waiting.set(turn, begin)
-    return turn
-  }
-
-  /** Frees the slot, or leaves the line if the slot was never taken. */
-  leave(turn: Promise<void> | undefined): void {
-    if (turn !== undefined && this.#waiting.delete(turn)) return // it left the line before its turn came
-    for (const [next, begin] of this.#waiting) {
-      this.#waiting.delete(next)
-      begin()
-      return
-    }
-    this.#free++
-  }
-}
-
 /**
  * Decides which calls of a session run at the same time. Calls of a tool that is not concurrent run alone, in the order of
  * arrival. A call counts as running until its work has ended, even if the call was cancelled before.
@@ -210,6 +176,7 @@ export class Gates {
     }, mostLate)
     unref(timer) // it keeps no process alive
     this.#late.add(call)
+    this.#count(call.session)
     call.deadline.onRest(end)
   }
 
@@ -235,8 +202,23 @@ export class Gates {
   #refusal({ session }: Confirmed): ToolTimeoutError {
     const [holder] = this.#running(session)
     const held = holder === undefined ? 'calls before it' : describeCall(holder)
-    const words = `The call had no turn within ${mostWait.toLocaleString('en')} ms: in its session ${held} runs, and one of the two tools runs beside no other.`
-    return new ToolTimeoutError(words, { retryable: true, recommendations: ['Call the tool again later.'] })
+    return later(
+      `The call had no turn within ${mostWait.toLocaleString('en')} ms: in its session ${held} runs, and one of the two tools runs beside no other.`,
+    )
+  }
+
+  /** Lets the clocks of the waiting calls of a session run as long as they wait for work whose own calls are over. */
+  #count(session: string): void {
+    const { waiting = [] } = this.#lines.get(session) ?? {}
+    if (waiting.length === 0) return
+    const isLate = [...this.#running(session)].every((call) => this.#late.has(call))
+    for (const { call } of waiting) call.deadline.countOutside(isLate ? () => this.#lateness(call) : undefined)
+  }
+
+  #lateness({ session }: Confirmed): ToolTimeoutError {
+    const [holder] = this.#running(session)
+    const work = holder === undefined ? 'work' : `the work of ${describeCall(holder)}`
+    return later(`The time of the call was over while it waited for ${work}, which goes on after its own call.`)
   }
 
   *#running(session: string): Generator<Received, void, undefined> {
@@ -260,8 +242,10 @@ export class Gates {
       next.call.isRunning = true
       isAlone = !concurrent
       clearTimeout(next.timer)
+      next.call.deadline.countOutside()
       next.begin()
     }
+    this.#count(session)
     if (line.waiting.length === 0 && !isAlone) this.#lines.delete(session)
   }
 }
@@ -277,6 +261,10 @@ interface Waiting {
   readonly begin: () => void
   readonly refuse: (error: ToolTimeoutError) => void
   timer: ReturnType<typeof setTimeout> | undefined
+}
+
+function later(words: string): ToolTimeoutError {
+  return new ToolTimeoutError(words, { retryable: true, recommendations: ['Call the tool again later.'] })
 }
 
 function describeCall({ name, invocationId }: Received): string {

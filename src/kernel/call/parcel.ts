@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, Caller, Observer, ToolContext } from '../ports.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
-import type { Slots } from './in-flight.ts'
+import type { Slots } from './slots.ts'
 import type { Redactor } from '../kernel.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'

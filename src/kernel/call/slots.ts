@@ -1,0 +1,33 @@
+/** The slots of one turn. A call that finds none free waits in line. */
+export class Slots {
+  #free: number
+  /** In the order of arrival. */
+  readonly #waiting = new Map<Promise<void>, () => void>()
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Takes a slot: at once, or when the promise resolves. */
+  enter(): Promise<void> | undefined {
+    if (this.#free > 0) {
+      this.#free--
+      return undefined
+    }
+    let begin = (): void => {}
+    const turn = new Promise<void>((resolve) => (begin = resolve))
+    this.#waiting.set(turn, begin)
+    return turn
+  }
+
+  /** Frees the slot, or leaves the line if the slot was never taken. */
+  leave(turn: Promise<void> | undefined): void {
+    if (turn !== undefined && this.#waiting.delete(turn)) return // it left the line before its turn came
+    for (const [next, begin] of this.#waiting) {
+      this.#waiting.delete(next)
+      begin()
+      return
+    }
+    this.#free++
+  }
+}

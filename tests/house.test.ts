@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_178],
+    ['kernel', 8_214],
     ['records', 2_809],
     ['approvals', 392],
     ['redaction', 351],
@@ -121,8 +121,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 57 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(57)
+  it('hold the kernel to 58 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(58)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

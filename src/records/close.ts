@@ -1,5 +1,5 @@
-import { publish, type ToolEvent } from '../kernel/call/events.ts'
-import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import { publish, type EventEnvelope, type ToolEvent } from '../kernel/call/events.ts'
+import type { Journaled, PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
   ClientToolError,
@@ -20,35 +20,58 @@ export const aliveFor = 30_000
 
 /** The end of a call that no executor runs. */
 export interface Closing {
-  readonly event: ToolEvent
+  /** `call:settled`, after `tool:end` if the tool had started. */
+  readonly events: readonly [...ends: ToolEvent[], settled: ToolEvent]
   /** The settled record, which has the content for the model. */
   readonly record: ToolCallRecord
 }
 
 /** Settles the record of a call that no executor runs. Writes nothing. */
 export function closing(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
-  const { id: invocationId, callId, name: toolName, session, toolCallId, seq, createdAt } = record
-  const { awaits: _over, work: _work, ...journal } = record.journal ?? { caller: 'model' as const, owner: '', fence: 0 }
-  const { principal } = journal
-  const timestamp = Date.now()
+  const { createdAt } = record
+  const { awaits: _over, work: _work, hasStarted, ...journal } = journaledOf(record)
+  const ends = hasStarted === true ? [endOf(record)] : []
+  const envelope = envelopeOf(record)
+  const { callId, invocationId, toolName, timestamp } = envelope
   Object.assign(error, { toolName, callId, invocationId })
-  const event: ToolEvent = {
+  const settled: ToolEvent = {
+    ...envelope,
     event: 'call:settled',
-    invocationId,
-    callId,
-    ...(toolCallId !== undefined && { id: toolCallId }),
-    toolName,
-    session,
-    ...(principal !== undefined && { principal }),
-    seq,
-    timestamp,
+    seq: envelope.seq + ends.length,
     status: statusOf(error),
     effect,
     error,
     durationMs: timestamp - createdAt,
   }
   const result = [{ type: 'text' as const, text: modelLine(error, true) }]
-  return { event, record: { ...foldEvent(record, event), journal: { ...journal, result, failure: error.toJSON() } } }
+  const closed = { ...foldEvent(record, settled), journal: { ...journal, result, failure: error.toJSON() } }
+  return { events: [...ends, settled], record: closed }
+}
+
+function journaledOf({ journal = { caller: 'model', owner: '', fence: 0 } }: ToolCallRecord): Journaled {
+  return journal
+}
+
+/** Makes the `tool:end` of a tool whose process has died. */
+export function endOf(record: ToolCallRecord): ToolEvent {
+  const envelope = envelopeOf(record)
+  const durationMs = Math.max(0, envelope.timestamp - (record.startedAt ?? record.createdAt))
+  return { ...envelope, event: 'tool:end', isError: true, durationMs }
+}
+
+function envelopeOf(record: ToolCallRecord): EventEnvelope {
+  const { id: invocationId, callId, name: toolName, session, toolCallId: id, seq } = record
+  const { principal } = journaledOf(record)
+  const told = { invocationId, callId, toolName, session, seq, timestamp: Date.now() }
+  return { ...told, ...(id !== undefined && { id }), ...(principal !== undefined && { principal }) }
+}
+
+/** Emits the end of a call that no executor runs. */
+export function publishEnd({ events }: Pick<Closing, 'events'>, kernel: Kernel, digest?: string): void {
+  for (const event of events) {
+    const isChained = event.event === 'call:settled' && digest !== undefined
+    publish(isChained ? { ...event, digest } : event, undefined, kernel)
+  }
 }
 
 /** Takes over a call that no executor runs, and closes it. Returns `undefined` if another executor was first. */
@@ -61,12 +84,11 @@ export async function close(
 ): Promise<ToolCallRecord | undefined> {
   const taken = await recorder.takeOver(before, fence)
   if (taken === null) return undefined
-  const { event, record } = closing(before, error, effect)
+  const { events, record } = closing(before, error, effect)
   const journal = { ...record.journal!, owner: taken.owner, fence: taken.number }
   const closed = await recorder.seal({ ...record, journal }, taken)
   if (closed === undefined) return undefined
-  const digest = closed.journal?.digest
-  publish({ ...event, ...(digest !== undefined && { digest }) }, undefined, kernel)
+  publishEnd({ events }, kernel, closed.journal?.digest)
   if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
@@ -77,8 +99,8 @@ export function tellDropped({ record: before, fence }: Found, kernel: Kernel): v
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
   kernel.report(error)
-  const { event, record } = closing(before, error, 'none')
-  publish(event, undefined, kernel)
+  const { events, record } = closing(before, error, 'none')
+  publishEnd({ events }, kernel)
   if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
   replay(record, kernel)
     .then((result) => kernel.inFlight.tell(record.id, result))

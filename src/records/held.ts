@@ -1,5 +1,5 @@
 import type { ToolResult } from '../kernel/call/call.ts'
-import { publish, type ToolEvent } from '../kernel/call/events.ts'
+import type { ToolEvent } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { PausedCall, WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
@@ -9,7 +9,7 @@ import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { PauseKeeper, Settlement } from '../kernel/ports.ts'
-import { closing, expiry } from './close.ts'
+import { closing, expiry, publishEnd } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { begun, fold } from './fold.ts'
 import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
@@ -193,8 +193,8 @@ export class HeldCalls implements PauseKeeper, Inbox {
   ): Promise<ToolResult> {
     this.#remove(held.call.digest)
     this.#kernel.heldValues.delete(held.call.digest)
-    const { event, record } = closing(wholeRecord(held), error, effect)
-    publish(event, undefined, this.#kernel)
+    const { events, record } = closing(wholeRecord(held), error, effect)
+    publishEnd({ events }, this.#kernel)
     const result = { ...(await replay(record, this.#kernel)), error }
     this.#results.put(result)
     this.#kernel.inFlight.tell(held.record.id, result)

@@ -1,3 +1,4 @@
+import { publish } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { Pause, type PausedCall, type Resumption } from '../kernel/call/pause.ts'
 import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
@@ -5,6 +6,7 @@ import { isToolError, UnavailableError } from '../kernel/errors.ts'
 import type { Bus, RunOptions } from '../kernel/executor-types.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { WorkQueue } from '../kernel/ports.ts'
+import { endOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed } from './journal.ts'
@@ -169,8 +171,11 @@ export class JournalQueue implements WorkQueue {
     if (next === null) return 'taken'
     const isReadonly = this.#kernel.registryFor(record.session).get(record.name)?.traits.readonly === true
     const again: OpenRecord = { ...record, effect: hasStarted && !isReadonly ? 'unknown' : record.effect }
+    const end = record.journal?.hasStarted === true ? endOf(record) : undefined
+    if (end !== undefined) again.seq++
     remark(again, Date.now(), 'queued again')
     const isWritten = await this.#await(again, next, pause)
+    if (isWritten && end !== undefined) publish(end, undefined, this.#kernel)
     return isWritten ? { queue: pause.work.queue, attempts: count + (taken === undefined ? 1 : 0) } : 'taken'
   }
 
@@ -228,6 +233,11 @@ function begunAgain(
   { owner, number }: Fence,
   state: { readonly awaits: PauseRecord } | { readonly work: PauseRecord },
 ): ToolCallRecord {
-  const { awaits: _awaits, work: _work, ...journal } = record.journal ?? { caller: 'model' as const }
+  const {
+    awaits: _awaits,
+    work: _work,
+    hasStarted: _hasStarted,
+    ...journal
+  } = record.journal ?? { caller: 'model' as const }
   return { ...record, journal: { ...journal, owner, fence: number, ...state } }
 }

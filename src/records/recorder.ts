@@ -73,7 +73,8 @@ export class JournalRecorder implements Recorder {
   commit(call: Received, event?: ToolEvent): void | Promise<void> {
     const { record } = recordingOf(call)
     // A journal may keep this very record, and the live one changes.
-    return this.#put(call, this.#whole(call, event === undefined ? { ...record } : foldEvent(record, event)))
+    const whole = event === undefined ? { ...record } : foldEvent(record, event)
+    return this.#put(call, this.#whole(call, whole, undefined, event?.event === 'tool:start'))
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
@@ -232,11 +233,17 @@ export class JournalRecorder implements Recorder {
     }
   }
 
-  #whole(call: Received, record: ToolCallRecord, settlement?: RecordedSettlement): ToolCallRecord {
+  #whole(
+    call: Received,
+    record: ToolCallRecord,
+    settlement?: RecordedSettlement,
+    hasStarted: boolean = false,
+  ): ToolCallRecord {
     const { caller, principal, program } = call
     const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }
     if (principal !== undefined) journal.principal = principal
     if (program !== undefined) journal.program = program
+    if (hasStarted) journal.hasStarted = true
     if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
     return this.#format.whole(record, journal, settlement)
   }

@@ -111,6 +111,8 @@ export interface Journaled {
   /** The executor that wrote the record last, and the number of its fence. */
   readonly owner: string
   readonly fence: number
+  /** Whether `tool:start` was emitted, and no `tool:end` was recorded since. */
+  readonly hasStarted?: true
   readonly awaits?: PauseRecord
   /** The pause of a call that a worker has taken, so that another can begin it again. */
   readonly work?: PauseRecord

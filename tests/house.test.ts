@@ -112,8 +112,8 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_214],
-    ['records', 2_809],
+    ['kernel', 8_216],
+    ['records', 2_848],
     ['approvals', 392],
     ['redaction', 351],
     ['spool', 945],

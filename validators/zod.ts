@@ -6,7 +6,7 @@
  */
 import { config, toJSONSchema, util, type $ZodType, type input, type output, type ParsePayload } from 'zod/v4/core'
 import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
-import { mayWait } from '../src/kernel/schema/zod.ts'
+import { dropSafeBounds, mayWait } from '../src/kernel/schema/zod.ts'
 
 type Conversion = NonNullable<Parameters<typeof toJSONSchema>[1]>
 
@@ -78,6 +78,7 @@ function show(schema: $ZodType, io: 'input' | 'output', target: string, options:
   const override: NonNullable<Conversion['override']> = (node) => {
     const { jsonSchema } = node
     const { type, coerce, values } = node.zodSchema._zod.def as { type: string; coerce?: boolean; values?: unknown[] }
+    dropSafeBounds(node)
     options.override?.(node)
     const isLost = type === 'literal' && values?.some((value) => value === undefined || typeof value === 'bigint')
     // Zod visits an inner schema first. The outer schema's metadata may then express what the inner one could not.

@@ -1,5 +1,7 @@
 import { createExecutor, tool, type StandardSchemaV1 } from 'toolwright'
+import { zod } from 'toolwright/validators/zod'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { data, hostile, outcome, sink, text } from './_calls.ts'
 import { invalid, validatorOf } from './_inside.ts'
 
@@ -228,6 +230,30 @@ describe('JSON Schema for a model', () => {
     })
     expect(described({ inputSchema })).toEqual({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' })
     expect(targets).toEqual(['draft-2020-12', 'draft-07'])
+  })
+
+  test('of Zod has no bounds that only say what a double holds', () => {
+    const fields = { any: z.int(), above: z.number().int().min(3), byte: z.int().max(255), small: z.int32() }
+    const properties = {
+      any: { type: 'integer' },
+      above: { type: 'integer', minimum: 3 },
+      byte: { type: 'integer', maximum: 255 },
+      small: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+    }
+    expect(described({ inputSchema: z.object(fields) })).toMatchObject({ properties })
+    expect(described({ inputSchema: zod(z.object(fields)) })).toMatchObject({ properties })
+    const { any, byte } = (described({ inputSchema: z.object(fields) }) as { properties: Record<string, object> })
+      .properties
+    expect([any, byte]).toEqual([properties.any, properties.byte])
+  })
+
+  test.each([
+    ['effect', 'An effect schema', 'Schema.toStandardJSONSchemaV1'],
+    ['yup', 'A yup schema', '`jsonSchema` of its own'],
+  ])('that %s does not give is refused with what to write', (vendor, subject, next) => {
+    const inputSchema = standard((value) => ({ value }), { vendor })
+    expect(() => described({ inputSchema })).toThrow(subject)
+    expect(() => described({ inputSchema })).toThrow(next)
   })
 
   test('has an object at its root', () => {

@@ -41,17 +41,24 @@ type Origin = { readonly pointer: string; readonly given: object }
 const mostSchemas = 20_000
 const deepest = 256
 
-/** Reads a schema and lowers it. Never throws: a schema that the dialect cannot take comes back with the reason. */
+/**
+ * Reads a schema and lowers it. Never throws: a schema that the dialect cannot take comes back with the reason.
+ *
+ * @param takesBooleans Whether the dialect has `true` as a schema in all places. Default: `true`. If not, only
+ *   `additionalProperties` has it. Elsewhere it is written `{}`, which is no loss.
+ */
 export function compiled(
   original: Node,
   make: (reading: Reading) => Omit<LoweredSchema, 'losses' | 'refused'>,
+  takesBooleans = true,
 ): LoweredSchema {
   try {
     const reading = read(original)
     const made = make(reading)
     const losses = distinct(reading.losses)
     // Without a loss, the schema goes out byte for byte.
-    return { ...made, schema: losses.length === 0 ? original : made.schema, losses }
+    const isTaken = losses.length === 0 && (takesBooleans || !hasAlways(reading.places))
+    return { ...made, schema: isTaken ? original : made.schema, losses }
   } catch (error) {
     const refused = error instanceof Refusal ? error.message : 'it is nested too deeply'
     return { schema: original, way: same, losses: [], refused }
@@ -65,6 +72,15 @@ export const never: Schema = always(false)
 function always(takesAll: boolean): Schema {
   // Words and copies say what was written.
   return Object.defineProperty({}, 'toJSON', { value: () => takesAll })
+}
+
+/** Returns whether a schema is `true`. */
+export function isAlways(schema: Schema | undefined): boolean {
+  return typeof schema?.['toJSON'] === 'function' && !isNever(schema)
+}
+
+function hasAlways(places: Reading['places']): boolean {
+  return [...places].some(([pointer, schema]) => isAlways(schema) && !pointer.endsWith('/additionalProperties'))
 }
 
 /** Returns whether a schema is `false`, which takes no value. */

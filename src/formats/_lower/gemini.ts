@@ -1,4 +1,4 @@
-import { isNever, type Compiler } from './compiler.ts'
+import { isAlways, isNever, type Compiler } from './compiler.ts'
 import { fieldsIn, namesIn, othersOf, propertiesOf, restOf, wayOf } from './object.ts'
 import { same, type Lowered, type Schema, type TypeName } from './schema.ts'
 import { keep } from './value.ts'
@@ -48,18 +48,13 @@ export function arrayOrTuple(schema: Schema, words: string[], compiler: Compiler
       ...kept,
       ...(first.length > 0 && { prefixItems: first.map((item) => item.schema) }),
       ...(isClosed && { maxItems: Math.min(maxItems, first.length) }),
-      ...(each && { items: (isAlways(items) || each.schema) as Schema }),
+      ...(each && { items: each.schema }),
     },
     way: ways.every((way) => way === same)
       ? same
       : (value, scope) =>
           Array.isArray(value) ? value.map((item, index) => ((first[index] ?? each)?.way ?? same)(item, scope)) : value,
   }
-}
-
-/** Returns whether a schema is `true`. */
-function isAlways(schema: Schema | undefined): boolean {
-  return typeof schema?.['toJSON'] === 'function' && !isNever(schema)
 }
 
 /** Lowers a schema without a type. */

@@ -18,7 +18,7 @@ import { alternativesSentence } from './words.ts'
  * @param root The input schema, as JSON.
  */
 export function lower(root: Node, dialect: Dialect): LoweredSchema {
-  return compiled(root, (reading) => compile(dialect, reading))
+  return compiled(root, (reading) => compile(dialect, reading), false)
 }
 
 function compile(dialect: Dialect, reading: Reading): Lowered & Sums {

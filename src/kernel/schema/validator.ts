@@ -4,7 +4,7 @@ import type { Schema } from './infer.ts'
 import { copyOfJson } from '../json/copy.ts'
 import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
 import { isThenable, loadPart } from '../json/thenable.ts'
-import { isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
+import { dropSafeBounds, isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
 
 /** The outcome of validation: the value after defaults and transforms, or the issues. */
 export type Validation =
@@ -73,10 +73,11 @@ function standardValidator(schema: StandardSchemaV1): Validator {
     },
     jsonSchema(side) {
       requireConverter(schema, side)
+      const libraryOptions = standard.vendor === 'zod' ? { override: dropSafeBounds } : undefined
       let refusal: unknown
       for (const target of ['draft-2020-12', 'draft-07'] as const) {
         try {
-          return plainCopy(standard.jsonSchema?.[side]({ target }))
+          return plainCopy(standard.jsonSchema?.[side]({ target, libraryOptions }))
         } catch (cause) {
           refusal ??= cause
         }
@@ -187,11 +188,14 @@ export function requireConverter(
 ): void {
   const { vendor, jsonSchema } = standard as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
   if (typeof jsonSchema?.[side] === 'function') return
+  const article = /^[aeiou]/i.test(vendor) ? 'An' : 'A'
   const wrapper = ['valibot', 'typebox', 'zod'].includes(vendor)
     ? `Wrap it in ${vendor}(schema) from 'toolwright/validators/${vendor}'${vendor === 'zod' ? ', with Zod 4.2 or newer' : ''}, or give`
-    : 'Give'
+    : vendor === 'effect'
+      ? 'Pass it through Schema.toStandardJSONSchemaV1, or give'
+      : 'Give'
   throw new SchemaConversionError(
-    `A ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
+    `${article} ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
   )
 }
 

@@ -62,6 +62,24 @@ describe('what providers refused of our definitions', () => {
     expect(format.calls(message)[0]?.args).toEqual(input)
   })
 
+  test('gemini gets `{}` for a schema that is `true`, but of additional properties', () => {
+    for (const [inputSchema, sent] of [
+      [
+        { type: 'object', properties: { any: true }, required: ['any'] },
+        { type: 'object', properties: { any: {} }, required: ['any'] },
+      ],
+      [field({ type: 'array', items: true }), field({ type: 'array', items: {} })],
+      [field({ anyOf: [true, { type: 'string' }] }), field({ anyOf: [{}, { type: 'string' }] })],
+      [
+        { type: 'object', properties: { a: true }, additionalProperties: true },
+        { type: 'object', properties: { a: {} }, additionalProperties: true },
+      ],
+    ]) {
+      const given = tool({ name: 't', description: 'd', inputSchema: inputSchema as object, handler: () => 1 })
+      expect(schemaIn(gemini().definitions([given]))).toEqual(sent)
+    }
+  })
+
   test('openai gets items for every array, and gemini too', () => {
     const given = toolOf({ type: 'object', properties: { all: { type: 'array' } } })
     expect(schemaIn(openai().definitions([given])).properties).toEqual({ all: { type: 'array', items: {} } })

@@ -64,7 +64,8 @@ function standardValidator(schema: StandardSchemaV1): Validator {
     validate(value) {
       let result: unknown
       try {
-        result = (waits ??= isZodThatMayWait(schema)) ? parseZod(schema as ZodSchema, value) : standard.validate(value)
+        waits ??= isZodThatMayWait(schema)
+        result = waits ? parseZod(schema as ZodSchema, value) : standard.validate(value)
         if (isThenable(result)) return settleResult(result, standard.vendor)
       } catch (cause) {
         throw broken(standard.vendor, 'threw', cause)

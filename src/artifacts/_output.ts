@@ -1,3 +1,5 @@
+import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
+
 /** The most that one answer shows to a model. */
 export interface Limits {
   readonly bytes: number
@@ -7,18 +9,11 @@ export interface Limits {
 /** Bytes of an answer that are reserved for the note about it. */
 export const forWords = 400
 
-/** Escapes control, direction and separator characters, so that the text cannot deceive a terminal or a reader. */
+/** Escapes deceptive characters, except tabs and the ends of lines. */
 export function shown(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      // oxlint-disable-next-line eslint/no-control-regex -- these are the characters to escape
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
-  )
-}
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text
+    .toWellFormed()
+    .replace(deceptive, (character) => (character === '\n' || character === '\t' ? character : escapeOf(character)))
 }
 
 export function bytesOf(text: string): number {
@@ -170,7 +165,7 @@ function formOf(value: unknown): string {
 
 /** Returns JSON text with escapes for characters that could deceive a reader. The value stays the same. */
 function jsonText(value: unknown): string | undefined {
-  return JSON.stringify(value)?.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escape)
+  return JSON.stringify(value)?.replace(deceptive, escapeOf)
 }
 
 /** Returns a value as JSON text, or `undefined` if that is longer than `bytes`. Stops at the limit, so a huge value costs little. */

@@ -21,7 +21,10 @@ export function lacksEngine(): boolean {
 
 function isResolved(name: string): boolean {
   try {
-    import.meta.resolve(name)
+    // webpack and rspack, which have no resolution at run time, warn of a call of it.
+    // oxlint-disable-next-line typescript/unbound-method -- it has no use for `this`
+    const { resolve } = import.meta
+    resolve(name)
     return true
   } catch {
     return false

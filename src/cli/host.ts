@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
 
 /** The parts of the process that a command uses. */
 export interface Host {
@@ -16,10 +17,6 @@ export interface Sink {
   readonly isTTY?: boolean | undefined
   write(text: string, done: (error?: Error | null) => void): unknown
 }
-
-// Control, direction and separator characters: they control a terminal, or mislead a reader of logs.
-// oxlint-disable-next-line eslint/no-control-regex -- the pattern is for control characters
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /**
  * Writes the answer on stdout as JSON: on one line, or indented if stdout is a terminal. Ignores a reader that has gone
@@ -49,7 +46,7 @@ export function note({ stderr }: Host, text: string): void {
 /** Returns JSON with control characters escaped, so that it cannot control a terminal. It parses to the same value. */
 export function jsonText(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? 'null'
-  return text.replace(unsafe, (character) => (character === '\n' ? character : escape(character)))
+  return text.replace(deceptive, (character) => (character === '\n' ? character : escapeOf(character)))
 }
 
 /** Returns untrusted text on one line, with control characters escaped. @param longest In UTF-16 units. Default: 1,000. */
@@ -57,7 +54,7 @@ export function oneLine(text: string, longest = 1_000): string {
   const line = text
     .slice(0, longest * 2)
     .replace(/\s*[\r\n]\s*/g, ' ')
-    .replace(unsafe, escape)
+    .replace(deceptive, escapeOf)
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
@@ -84,8 +81,4 @@ export function interrupted({ signal }: Host): Promise<void> {
 function isGone(error: Error): boolean {
   const { code } = error as NodeJS.ErrnoException
   return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED'
-}
-
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,12 +1,8 @@
-/** Returns text with control, format, direction and separator characters escaped, so that it cannot control a terminal. */
+import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
+
+/** Returns text with deceptive characters escaped, so that it cannot control a terminal. */
 export function escaped(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (characters) => {
-    let codes = ''
-    for (let index = 0; index < characters.length; index++) {
-      codes += `\\u${characters.charCodeAt(index).toString(16).padStart(4, '0')}`
-    }
-    return codes
-  })
+  return text.replace(deceptive, escapeOf)
 }
 
 /** Returns the beginning of a text, without splitting a surrogate pair. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { TextArtifact, type ArtifactQuery } from 'toolwright'
 import { describe, expect, test } from 'vitest'
+import { deceptive, escapeOf } from '../../src/kernel/json/deceptive.ts'
 import { asking, bytes } from './_asking.ts'
 
 let next: unknown
@@ -172,16 +173,5 @@ describe('text', () => {
 
 /** As text is shown. */
 function escaped(text: string): string {
-  const isHidden = (code: number): boolean =>
-    (code < 0x20 && code !== 9) ||
-    (code >= 0x7f && code <= 0x9f) ||
-    code === 0x61c ||
-    code === 0x200e ||
-    code === 0x200f ||
-    (code >= 0x2028 && code <= 0x202e) ||
-    (code >= 0x2066 && code <= 0x2069)
-  return Array.from(text, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return isHidden(code) ? `\\u${code.toString(16).padStart(4, '0')}` : character
-  }).join('')
+  return text.replace(deceptive, (character) => (character === '\t' ? character : escapeOf(character)))
 }

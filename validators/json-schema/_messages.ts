@@ -1,3 +1,4 @@
+import { deceptive, escapeOf } from '../../src/kernel/json/deceptive.ts'
 import { listLength, shownLength } from './_limits.ts'
 import { type Finding, isEnough, misfit, type Run, spend } from './_run.ts'
 
@@ -9,16 +10,10 @@ export function typeName(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : type
 }
 
-// Characters that JSON does not escape, but that affect a terminal or the direction of text.
-const invisible = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
-
 /** Returns a JSON value as a short text on one line. */
 export function show(value: unknown): string {
   const short = typeof value === 'string' ? value.slice(0, shownLength) : value
-  const text = (JSON.stringify(short) ?? String(value)).replace(
-    invisible,
-    (character) => '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0'),
-  )
+  const text = (JSON.stringify(short) ?? String(value)).replace(deceptive, escapeOf)
   return text.length > shownLength || short !== value ? text.slice(0, shownLength - 1) + '…' : text
 }
 

@@ -1,6 +1,7 @@
 import type { Received } from '../call/parcel.ts'
 import { DuplicateInvocationError, isToolError, ToolDownstreamError, ToolFailure } from '../errors.ts'
 import type { ErrorCategory, ToolError } from '../errors.ts'
+import { deceptive, escapeOf } from '../json/deceptive.ts'
 import { shortened } from '../json/text.ts'
 
 const longestLine = 1_000
@@ -121,19 +122,15 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
   return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestLine)
 }
 
-/** Control, direction and separator characters, which steer terminals and logs or deceive readers. */
-// oxlint-disable-next-line eslint/no-control-regex -- these are what is looked for
-const deceptive = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-
-/** Escapes the characters of a text that steer terminals and logs, except some. */
+/** Escapes the deceptive characters of a text, except some. */
 export function escaped(text: string, except = ''): string {
   return text.replace(deceptive, (character) => {
     if (except.includes(character)) return character
-    return character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+    return character === '\n' ? '\\n' : escapeOf(character)
   })
 }
 
-/** Returns text as one line. Control, direction and separator characters are escaped. */
+/** Returns text as one line. Deceptive characters are escaped. */
 export function oneLine(text: string, longest: number): string {
   return shortened(escaped(text.slice(0, longest + 1)), longest)
 }

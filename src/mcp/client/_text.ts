@@ -1,14 +1,12 @@
-// Control characters, characters that change the direction of text, and characters that only a model sees.
-const hidden = new RegExp(
-  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e' +
-    '\\u2060-\\u2069\\ufeff\\u{e0000}-\\u{e007f}]',
-  'gu',
-)
+import { deceptive } from '../../kernel/json/deceptive.ts'
+
 const longest = 500
 
-/** Escapes the hidden characters of a server's text. */
+/** Escapes the deceptive characters of a server's text, except tabs and the ends of lines. */
 export function visible(text: string): string {
-  return text.replace(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`)
+  return text.replace(deceptive, (character) =>
+    character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
+  )
 }
 
 /** Quotes a server's text for a message. */
@@ -19,6 +17,6 @@ export function quoted(text: string): string {
 /** Returns the message of an error on one line, bounded, since a server may have written megabytes. */
 export function shortened(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error)
-  const start = visible(words.slice(0, longest)).replaceAll('\n', '\\n')
+  const start = visible(words.slice(0, longest).replace(/[\ud800-\udbff]$/, '')).replaceAll('\n', '\\n')
   return words.length > longest ? `${start}…` : start
 }

@@ -22,6 +22,7 @@ import {
   type ToolResult,
   type ToolValues,
 } from '../../index.ts'
+import { deceptive } from '../../kernel/json/deceptive.ts'
 import { progressTo } from './_progress.ts'
 import { failedResult, toolResult } from './_result.ts'
 import { Conversation } from './_rounds.ts'
@@ -245,11 +246,11 @@ function shownArgs(input: unknown): string | undefined {
   }
 }
 
-/** Returns a line with control and invisible characters and wide gaps escaped, so that it cannot deceive its reader. */
+/** Returns a line with deceptive characters and wide gaps escaped, so that it cannot deceive its reader. */
 function shown(text: string): string {
   const escaped = (piece: string): string =>
     Array.from(piece, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('')
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?<=[^ ]) {8,}/gu, escaped)
+  return text.replace(deceptive, escaped).replace(/(?<=[^ ]) {8,}/g, escaped)
 }
 
 function elicitation(message: string): InputRequests[string] {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { deceptive } from '../../../kernel/json/deceptive.ts'
 
-// Characters that a reader does not see, or that turn text around: controls, formats, lone surrogates, separators, blanks.
-const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u3164\uffa0]/gu
+const unseen = new RegExp(`(?![\\n\\t])${deceptive.source}`, deceptive.flags)
 
 function escape(character: string): string {
   const code = character.codePointAt(0) ?? 0

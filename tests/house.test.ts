@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_227],
+    ['kernel', 8_235],
     ['records', 2_848],
     ['approvals', 392],
     ['redaction', 351],
@@ -121,8 +121,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 58 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(58)
+  it('hold the kernel to 59 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(59)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

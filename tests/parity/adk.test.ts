@@ -445,6 +445,9 @@ describe('ADK', () => {
     expect([await empty.lineCount(), await empty.head(), empty.byteLength()]).toEqual([0, '', 0])
   })
 
+  // Overridden: `overwrite` is `onCollision: 'replace'`, which can be undone. `list()` with `isHidden` stands for `all`, `visible`
+  // and `hidden`, and `hide` and `unhide` for `setHidden` and `clearHidden`. A registry is not bound to a queue: it prunes what is
+  // ephemeral when the host says that a turn is over, and so not after a turn that is taken back.
   it('ADK-34 a registry adds and removes, refuses a name twice, lists for a caller what it may see, and hides tools', async () => {
     const registry = new ToolRegistry([make()])
     expect(() => registry.add(make())).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
@@ -468,6 +471,11 @@ describe('ADK', () => {
     expect((await executor.execute({ name: 'other', args: {} })).status).toBe('ok')
     registry.unhide('other')
     expect([visible(), hidden()]).toEqual([['forecast', 'other'], []])
+
+    registry.add(make({ name: 'passing', ephemeral: true }))
+    expect(visible()).toEqual(['forecast', 'other', 'passing'])
+    expect(registry.pruneEphemeral()).toEqual(['passing'])
+    expect([visible(), registry.pruneEphemeral()]).toEqual([['forecast', 'other'], []])
   })
 
   it('ADK-35 a merge goes from left to right, asks the incoming tool, then the option, and changes no registry', () => {

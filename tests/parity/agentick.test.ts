@@ -302,6 +302,8 @@ it('AGK-20 the host sends a view the args as tool-input, then the output as tool
   }
 })
 
+// Overridden: the deltas of a model's call belong to its provider's stream, which a host has before there is a call;
+// `call:settled` stands for `tool_result`, with its status in place of `isError`.
 it('AGK-30 a page is streamed the events of a call, and folds them into when it began and ended, who decided and what came of it', async () => {
   const pay = make({ name: 'pay', requiresConfirmation: true, handler: () => 'paid' })
   const broken = make({

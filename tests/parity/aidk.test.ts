@@ -1,4 +1,5 @@
 // AIDK makes a tool once, with its schema, and hands it to a model, to the caller, or to a page of components.
+import { createElement } from 'react'
 import {
   clientTool,
   createExecutor,
@@ -24,6 +25,7 @@ import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { gemini } from 'toolwright/formats/gemini'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
+import { component, createToolRoot } from 'toolwright/react/root'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -79,7 +81,7 @@ function approving(decide: (prompt: string) => 'allow' | 'deny', prompts: string
   }
 }
 
-it('AIDK-01 one tool is shown to a model, run by an executor, and run directly', async () => {
+it('AIDK-01 one tool is shown to a model, run by an executor, run directly, and mounted as a component', async () => {
   const executor = createExecutor({ tools: [calculator] })
   const definitions = anthropic().definitions(executor.list('model'))
   expect(definitions).toMatchObject([{ name: 'calculator', description: 'Performs arithmetic calculations' }])
@@ -88,6 +90,13 @@ it('AIDK-01 one tool is shown to a model, run by an executor, and run directly',
   expect(result).toMatchObject({ status: 'ok', content: [{ type: 'text', text: '4' }] })
 
   expect(await calculator({ a: 2, b: 2 })).toEqual([{ type: 'text', text: '4' }])
+
+  const root = createToolRoot()
+  root.render(createElement(component(calculator)))
+  const mounted = await createExecutor({ tools: root.registry }).execute({ name: 'calculator', args: { a: 2, b: 2 } })
+  expect(mounted).toMatchObject({ status: 'ok', content: [{ type: 'text', text: '4' }] })
+  root.unmount()
+  expect(root.registry.has('calculator')).toBe(false)
 })
 
 it('AIDK-02 tool(config) makes a tool that carries all of its config', () => {

@@ -283,6 +283,8 @@ describe('ADK', () => {
     expect(third.record.journal).not.toHaveProperty('handle')
   })
 
+  // Overridden: `status`, `fatal` and `help` are `category`, `retryable` and `recommendations`, which hold beyond HTTP. Ids are
+  // random and a reader comes with its artifact, so that neither a collision nor a missing reader can occur.
   it('ADK-39 what goes wrong with an artifact is E_ARTIFACT, and every error has code, category and cause', async () => {
     const classes = Object.values(door).filter(
       (exported): exported is typeof ToolError =>

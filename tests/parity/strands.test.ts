@@ -626,6 +626,8 @@ describe('Strands', () => {
     expect(wordsOf(await execute(described, { a: 1 }))).toBe('1')
   })
 
+  // The row names plans. Overridden: a version is metadata, since a lock file notices each change of a definition; a schema is
+  // converted once, when its tool is first listed, and not by a build.
   it('STR-26 methods of a class are tools, with a decorator that is also a plain function', async () => {
     const inputSchema = z.object({ name: z.string() })
     const options = { description: 'Greets', inputSchema, metadata: { version: '2' } }

@@ -41,6 +41,10 @@ export function requireUnchanged(
   name: string,
   asked: string,
 ): asserts definition is ToolDefinition {
-  if (definition !== undefined && fingerprint(definition) === asked) return
-  throw new ApprovalInvalidError(`Tool ${JSON.stringify(name)} has changed since approval was asked for. Ask anew.`)
+  const quoted = JSON.stringify(name)
+  if (definition === undefined) {
+    throw new ApprovalInvalidError(`There is no tool ${quoted} here. Allow the call in a program that has it.`)
+  }
+  if (fingerprint(definition) === asked) return
+  throw new ApprovalInvalidError(`Tool ${quoted} has changed since approval was asked for. Ask anew.`)
 }

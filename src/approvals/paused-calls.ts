@@ -1,6 +1,15 @@
 import { sha256 } from '#sha256'
 import { toldId, type ToolResult } from '../kernel/call/call.ts'
-import { stageFields, type Approval, type Authorized, type Received, type Verdict } from '../kernel/call/parcel.ts'
+import { emit, isWatched } from '../kernel/call/events.ts'
+import {
+  stageFields,
+  stamp,
+  type Approval,
+  type Authorized,
+  type Received,
+  type Resolved,
+  type Verdict,
+} from '../kernel/call/parcel.ts'
 import { Pause, type PausedCall, type PauseReason, type Resumption, type WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord } from '../kernel/call/record.ts'
 import { randomDigits, waitingWords } from '../kernel/call/waiting.ts'
@@ -61,6 +70,17 @@ export class PausedCalls implements Approvals {
     requireUnchanged(tool, tool.name, asked)
   }
 
+  admit(received: Received, tool: ToolDefinition | undefined): void {
+    if (received.resumption === undefined) return
+    const { reason, approval, callId, fingerprint: asked } = received.resumption
+    const isSame = tool !== undefined && fingerprint(tool) === asked
+    if (isSame || (tool === undefined && approval.decision === 'allow')) return
+    if (reason !== 'approval' || approval.decision === 'allow') return requireUnchanged(tool, received.name, asked)
+    if (callId !== null) stamp(received as Resolved, 'identity', { callId, text: '', args: undefined })
+    if (isWatched(received, this.#kernel)) emit(received, this.#kernel, 'call:resumed', { ...approval })
+    requireAllowed(approval)
+  }
+
   hold(received: Received, pause: Pause): Outcome {
     const { question, reason, work } = pause
     const { id, tool, identity, approval, call, invocationId, context } = stageFields(received)
@@ -102,9 +122,9 @@ export class PausedCalls implements Approvals {
   async decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
     const { note, always, decidedBy = 'user', editedArgs } = options
     const isEdited = editedArgs !== undefined && decision === 'allow'
-    const paused = await this.#take(token, 'approval', options, (tool) =>
-      isEdited ? this.#requireValid(tool, editedArgs) : undefined,
-    )
+    const check = (tool: ToolDefinition): Promise<void> | undefined =>
+      isEdited ? this.#requireValid(tool, editedArgs) : undefined
+    const paused = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
     if (!isEdited) return { ...paused, approval }
     const { name, args: kept } = paused.call
@@ -124,7 +144,7 @@ export class PausedCalls implements Approvals {
     token: unknown,
     reason: PauseReason,
     { session, values, holder }: RespondOptions,
-    check: (tool: ToolDefinition) => void | Promise<void> = () => {},
+    check: ((tool: ToolDefinition) => void | Promise<void>) | undefined,
   ): Promise<PausedCall & Pick<Resumption, 'values'>> {
     const { heldValues, registryFor } = this.#kernel
     const keeper = await this.#kernel.pauses()
@@ -144,9 +164,9 @@ export class PausedCalls implements Approvals {
         throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
       }
       const tool = registryFor(paused.session).get(call.name)
-      requireUnchanged(tool, call.name, asked)
-      if (tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
-      if (Date.now() <= expiresAt) await check(tool)
+      if (check !== undefined) requireUnchanged(tool, call.name, asked) // a denial needs no tool
+      if (tool !== undefined && tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
+      if (tool !== undefined && Date.now() <= expiresAt) await check?.(tool)
       const taken = await keeper.take(paused)
       if (taken !== undefined) {
         const own = values ?? heldValues.get(digest) ?? {}

@@ -236,11 +236,11 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
   /** Subscribes to the events of one name, or with `'*'` to all. Returns an unsubscribe function. */
   on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void
   /**
-   * Answers a call that waits for approval, and runs it if the answer is `allow`.
+   * Answers a call that waits for approval, and runs it here if the answer is `allow`. A denial needs no tool.
    *
    * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
-   * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool has changed; `E_APPROVAL_EXPIRED`; `E_LEASED` if
-   * another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits.
+   * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool to allow has changed or is not here; `E_APPROVAL_EXPIRED`;
+   * `E_LEASED` if another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits.
    */
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options?: DecideOptions): Promise<ToolResult>
   /**

@@ -46,6 +46,8 @@ export interface Approvals {
   approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval>
   /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
   requireUnchanged(tool: ToolDefinition, fingerprint: string): void
+  /** Does so for a call that resumes. Settles one that a person has denied, which needs no tool, with `E_TOOL_DENIED`. */
+  admit(received: Received, tool: ToolDefinition | undefined): void
   /** Makes the outcome of a call that pauses, with its token and the part of its record. */
   hold(call: Received, pause: Pause): Outcome
   /** Redeems the token of a call that waits for a person, or the call itself. */

@@ -150,7 +150,7 @@ describe.concurrent('toolwright decide', { timeout }, () => {
       [decide(journal, ids[2], 'perhaps'), 'A decision is allow or deny, got "perhaps".'],
       [
         toolwright(['decide', moduleOf('many.ts'), ids[2]!, 'allow', '--journal', journal]),
-        'has changed since approval',
+        'There is no tool "deploy" here. Allow the call in a program that has it.',
       ],
       [toolwright(['decide', inbox, ids[2]!, 'allow']), '--journal is missing'],
       [toolwright(['decide', ids[2]!, 'allow', '--journal', journal]), 'Usage: toolwright decide <module>'],

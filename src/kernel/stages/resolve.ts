@@ -10,10 +10,10 @@ export function resolve(received: Received, kernel: Kernel): Resolved | Promise<
   if (received.call.refusal !== undefined) throw received.call.refusal
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
-  if (tool === undefined || !isVisible(tool, received.caller)) return refuse(received, registry, kernel)
-  const { resumption } = received
+  const isSeen = tool !== undefined && isVisible(tool, received.caller)
   // Redeeming the call has loaded the approvals.
-  if (resumption !== undefined) (kernel.approvals() as Approvals).requireUnchanged(tool, resumption.fingerprint)
+  if (received.resumption !== undefined) (kernel.approvals() as Approvals).admit(received, isSeen ? tool : undefined)
+  if (!isSeen) return refuse(received, registry, kernel)
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse
   if (!isClients && tool.timeout !== undefined) received.deadline.limit(tool.timeout)

@@ -112,9 +112,9 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_235],
+    ['kernel', 8_237],
     ['records', 2_848],
-    ['approvals', 392],
+    ['approvals', 416],
     ['redaction', 351],
     ['spool', 945],
   ])('hold src/%s to %i lines, comments and all', (folder, most) => {

@@ -16,7 +16,7 @@ function pay(description: string): Tool {
     inputSchema,
     requiresConfirmation: true,
     handler: (input) => void runs.push(input),
-  }) as unknown as Tool
+  })
 }
 
 interface Two {

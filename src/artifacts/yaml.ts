@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Document } from 'yaml'
 import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
@@ -11,6 +12,8 @@ import { loadYaml, unreadable } from './_yaml.ts'
 
 /** How many aliases may stand for others, so that a short text cannot become a huge value. */
 const mostAliases = 100
+/** How many aliases may stand in a text. The package searches the document for the target of each. */
+const mostAliasesInAll = 1_000
 /** How deep a text may be indented or nested. The parser goes down by calls. */
 const deepest = 200
 
@@ -18,7 +21,8 @@ const deepest = 200
  * A result that is YAML 1.2. Several documents in one text are an array. Needs the package `yaml`.
  *
  * The text is parsed once, on the first query. All methods that need its value throw `E_ARTIFACT` if it has more than 262,144
- * bytes (`static largest` of a subclass), is not YAML, is nested too deeply, or has too many aliases.
+ * bytes (`static largest` of a subclass), is not YAML, is nested too deeply, has a key twice, too many
+ * aliases, or an alias within what it stands for.
  *
  * @example
  * ```ts
@@ -58,12 +62,15 @@ export class YamlArtifact extends JsonArtifact {
     }
     const text = await this.asString()
     if (isTooDeep(text)) throw new ArtifactError(`The artifact is nested more than ${deepest} deep.`)
-    const { parseAllDocuments } = await loadYaml('YAML')
+    const library = await loadYaml('YAML')
     try {
-      const documents = parseAllDocuments(text, { schema: 'core', logLevel: 'error', prettyErrors: false })
+      // The package compares each key with all others of its mapping, so the keys are compared below.
+      const options = { schema: 'core', logLevel: 'error', prettyErrors: false, uniqueKeys: false } as const
+      const documents = library.parseAllDocuments(text, options)
       const values = documents.map((document): unknown => {
         const [error] = document.errors
         if (error !== undefined) throw error
+        requirePlain(document, library)
         return document.toJS({ maxAliasCount: mostAliases })
       })
       return values.length > 1 ? values : (values[0] ?? null)
@@ -71,6 +78,28 @@ export class YamlArtifact extends JsonArtifact {
       throw unreadable('The artifact', cause)
     }
   }
+}
+
+/** Throws if a document has a key twice, too many aliases, or an alias within what it stands for. */
+function requirePlain(document: Document.Parsed, { isScalar, visit }: typeof import('yaml')): void {
+  let aliases = 0
+  visit(document, {
+    Map(_, { items }) {
+      const keys = new Set<string>()
+      for (const { key } of items) {
+        if (!isScalar<string | null>(key)) continue
+        const name = String(key.value ?? '')
+        if (keys.has(name)) throw new Error(`the key ${JSON.stringify(name)} comes a second time`)
+        keys.add(name)
+      }
+    },
+    Alias(_, { source }, path) {
+      if (++aliases > mostAliasesInAll) throw new Error(`there are more than ${mostAliasesInAll} aliases`)
+      if (path.some((node) => 'anchor' in node && node.anchor === source)) {
+        throw new Error(`the alias *${source} stands within what it stands for`)
+      }
+    },
+  })
 }
 
 /** Counts what can nest on one line, and the widths of indentations. Texts are refused that only might be too deep. */

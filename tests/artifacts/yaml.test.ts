@@ -24,6 +24,35 @@ test.each<[string, string, unknown]>([
   expect(await yaml(text).value()).toEqual(value)
 })
 
+test.each<[string, string, string]>([
+  ['has a key twice', 'a: 1\nb: 2\na: 3\n', '"a" comes a second time'],
+  ['has a key twice in a mapping inside', 'x:\n  - {a: 1, a: 2}\n', '"a" comes a second time'],
+  ['has a number and a text that are one key', '1: a\n"1": b\n', '"1" comes a second time'],
+  ['has an alias within what it stands for', 'a: &a [1, {b: *a}]\n', 'the alias *a stands within'],
+  ['has thousands of aliases', `a: &a 1\nb: [${'*a, '.repeat(1_001)}]\n`, 'more than 1000 aliases'],
+])('refuses what %s', async (_, text, reason) => {
+  await expect(yaml(text).value()).rejects.toMatchObject({
+    code: 'E_ARTIFACT',
+    message: expect.stringContaining(reason) as string,
+  })
+})
+
+test('takes time in proportion to the number of keys', async () => {
+  const read = async (count: number): Promise<number> => {
+    const text = Array.from({ length: count }, (_, index) => `k${index}: 1`).join('\n')
+    const times: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const before = process.cpuUsage().user
+      expect(Object.keys((await yaml(text).value()) as object)).toHaveLength(count)
+      times.push(process.cpuUsage().user - before)
+    }
+    return Math.min(...times)
+  }
+  await read(1_000)
+  const few = await read(1_500)
+  expect((await read(15_000)) / few).toBeLessThan(40)
+})
+
 test('a key named __proto__ is data', async () => {
   const value = (await yaml('__proto__:\n  polluted: true\n').value()) as object
   expect(Object.keys(value)).toEqual(['__proto__'])

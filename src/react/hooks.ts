@@ -15,7 +15,8 @@ import {
   useSyncExternalStore,
   type ReactNode,
 } from 'react'
-import type { CallView, ClientHandler, ToolClient } from '../client/protocol.ts'
+import type { WireError } from '../client/browser.ts'
+import type { Answer, CallView, ClientHandler, ToolClient } from '../client/protocol.ts'
 import type { ClientToolDescription, Tool } from '../index.ts'
 
 /** A call of a client tool that a form answers. */
@@ -62,11 +63,48 @@ export function useToolCall(invocationId: string): CallView | undefined {
 
 const waitsForApproval = ({ waiting }: CallView): boolean => waiting?.reason === 'approval'
 
-/** Returns the calls that wait for approval, and what decides on them. */
-export function useApprovals(): { readonly pending: readonly CallView[]; readonly decide: ToolClient['decide'] } {
+/** Returns the state of the connection. On a server it is `'connecting'`. */
+export function useToolClientState(): ToolClient['state'] {
   const client = useToolClient()
-  const decide = useCallback<ToolClient['decide']>((...given) => client.decide(...given), [client])
-  return { pending: useToolCalls(waitsForApproval), decide }
+  const subscribe = useCallback((listener: () => void) => client.subscribe(listener), [client])
+  return useSyncExternalStore(
+    subscribe,
+    () => client.state,
+    () => 'connecting',
+  )
+}
+
+/** The calls that wait for approval, and what decides on them. */
+export interface Approvals {
+  /** Newest first, unless the options say otherwise. */
+  readonly pending: readonly CallView[]
+  /** Resolves with `undefined` if another answer was first: the call does not wait any more. @throws A `WireError`. */
+  readonly decide: (...given: Parameters<ToolClient['decide']>) => Promise<Answer | undefined>
+}
+
+/**
+ * Returns the calls that wait for approval, and what decides on them.
+ *
+ * @param options `oldestFirst`: whether the call that has waited longest comes first. Default: `false`.
+ */
+export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: boolean } = {}): Approvals {
+  const client = useToolClient()
+  const newest = useToolCalls(waitsForApproval)
+  const pending = useMemo(() => (oldestFirst ? newest.toReversed() : newest), [newest, oldestFirst])
+  const decide = useCallback<Approvals['decide']>(
+    async (...given) => {
+      try {
+        return await client.decide(...given)
+      } catch (error) {
+        const isLate = (error as WireError).code === 'E_APPROVAL_INVALID'
+        const call = isLate ? await client.call(given[0]).catch(() => {}) : undefined
+        if (call === undefined || call.waiting !== undefined) throw error
+        return undefined
+      }
+    },
+    [client],
+  )
+  return { pending, decide }
 }
 
 /**

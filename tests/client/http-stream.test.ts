@@ -21,6 +21,16 @@ describe('a stream', () => {
     expect(stream.text()).toMatch(/^retry: 1000\n\n/)
   })
 
+  test('tells of a call that pauses with a whole view too', async () => {
+    const { executor, url } = await counter()
+    const stream = await read(url)
+    await expect.poll(() => stream.frames.length, waitFor).toBeGreaterThan(1)
+    const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    await expect.poll(() => stream.text(), waitFor).toContain('call:settled')
+    const view = stream.frames.flatMap(({ name, data }) => (name === 'call' ? [data] : []))[0]
+    expect(view).toMatchObject({ invocationId, args: { to: 'prod' }, waiting: { prompt: 'Deploy to prod?' } })
+  })
+
   test('goes on after a known id with nothing lost and nothing twice', async () => {
     const { executor, url } = await counter()
     const first = await read(url)
@@ -129,7 +139,7 @@ describe('a stream', () => {
     expect(namesOf(stream)).toEqual(['hello', 'calls'])
     limit = Infinity
     const again = await read(through, 'ada', stream.frames.at(-1)?.id ?? '')
-    await expect.poll(() => namesOf(again), waitFor).toEqual(['hello', 'event', 'event', 'event'])
+    await expect.poll(() => namesOf(again), waitFor).toEqual(['hello', 'event', 'event', 'call', 'event'])
     expect(again.frames[2]?.data).toMatchObject({ event: 'call:paused', invocationId: asked.invocationId })
   })
 

@@ -145,8 +145,10 @@ export class Calls {
     const isPending = isSettled && told.status === 'pending'
     if (isSettled) this.#running.delete(invocationId)
     else this.#running.add(invocationId)
-    this.#keep(lightened(foldView(this.#views.get(invocationId), told)))
+    const view = lightened(foldView(this.#views.get(invocationId), told))
+    this.#keep(view)
     this.#channels.push(session, 'event', told)
+    if (told.event === 'call:paused') this.#tell(view)
     if (isSettled && !isPending) this.refresh(invocationId, session) // for its content
     if (told.event === 'call:resumed' || isSettled) {
       for (const listener of this.#resumed.get(invocationId) ?? []) listener()
@@ -157,8 +159,11 @@ export class Calls {
     const before = this.#views.get(view.invocationId)
     if (before !== undefined && (before.seq > view.seq || JSON.stringify(before) === JSON.stringify(view))) return
     this.#keep(view)
-    const { progress: _ownEvents, ...told } = view
-    this.#channels.push(view.session, 'call', told)
+    this.#tell(view)
+  }
+
+  #tell({ progress: _ownEvents, ...told }: CallView): void {
+    this.#channels.push(told.session, 'call', told)
   }
 
   #keep(view: CallView): void {

@@ -127,6 +127,12 @@ describe('the inspector', () => {
       .toMatchObject({ toolName: 'greet', status: 'ok' })
   })
 
+  test('has the notice of what is built into it', () => {
+    expect(readFileSync(join(pageFolder, 'THIRD-PARTY-LICENSES'), 'utf8')).toMatch(
+      /^Preact\n\n.*MIT License.*Copyright/s,
+    )
+  })
+
   test('is small: 16.9 kB of JavaScript and 2.5 kB of CSS', () => {
     const size = (name: string): number => gzipSync(readFileSync(join(pageFolder, name)), { level: 9 }).length / 1e3
     expect(size('page.js')).toBeLessThanOrEqual(16.9)

@@ -111,12 +111,12 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
           </ol>
         </Part>
       )}
-      {content.length > 0 && error === undefined && (
+      {content.length > 0 && (
         <Part
           title={
             truncated
               ? 'Result, its beginning'
-              : artifact?.handle === undefined
+              : artifact?.handle === undefined && error === undefined
                 ? 'Result'
                 : 'Result, as the model reads it'
           }

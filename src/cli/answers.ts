@@ -22,8 +22,9 @@ export function answersOf(executor: ToolExecutor, host: Host): Answers {
     const request = asked.get(result.invocationId)
     if (result.token === undefined || request === undefined || approver === undefined) return result
     try {
-      const { decision } = await approver.ask(request, host.signal)
-      return await executor.decide(result.token, decision, { signal: host.signal })
+      const { decision, note: words } = await approver.ask(request, host.signal)
+      const { signal } = host
+      return await executor.decide(result.token, decision, { signal, ...(words !== undefined && { note: words }) })
     } catch (error) {
       note(host, wordsOf(error))
       return result

@@ -49,6 +49,11 @@ export function jsonText(value: unknown, indent = 0): string {
   return text.replace(deceptive, (character) => (character === '\n' ? character : escapeOf(character)))
 }
 
+/** Returns text without a gap in which a reader could overlook what follows: the spaces are escaped. Indentation stays. */
+export function withoutGaps(text: string): string {
+  return text.replace(/(?<=[^ \n])[\p{Zs}\u2800]{33,}/gu, escapeOf)
+}
+
 /** Returns untrusted text on one line, with control characters escaped. @param longest In UTF-16 units. Default: 1,000. */
 export function oneLine(text: string, longest = 1_000): string {
   const line = text

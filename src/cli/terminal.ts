@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import type { ApprovalAnswer, ApprovalRequest, CallStatus, Extension, Observer } from '../index.ts'
-import { jsonText, oneLine, type Host } from './host.ts'
+import { jsonText, oneLine, withoutGaps, type Host } from './host.ts'
 
 const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' | 'red' | 'yellow']>> = {
   ok: ['✓', 'green'],
@@ -13,6 +13,11 @@ const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' 
 }
 // The longest possible timer: a person at the terminal has no time limit.
 const longestTimeout = 2 ** 31 - 1
+/** Characters of a question on one line; a longer one has its args over lines. */
+const longestLine = 300
+// What a person can scroll back to.
+const longestQuestion = 65_536
+const mostLines = 1_000
 
 /** Returns an observer that writes one line for each progress event, and one line for each settled call. */
 export function view({ stderr }: Host): Observer {
@@ -43,10 +48,14 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
       lines.once('close', () => (isClosed = true))
     }
     if (isClosed) return { decision: 'deny', note: 'the terminal is closed' }
-    const { toolName, prompt, input } = request
-    const why = request.why === undefined ? '' : ` (${oneLine(request.why, 300)})`
-    const name = styleText('bold', oneLine(toolName, 64), { stream: stderr })
-    const words = `${name}: ${oneLine(prompt, 300)}${why} ${shown(input)} [y/N] `
+    const name = oneLine(request.toolName, 64)
+    const question = questionOf(name, request)
+    if (question === undefined) {
+      const reason = `The call cannot be shown whole at the terminal, which takes args of JSON, and at most ${longestQuestion.toLocaleString('en')} characters on ${mostLines.toLocaleString('en')} lines.`
+      stderr.write(`${name}: ${reason} It is denied.\n`)
+      return { decision: 'deny', note: reason }
+    }
+    const words = `${styleText('bold', name, { stream: stderr })}${question} [y/N] `
     const ended = new Promise<string>((resolve) => lines?.once('close', () => resolve('')))
     const reply = await Promise.race([lines.question(words, { signal }), ended])
     return { decision: /^\s*y(?:es)?\s*$/i.test(reply) ? 'allow' : 'deny' }
@@ -62,6 +71,24 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
       },
     },
     close: () => lines?.close(),
+  }
+}
+
+/**
+ * Returns what a person is asked, after the name: why, and all of the args. Returns `undefined` if they cannot be shown whole:
+ * a person must not allow what is not on the screen.
+ */
+function questionOf(name: string, { prompt, why, input }: ApprovalRequest): string | undefined {
+  const { truncated, head: beginning } = Object(input) as Readonly<Record<string, unknown>>
+  if (truncated === true && typeof beginning === 'string') return undefined // an event has only the beginning of large args
+  const head = withoutGaps(`: ${oneLine(prompt, 300)}${why === undefined ? '' : ` (${oneLine(why, Infinity)})`}`)
+  try {
+    const short = `${head} ${withoutGaps(jsonText(input))}`
+    if (short.length <= longestLine) return short
+    const long = `${head}\n${withoutGaps(jsonText(input, 2))}\n${name}?`
+    return long.length <= longestQuestion && long.split('\n').length <= mostLines ? long : undefined
+  } catch {
+    return undefined
   }
 }
 

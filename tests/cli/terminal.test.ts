@@ -100,6 +100,32 @@ describe.skipIf(!isAvailable)('at a terminal', { timeout: 60_000 }, () => {
     expect(openaiReply(stdout)).toEqual(expected)
   })
 
+  test('a person sees all of the args before the question, over lines, and what spaces and invisible characters hide', async () => {
+    const what = `ls\u3164\u200b${' '.repeat(900)}; rm -rf / ${'x'.repeat(20_000)} the end`
+    const message = file('long.json', openaiMessage(['wants_yes', { what }]))
+    const { screen, stdout } = await atTerminal(['run', hostile, message], [['[y/N]', 'y\n']], { NO_COLOR: '1' })
+    const [question = ''] = screen.split('[y/N]')
+    expect(question).toContain(`{\r\n  "what": "ls\\u3164\\u200b${'\\u0020'.repeat(900)}; rm -rf / xxx`)
+    expect(question).toMatch(/x{20000} the end"\r\n\}\r\nwants_yes\? $/)
+    expect(openaiReply(stdout)).toEqual([expect.stringMatching(/^did ls/)])
+  })
+
+  test('a call whose args cannot be shown whole is denied without a question, and the model learns why', async () => {
+    const message = file('too-long.json', openaiMessage(['wants_yes', { what: 'x'.repeat(70_000) }]))
+    const { screen, stdout } = await atTerminal(['run', hostile, message], [], { NO_COLOR: '1' })
+    expect(screen).not.toContain('[y/N]')
+    const words = /cannot be shown whole at the terminal/
+    expect(screen).toMatch(words)
+    expect(openaiReply(stdout)).toEqual([expect.stringMatching(words)])
+  })
+
+  test('a call of the executor of a module is denied too if its args cannot be shown whole', async () => {
+    const message = file('too-long-for-executor.json', openaiMessage(['pay', { to: 'x'.repeat(100_000) }]))
+    const { screen, stdout } = await atTerminal(['run', moduleOf('executor.ts'), message], [['[y/N]', 'y\n']])
+    expect(screen).not.toContain('[y/N]')
+    expect(openaiReply(stdout)).toEqual([expect.stringContaining('cannot be shown whole at the terminal')])
+  })
+
   test('several calls are asked about one after the other, and each answer is for its own', async () => {
     const message = file(
       'several.json',

@@ -104,6 +104,16 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     expect(message).toContain(`${'x'.repeat(5_000)}${'\\u{20}'.repeat(500)}; rm -rf /"`)
   })
 
+  test('shows gaps of every kind of space', async () => {
+    const { url } = await start({ tools: [deploying().deploy] })
+    const client = await connect(url, mode, asksForm)
+    const asked = answering(client, { action: 'decline' })
+    await client.callTool({ name: 'deploy', arguments: { to: `a${'\u00a0'.repeat(9)}b${'\u2800'.repeat(9)}c` } })
+    const to = `a${'\\u{a0}'.repeat(9)}b${'\\u{2800}'.repeat(9)}c`
+    const [{ message }] = asked as [{ message: string }]
+    expect(message).toContain(`"${to}"`)
+  })
+
   test('is not put to the user if the question cannot show its whole args', async () => {
     const { deploy, runs } = deploying()
     const { url } = await start({ tools: [deploy], argsLimit: 2_000_000 })

@@ -250,7 +250,7 @@ function shownArgs(input: unknown): string | undefined {
 function shown(text: string): string {
   const escaped = (piece: string): string =>
     Array.from(piece, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('')
-  return text.replace(deceptive, escaped).replace(/(?<=[^ ]) {8,}/g, escaped)
+  return text.replace(deceptive, escaped).replace(/(?<=[^ ])[\p{Zs}\u2800]{8,}/gu, escaped)
 }
 
 function elicitation(message: string): InputRequests[string] {

@@ -3,6 +3,7 @@ import process from 'node:process'
 import { createExecutor, tool, type Tool, type ToolExecutor } from 'toolwright'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { permissions } from 'toolwright/policies/permissions'
+import { z } from 'zod'
 
 // What a handler does can be seen after the process has ended.
 const { RAN = '/dev/null', JOURNAL } = process.env
@@ -11,7 +12,19 @@ const drop: Tool = tool('drop', () => {
   appendFileSync(RAN, 'dropped\n')
   return 'dropped'
 })
-const pay: Tool = tool({ name: 'pay', description: 'Pays', requiresConfirmation: true, handler: () => 'paid' })
+const pay = tool({
+  name: 'pay',
+  description: 'Pays',
+  // The args become larger than an event may have.
+  inputSchema: z.object({
+    to: z
+      .string()
+      .transform((to) => to.repeat(10))
+      .optional(),
+  }),
+  requiresConfirmation: true,
+  handler: () => 'paid',
+}) as unknown as Tool
 
 export const tools: readonly Tool[] = [drop, pay, tool('beside', () => 'beside')]
 export const executor: ToolExecutor = createExecutor({

@@ -41,8 +41,34 @@ export interface ExecutorOptions {
 /** How long an extension may take to close, in milliseconds. */
 const closingTime = 30_000
 const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
-const doors =
-  'policies approver middleware runners store records observers elsewhere tools onToolsChange guide close'.split(' ')
+
+type DoorCheck = readonly [expected: string, holds: (value: unknown) => boolean]
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const callable: DoorCheck = ['a function', isFunction]
+const withMethods = (...names: string[]): DoorCheck => [
+  `an object with ${names.map((name) => `\`${name}()\``).join(', ')}`,
+  (value) => typeof value === 'object' && value !== null && names.every((name) => isFunction(value[name as never])),
+]
+const listOf = ([expected, holds]: DoorCheck): DoorCheck => [
+  `an array, and each member ${expected}`,
+  (value) => Array.isArray(value) && value.every(holds),
+]
+/** What each door of an extension takes. */
+const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, DoorCheck>> = {
+  policies: listOf(withMethods('decide')),
+  approver: withMethods('ask'),
+  middleware: listOf(callable),
+  runners: listOf(withMethods('run')),
+  store: withMethods('write', 'open', 'delete'),
+  records: callable,
+  observers: listOf(callable),
+  elsewhere: callable,
+  tools: callable,
+  onToolsChange: callable,
+  guide: callable,
+  close: callable,
+}
+const doors = Object.keys(parts)
 
 /** A kernel, and the parts that only the executor needs. */
 export interface Assembled {
@@ -252,8 +278,17 @@ function requireExtension(extension: unknown, index: number): void {
     )
   }
   const [member] = Object.keys(extension)
-  if (member === undefined || doors.some((door) => door in extension)) return
+  if (member === undefined || doors.some((door) => door in extension)) return requireParts(extension, index)
   throw new InvalidConfigurationError(
     `\`use[${index}]\` extends nothing: an extension has no ${JSON.stringify(member)}. The doors of an extension are ${doors.join(', ')}.`,
   )
+}
+
+/** Checks what each door of an extension holds, so that no call is the first to find it. */
+function requireParts(extension: Extension, index: number): void {
+  for (const [door, [expected, holds]] of Object.entries(parts)) {
+    const value = extension[door as keyof Extension]
+    if (value === undefined || holds(value)) continue
+    throw new InvalidConfigurationError(`\`use[${index}].${door}\` must be ${expected}.`)
+  }
 }

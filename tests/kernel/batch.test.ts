@@ -312,11 +312,11 @@ describe('a tool that bears no other beside it', () => {
     const gate = deferred()
     const slow = work('slow', () => gate.promise, { ...alone, timeout: 0 })
     const executor = createExecutor({ tools: [slow, work('quick', () => 1, { ...alone, timeout: 50 })] })
-    const calls = [{ name: 'slow' }, { name: 'quick' }].map((call) => watched(executor.execute(call, inSession)))
+    const started = [{ name: 'slow' }, { name: 'quick' }].map((call) => watched(executor.execute(call, inSession)))
     await vi.advanceTimersByTimeAsync(10_000)
     gate.resolve()
     await vi.advanceTimersByTimeAsync(0)
-    expect(calls.map(({ value }) => value?.status)).toEqual(['ok', 'ok'])
+    expect(started.map(({ value }) => value?.status)).toEqual(['ok', 'ok'])
   })
 
   test.each<[string, (began: () => void) => unknown]>([

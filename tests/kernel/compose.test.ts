@@ -100,7 +100,7 @@ describe('next', () => {
     const events = heard(executor)
     expect(text(await executor.execute({ name: 't' }))).toBe('done')
     expect(attempts).toEqual([1, 2, 3])
-    expect(names(events)).toBe('call:received tool:start tool:end call:settled')
+    expect(names(events)).toBe('call:received tool:start tool:progress tool:progress tool:end call:settled')
   })
 
   test.each<[string, Middleware]>([

@@ -226,6 +226,31 @@ describe('the options', () => {
     )
   })
 
+  test.each<[door: string, value: unknown, expected: string]>([
+    ['observers', [{}], 'an array, and each member a function'],
+    ['observers', () => {}, 'an array, and each member a function'],
+    ['middleware', [{}], 'an array, and each member a function'],
+    ['policies', [{ name: 'none' }], 'an array, and each member an object with `decide()`'],
+    ['runners', [{ type: 'robot' }], 'an array, and each member an object with `run()`'],
+    ['approver', {}, 'an object with `ask()`'],
+    ['approver', null, 'an object with `ask()`'],
+    ['store', {}, 'an object with `write()`, `open()`, `delete()`'],
+    ['records', {}, 'a function'],
+    ['tools', [{}], 'a function'],
+    ['close', true, 'a function'],
+  ])('are checked for what each door of an extension holds: %s of %j', (door, value, expected) => {
+    expect(() => createExecutor({ use: [{}, { [door]: value }] as never })).toThrow(
+      expect.objectContaining({
+        code: 'E_INVALID_CONFIGURATION',
+        message: `\`use[1].${door}\` must be ${expected}.`,
+      }),
+    )
+  })
+
+  test('name a tool that is none, with its place', () => {
+    expect(() => createExecutor({ tools: [{}] as never })).toThrow('`tools[0]` is not a tool but object.')
+  })
+
   test('may all be given, and an extension may have no door yet, or members of its own beside one', () => {
     const options: Required<ExecutorOptions> = {
       tools: [],

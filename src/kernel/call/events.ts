@@ -30,9 +30,12 @@ export interface Bodies {
   }
   /** The middleware chain starts. */
   'tool:start': { readonly input: unknown }
-  /** A value that a generator yields or that `context.emit` is given. */
+  /**
+   * A value that a generator yields or that `context.emit` is given. Of type `retry`: the handler starts again, and the data has
+   * the number of the `attempt` from 1 and the `error` of the one before, `{ code, message }`.
+   */
   'tool:progress': { readonly type: string; readonly data: unknown }
-  /** The middleware chain has ended, with a result or an error. */
+  /** The middleware chain has ended. `durationMs` counts from `tool:start`: all attempts, and the waits between. */
   'tool:end': { readonly isError: boolean; readonly durationMs: number }
   /** The call has its result. */
   'call:settled': {

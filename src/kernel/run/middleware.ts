@@ -1,18 +1,32 @@
 import type { Confirmed } from '../call/parcel.ts'
-import { InvalidConfigurationError } from '../errors.ts'
+import { emitProgress, isWatched } from '../call/events.ts'
+import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
 import type { Kernel } from '../kernel.ts'
+import { modelLine } from '../outcome/failure.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 
 /** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
 export function compose(call: Confirmed, kernel: Kernel, run: () => Promise<unknown>): Promise<unknown> {
   const layers = layersOf(call.tool, kernel)
+  let failure: unknown
   return enter(0)
+
+  /** Runs the handler. From the second time on, an event says why. */
+  async function attempt(): Promise<unknown> {
+    if (failure !== undefined) emitRetry(call, kernel, failure)
+    try {
+      return await run()
+    } catch (error) {
+      failure = error
+      throw error
+    }
+  }
 
   async function enter(depth: number): Promise<unknown> {
     const layer = layers[depth]
-    if (layer === undefined) return run()
+    if (layer === undefined) return attempt()
     let mayCall = true
     const next = async (): Promise<unknown> => {
       call.deadline.check()
@@ -28,11 +42,20 @@ export function compose(call: Confirmed, kernel: Kernel, run: () => Promise<unkn
       }
     }
     return layer(call, call.context, () => {
-      const attempt = next()
-      attempt.catch(() => {}) // the middleware may not wait for it
-      return attempt
+      const passed = next()
+      passed.catch(() => {}) // the middleware may not wait for it
+      return passed
     })
   }
+}
+
+/** Emits the number of the attempt that begins and the error of the one before, in the words that the model may read. */
+function emitRetry(call: Confirmed, kernel: Kernel, failure: unknown): void {
+  if (!isToolError(failure) || !isWatched(call, kernel)) return
+  const { redactor, tool, attempts } = call
+  const isExposed = tool.exposeErrors ?? kernel.exposeErrors
+  const message = modelLine(redactor?.error(failure) ?? failure, isExposed)
+  emitProgress(call, kernel, 'retry', { attempt: attempts + 1, error: { code: failure.code, message } })
 }
 
 function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {

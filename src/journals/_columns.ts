@@ -14,6 +14,8 @@ export interface Columns {
   readonly expiresAt: number | null
   readonly settledAt: number | null
   readonly queue: string | null
+  /** The fingerprint of its tool, if it waits for a worker. */
+  readonly fingerprint: string | null
   /** Whether it runs beside no other call of its session: 1 or 0, if it waits for a worker or runs on one. */
   readonly alone: number | null
 }
@@ -34,12 +36,15 @@ export function columnsOf(record: ToolCallRecord): Columns {
     expiresAt = null,
     settledAt = null,
     queue = null,
+    fingerprint: tool,
     isAlone,
   } = facts
   const text = textOf(record)
   const own = { id, text, session: sessionKey(session), state: standing, waits: reason }
   const alone = isAlone === undefined ? null : Number(isAlone)
-  return { ...own, createdAt, expiresAt, settledAt, queue: queue === null ? null : sessionKey(queue), alone }
+  const key = queue === null ? null : sessionKey(queue)
+  const fingerprint = tool === undefined ? null : sessionKey(tool)
+  return { ...own, createdAt, expiresAt, settledAt, queue: key, fingerprint, alone }
 }
 
 /** Returns what a watch tells of a row. */

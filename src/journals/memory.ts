@@ -19,7 +19,7 @@ import { requireId, requireState } from './_rows.ts'
 import { keptRecords } from './memory/_kept-record.ts'
 import { asRunning, copyOf, deletedOf, keptOf, textRecord, type Kept } from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
-import { QueuedCalls } from './memory/_queued.ts'
+import { leftOut, QueuedCalls } from './memory/_queued.ts'
 import { Turns } from './memory/_turns.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
@@ -222,7 +222,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
     async take(wanted, owner) {
       const ids = 'invocationId' in wanted ? [wanted.invocationId] : queued.list(wanted.queue)
-      const except = new Set('except' in wanted ? wanted.except : [])
+      const except = leftOut(wanted, ids, (id) => entries.get(id)?.kept.fingerprint)
       const taken: Found[] = []
       for (const id of ids) {
         if (taken.length >= wanted.limit) break

@@ -13,6 +13,8 @@ export interface RecordFacts {
   readonly expiresAt: number | undefined
   /** The queue in which it waits for a worker. */
   readonly queue: string | undefined
+  /** The fingerprint of its tool, if it waits for a worker. */
+  readonly fingerprint: string | undefined
   /** Whether it runs beside no other call of its session, if it waits for a worker or runs on one. */
   readonly isAlone: boolean | undefined
   /** When the call was completed, if it has settled. */
@@ -33,6 +35,7 @@ export function factsOf(record: ToolCallRecord): RecordFacts {
     reason: awaits?.reason,
     expiresAt: awaits?.expiresAt,
     queue: awaits?.work?.queue,
+    fingerprint: awaits?.work && awaits.fingerprint,
     isAlone: work && work.isAlone === true,
     settledAt: isOver ? completedAt : undefined,
   }

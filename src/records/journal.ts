@@ -93,8 +93,8 @@ export interface Journal {
    * once.
    *
    * If the work of a call `isAlone`, no other call of its session runs on a worker beside it. In a session and a queue, such a
-   * call has its turn after all calls that were made before it, and before all that were made after it. Calls of `except` and
-   * expired calls keep no other waiting.
+   * call has its turn after all calls that were made before it, and before all that were made after it. Calls that are left out
+   * and expired calls keep no other waiting.
    */
   take?(wanted: TakeQuery, owner: string): Promise<readonly Found[]>
   /**
@@ -138,6 +138,8 @@ export type TakeQuery =
       readonly limit: number
       /** Invocations to leave out. */
       readonly except: readonly string[]
+      /** The fingerprints of tools whose calls to leave out. A journal may give such calls all the same. Default: none. */
+      readonly lacking?: readonly string[] | undefined
     }
 
 /** Calls that wait for a worker, and of which no worker may know. */

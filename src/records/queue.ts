@@ -21,6 +21,9 @@ const mostUnsent = 1_000
 /** How many workers a call may have lost before it runs beside no other such call: one of them may have ended the workers. */
 const mostLost = 2
 
+/** How many tools that are not here are remembered. */
+const mostLacking = 1_000
+
 /** The calls in a journal that wait for workers. */
 export class JournalQueue implements WorkQueue {
   readonly #recorder: JournalRecorder
@@ -31,6 +34,8 @@ export class JournalQueue implements WorkQueue {
   readonly #taken = new Map<string, Found>()
   /** The takes that the journal has not answered yet. */
   readonly #taking = new Set<Promise<unknown>>()
+  /** The fingerprints of tools that are not here, with their names. Their calls are left to other workers. */
+  readonly #lacking = new Map<string, string>()
   /** Resolves when the last call in the line of those that lost workers has ended. */
   #line: Promise<void> | undefined
   /** The calls in that line, and what tells of their end. */
@@ -46,12 +51,12 @@ export class JournalQueue implements WorkQueue {
   readonly onTurn: WorkQueue['onTurn'] = (listener) => this.#turns.on(listener)
 
   async take(queue: string, limit: number, except: readonly string[] = []): Promise<readonly string[]> {
-    const taking = this.#ask(this.#journal.take?.({ queue, limit, except }, this.#kernel.owner())).then(
-      (found = []) => {
-        for (const each of found) this.#taken.set(each.record.id, each)
-        return found.map(({ record }) => record.id)
-      },
-    )
+    const lacking = await this.#stillLacking()
+    const wanted = { queue, limit, except, ...(lacking.length > 0 && { lacking }) }
+    const taking = this.#ask(this.#journal.take?.(wanted, this.#kernel.owner())).then((found = []) => {
+      for (const each of found) this.#taken.set(each.record.id, each)
+      return found.map(({ record }) => record.id)
+    })
     this.#taking.add(taking)
     return taking.finally(() => this.#taking.delete(taking))
   }
@@ -79,9 +84,34 @@ export class JournalQueue implements WorkQueue {
       const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
       return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }
     } catch (cause) {
+      this.#lack(paused)
       await this.#putBack(paused)
       throw new UnavailableError(`This worker cannot run ${name} as its caller knows it. Another may.`, { cause })
     }
+  }
+
+  /** Remembers a tool that the caller knows in another way, if all sessions have the same tools. */
+  #lack({ fingerprint, call: { name }, session }: PausedCall): void {
+    const { registryFor } = this.#kernel
+    if (this.#lacking.size < mostLacking && registryFor(session) === registryFor(''))
+      this.#lacking.set(fingerprint, name)
+  }
+
+  /** Returns the fingerprints of tools that are not here. A tool may have come meanwhile, or the call failed for another reason. */
+  async #stillLacking(): Promise<string[]> {
+    if (this.#lacking.size === 0) return []
+    const [registry, approvals] = [this.#kernel.registryFor(''), await this.#kernel.approvals()]
+    for (const [fingerprint, name] of this.#lacking) {
+      const tool = registry.get(name)
+      try {
+        if (tool === undefined) continue
+        approvals.requireUnchanged(tool, fingerprint)
+        this.#lacking.delete(fingerprint)
+      } catch {
+        // it is another version
+      }
+    }
+    return [...this.#lacking.keys()]
   }
 
   pauseAgain({ resumption, startedAt }: Received, thrown: unknown): Pause | undefined {

@@ -52,27 +52,30 @@ export const workerRecords: readonly ToolCallRecord[] = [
   waitingOf('comes last', { createdAt: 400, session: 'two', state: 'PENDING' }, { ...pause, work }),
 ]
 
-/** What takes from a journal of version 5 (SQLite) or 4 (Postgres) what it has more than the versions before, the newest first. */
+/** What takes from a journal of version 6 (SQLite) or 5 (Postgres) what it has more than the versions before, the newest first. */
 const lessInFiles = [
+  'ALTER TABLE calls DROP COLUMN fingerprint; PRAGMA user_version = 5',
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
 const lessInTables = (schema: string): string[] => [
   `DROP FUNCTION "${schema}".toolwright_take;
-  ALTER TABLE "${schema}".toolwright_calls DROP COLUMN alone;
+  ALTER TABLE "${schema}".toolwright_calls DROP COLUMN fingerprint;
+  COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 4'`,
+  `ALTER TABLE "${schema}".toolwright_calls DROP COLUMN alone;
   DROP INDEX "${schema}".toolwright_calls_line;
   COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 3'`,
   `ALTER TABLE "${schema}".toolwright_calls DROP COLUMN queue;
   COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 2'`,
 ]
 
-/** Makes a journal as the last or the second to last release left it. */
-export async function makeFormerFile(file: string, steps: 1 | 2): Promise<void> {
+/** Makes a journal as a former release left it: one before the last by each step. */
+export async function makeFormerFile(file: string, steps: 0 | 1 | 2): Promise<void> {
   const { journal, close } = sqliteJournal(file)
   await fill(journal, steps)
   await close()
   const database = new DatabaseSync(file)
-  for (const statement of lessInFiles.slice(0, steps)) database.exec(statement)
+  for (const statement of lessInFiles.slice(0, steps + 1)) database.exec(statement)
   database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(damagedText, 'damaged')
   database.close()
 }
@@ -81,18 +84,18 @@ export async function makeFormerTables(
   query: (text: string, values?: unknown[]) => Promise<unknown>,
   journal: Journal,
   schema: string,
-  steps: 1 | 2,
+  steps: 0 | 1 | 2,
 ): Promise<void> {
   await fill(journal, steps)
-  for (const statement of lessInTables(schema).slice(0, steps)) await query(statement)
+  for (const statement of lessInTables(schema).slice(0, steps + 1)) await query(statement)
   const damage = `UPDATE "${schema}".toolwright_calls SET record = $1 WHERE id = $2`
   await query(damage, [damagedText, 'damaged'])
 }
 
-async function fill(journal: Journal, steps: 1 | 2): Promise<void> {
+async function fill(journal: Journal, steps: 0 | 1 | 2): Promise<void> {
   for (const record of olderRecords) await journal.claim(record, 'mine')
   await journal.claim(recordOf('damaged', { createdAt: 1 }), 'mine')
-  if (steps === 1) for (const record of workerRecords) await journal.claim(record, 'mine')
+  if (steps < 2) for (const record of workerRecords) await journal.claim(record, 'mine')
 }
 
 export function makeOlderFile(file: string, version: 1 | 2): void {

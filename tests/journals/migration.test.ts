@@ -126,9 +126,12 @@ describe('sqliteJournal with a file of an older version', () => {
     await requireWholeFile(file)
   })
 
-  test('lets calls for workers run alone that waited for it (version 4)', async () => {
+  test.each([
+    [4, 1],
+    [5, 0],
+  ] as const)('lets calls for workers run alone that waited for it (version %i)', async (_version, steps) => {
     const file = join(root, `${count++}.db`)
-    await makeFormerFile(file, 1)
+    await makeFormerFile(file, steps)
     const { journal, close } = sqliteJournal(file)
     await requireTurns(journal)
     await close()

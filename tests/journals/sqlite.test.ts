@@ -103,9 +103,9 @@ describe('sqliteJournal opens', () => {
     const file = newFile()
     await open(file).close()
     const newer = new DatabaseSync(file)
-    newer.exec('PRAGMA user_version = 6')
+    newer.exec('PRAGMA user_version = 7')
     newer.close()
-    expect(() => sqliteJournal(file)).toThrow(/version 6, and this journal knows 5/)
+    expect(() => sqliteJournal(file)).toThrow(/version 7, and this journal knows 6/)
   })
 
   test('a file of version 1, and knows its owners on', async () => {

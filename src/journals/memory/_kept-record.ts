@@ -41,6 +41,7 @@ export class RunningRecord implements RecordFacts {
   declare readonly reason: undefined
   declare readonly expiresAt: undefined
   declare readonly queue: undefined
+  declare readonly fingerprint: undefined
   declare readonly settledAt: undefined
   readonly #record: ToolCallRecord
   readonly #approval: ToolCallRecord['approval'] | undefined
@@ -174,6 +175,11 @@ export class KeptRecord implements RecordFacts {
 
   get queue(): string | undefined {
     return this.#journal.awaits?.work?.queue
+  }
+
+  get fingerprint(): string | undefined {
+    const { awaits } = this.#journal
+    return awaits?.work && awaits.fingerprint
   }
 
   get isAlone(): boolean | undefined {

@@ -20,6 +20,7 @@ export class TextRecord implements Kept {
   readonly expiresAt: number | undefined
   readonly settledAt: number | undefined
   readonly queue: string | undefined
+  readonly fingerprint: string | undefined
   readonly isAlone: boolean | undefined
 
   constructor(record: ToolCallRecord) {
@@ -33,6 +34,7 @@ export class TextRecord implements Kept {
     this.expiresAt = facts.expiresAt
     this.settledAt = facts.settledAt
     this.queue = facts.queue
+    this.fingerprint = facts.fingerprint
     this.isAlone = facts.isAlone
   }
 
@@ -53,6 +55,7 @@ export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
     expiresAt: undefined,
     settledAt: undefined,
     queue: undefined,
+    fingerprint: undefined,
     isAlone: undefined,
   }
   return { id, session, createdAt, standing: 'running', ...nothing }

@@ -1,3 +1,5 @@
+import type { TakeQuery } from '../../records/index.ts'
+
 /** The calls that wait for workers, by their queues. The one that was silent for longest is first. */
 export class QueuedCalls {
   readonly #queues = new Map<string, Set<string>>()
@@ -29,4 +31,17 @@ export class QueuedCalls {
   count(queue: string): number {
     return this.#queues.get(queue)?.size ?? 0
   }
+}
+
+/** Returns those of these calls that a take leaves out. */
+export function leftOut(
+  wanted: TakeQuery,
+  ids: Iterable<string>,
+  fingerprintOf: (id: string) => string | undefined,
+): ReadonlySet<string> {
+  if ('invocationId' in wanted) return new Set()
+  const { except, lacking = [] } = wanted
+  if (lacking.length === 0) return new Set(except)
+  const tools = new Set(lacking)
+  return new Set([...except, ...[...ids].filter((id) => tools.has(fingerprintOf(id) ?? ''))])
 }

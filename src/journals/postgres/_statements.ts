@@ -40,12 +40,12 @@ export class Statements {
   }
 
   async claim(columns: Columns, owner: string, session: string): Promise<boolean> {
-    const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue, alone } = columns
+    const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue, fingerprint, alone } = columns
     const rows = await this.#ask(
       this.#telling(
         `INSERT INTO ${this.#tables.calls} (id, owner, held_since, version, record, session, state, waits, created_at,
-          expires_at, settled_at, queue, alone, changed)
-        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, CASE WHEN $5 <> 'running' THEN txid_current() END)
+          expires_at, settled_at, queue, alone, fingerprint, changed)
+        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, $13, CASE WHEN $5 <> 'running' THEN txid_current() END)
         ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
         '$10',
       ),
@@ -62,17 +62,18 @@ export class Statements {
         payloadOf(id, session, changeOf(columns)),
         queue,
         alone,
+        fingerprint,
       ],
     )
     return rows.length === 1
   }
 
   async write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
-    const { id, text, state, waits, expiresAt, settledAt, queue, alone } = columns
+    const { id, text, state, waits, expiresAt, settledAt, queue, fingerprint, alone } = columns
     const rows = await this.#ask(
       this.#telling(
         `UPDATE ${this.#tables.calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
-          waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11,
+          waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
           changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
         WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
         '$9',
@@ -89,6 +90,7 @@ export class Statements {
         payloadOf(id, session, changeOf(columns)),
         queue,
         alone,
+        fingerprint,
       ],
     )
     return rows.length === 1
@@ -119,11 +121,13 @@ export class Statements {
 
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
   take(wanted: TakeQuery, owner: string): Promise<readonly Row[]> {
-    const [id, queue, except] =
-      'invocationId' in wanted ? [wanted.invocationId, null, []] : [null, sessionKey(wanted.queue), wanted.except]
+    const [id, queue, except, lacking] =
+      'invocationId' in wanted
+        ? [wanted.invocationId, null, [], []]
+        : [null, sessionKey(wanted.queue), wanted.except, (wanted.lacking ?? []).map(sessionKey)]
     return this.#ask(
-      `SELECT id, record, owner, version FROM ${this.#tables.take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer)`,
-      [owner, Date.now(), id, queue, except, wanted.limit],
+      `SELECT id, record, owner, version FROM ${this.#tables.take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer, $7::text[])`,
+      [owner, Date.now(), id, queue, except, wanted.limit, lacking],
     )
   }
 

@@ -16,7 +16,8 @@ export interface Tables {
 /** Runs one statement. */
 export type Ask = (text: string, values?: unknown[]) => Promise<readonly Row[]>
 
-const schemaVersion = '4'
+const schemaVersion = '5'
+const linedVersion = '4'
 const queuedVersion = '3'
 const listedVersion = '2'
 /** While records of version 1 get the columns of version 2. */
@@ -32,6 +33,7 @@ const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>
   [filling]: fillColumns,
   [listedVersion]: addQueues,
   [queuedVersion]: addLines,
+  [linedVersion]: addTools,
 }
 
 /**
@@ -119,7 +121,8 @@ async function create(ask: Ask, tables: Tables): Promise<void> {
       );
       ${completion(tables)}
       ${queues(tables)}
-      ${lines(tables)}`,
+      ${lines(tables)}
+      ${tools(tables)}`,
     ),
   )
 }
@@ -181,18 +184,30 @@ function queues({ calls, prefix }: Tables): string {
 async function addLines(ask: Ask, tables: Tables): Promise<void> {
   const fill = `UPDATE ${tables.calls} SET alone = CASE WHEN strpos(record, '"isAlone":true') > 0 THEN 1 ELSE 0 END
     WHERE state <> 'settled' AND strpos(record, '"work":') > 0;`
-  await ask(atVersion(queuedVersion, schemaVersion, tables, lines(tables) + fill))
+  await ask(atVersion(queuedVersion, linedVersion, tables, lines(tables) + fill))
 }
 
-/** The column and the indexes of the calls that have workers or wait for them, and the function that takes them. */
-function lines({ calls, take, prefix }: Tables): string {
-  const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
-  const given = `call.waits = 'worker' AND call.expires_at >= now_at`
+async function addTools(ask: Ask, tables: Tables): Promise<void> {
+  await ask(atVersion(linedVersion, schemaVersion, tables, tools(tables)))
+}
+
+/** The column and the indexes of the calls that have workers or wait for them. */
+function lines({ calls, prefix }: Tables): string {
   return `
     ALTER TABLE ${calls} ADD COLUMN alone smallint; -- whether it runs beside no other of its session, if it waits for or has a worker
     CREATE INDEX "${prefix}calls_line" ON ${calls} (session, queue, created_at) WHERE waits = 'worker';
-    CREATE INDEX "${prefix}calls_beside" ON ${calls} (session, alone, state) WHERE alone IS NOT NULL;
-    CREATE OR REPLACE FUNCTION ${take}(taker text, now_at float8, one text, line text, passed text[], most integer)
+    CREATE INDEX "${prefix}calls_beside" ON ${calls} (session, alone, state) WHERE alone IS NOT NULL;`
+}
+
+/** Adds the column by which workers leave out calls, and makes the function that takes calls anew. What waits already is unknown. */
+function tools({ calls, take }: Tables): string {
+  const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
+  const given = `call.waits = 'worker' AND call.expires_at >= now_at`
+  const kept = (call: string): string =>
+    `${call}.id <> ALL (passed) AND coalesce(${call}.fingerprint, '') <> ALL (lacked)`
+  return `
+    ALTER TABLE ${calls} ADD COLUMN fingerprint text; -- of its tool, if it waits for a worker
+    CREATE OR REPLACE FUNCTION ${take}(taker text, now_at float8, one text, line text, passed text[], most integer, lacked text[])
       RETURNS TABLE (id text, record text, owner text, version integer)
       LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $take$
     #variable_conflict use_column
@@ -212,15 +227,15 @@ function lines({ calls, take, prefix }: Tables): string {
         chosen := ARRAY(
           SELECT first.id FROM (
             SELECT call.id, call.session, call.alone FROM ${calls} AS call
-            WHERE ${given} AND call.queue = line AND call.id <> ALL (passed)
-              AND ${turnOf(calls, 'now_at', 'other.id <> ALL (passed)')}
+            WHERE ${given} AND call.queue = line AND ${kept('call')}
+              AND ${turnOf(calls, 'now_at', kept('other'))}
             ORDER BY call.updated_at LIMIT most FOR UPDATE SKIP LOCKED) AS first
           WHERE CASE WHEN first.alone = 1 THEN pg_try_advisory_xact_lock(${lockOf('first')})
             ELSE pg_try_advisory_xact_lock_shared(${lockOf('first')}) END);
       END IF;
       RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
         updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE call.id = ANY (chosen) AND ${given} AND ${turnOf(calls, 'now_at', 'other.id <> ALL (passed)')}
+      WHERE call.id = ANY (chosen) AND ${given} AND ${turnOf(calls, 'now_at', kept('other'))}
       RETURNING call.id, call.record, call.owner, call.version;
     END $take$;`
 }
@@ -238,6 +253,7 @@ function filledColumns(row: Row): Omit<Columns, 'text'> {
     createdAt: at,
     expiresAt: null,
     queue: null,
+    fingerprint: null,
     alone: null,
   } as const
   try {

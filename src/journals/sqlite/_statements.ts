@@ -37,24 +37,39 @@ export class Statements {
   }
 
   claim(columns: Columns, owner: string): boolean {
-    const { id, text, session, state, waits, createdAt, expiresAt, settledAt, queue, alone } = columns
+    const { id, text, session, state, waits, createdAt, expiresAt, settledAt, queue, fingerprint, alone } = columns
     const { changes } = this.#prepare(
       `INSERT INTO calls (id, owner, held_since, version, record, updated_at, session, state, waits, created_at, expires_at,
-        settled_at, queue, alone, changed)
-      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
+        settled_at, queue, fingerprint, alone, changed)
+      VALUES (?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${state === 'running' ? 'NULL' : next})
       ON CONFLICT (id) DO NOTHING`,
-    ).run(id, owner, text, Date.now(), session, state, waits, createdAt, expiresAt, settledAt, queue, alone)
+    ).run(
+      id,
+      owner,
+      text,
+      Date.now(),
+      session,
+      state,
+      waits,
+      createdAt,
+      expiresAt,
+      settledAt,
+      queue,
+      fingerprint,
+      alone,
+    )
     return changes === 1
   }
 
-  write({ id, text, state, waits, expiresAt, settledAt, queue, alone }: Columns, { owner, number }: Fence): boolean {
+  write(columns: Columns, { owner, number }: Fence): boolean {
+    const { id, text, state, waits, expiresAt, settledAt, queue, fingerprint, alone } = columns
     // What runs on changes no column that an index has.
     if (state === 'running' && this.#writeRunning(text, id, owner, number)) return true
     const { changes } = this.#prepare(
       `UPDATE calls SET version = version + 1, record = ?, updated_at = ?, state = ?, waits = ?, expires_at = ?,
-        settled_at = ?, queue = ?, alone = ?, changed = ${next}
+        settled_at = ?, queue = ?, fingerprint = ?, alone = ?, changed = ${next}
       WHERE id = ? AND owner = ? AND held_since <= ?`,
-    ).run(text, Date.now(), state, waits, expiresAt, settledAt, queue, alone, id, owner, number)
+    ).run(text, Date.now(), state, waits, expiresAt, settledAt, queue, fingerprint, alone, id, owner, number)
     return changes === 1
   }
 
@@ -81,8 +96,10 @@ export class Statements {
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
   take(wanted: TakeQuery, owner: string): Row[] {
     const isOne = 'invocationId' in wanted
-    const turn = turnOf('calls', '$now', 'other.id NOT IN (SELECT value FROM json_each($except))')
-    const which = isOne ? 'id = $first' : 'queue = $first AND id NOT IN (SELECT value FROM json_each($except))'
+    const kept = (call: string): string => `${call}.id NOT IN (SELECT value FROM json_each($except))
+      AND coalesce(${call}.fingerprint, '') NOT IN (SELECT value FROM json_each($lacking))`
+    const turn = turnOf('calls', '$now', kept('other'))
+    const which = isOne ? 'id = $first' : `queue = $first AND ${kept('call')}`
     return this.#prepare(
       `UPDATE calls SET owner = $owner, held_since = version + 1, version = version + 1, updated_at = $now, state = 'running',
         waits = NULL, queue = NULL, expires_at = NULL
@@ -94,6 +111,7 @@ export class Statements {
       $now: Date.now(),
       $first: isOne ? wanted.invocationId : sessionKey(wanted.queue),
       $except: JSON.stringify(isOne ? [] : wanted.except),
+      $lacking: JSON.stringify(isOne ? [] : (wanted.lacking ?? []).map(sessionKey)),
       $limit: wanted.limit,
     })
   }

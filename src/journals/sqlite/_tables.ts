@@ -4,7 +4,7 @@ import { InvalidConfigurationError, type ToolCallRecord } from '../../index.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 
-const schemaVersion = 5
+const schemaVersion = 6
 
 const indexes = `
   CREATE INDEX calls_created ON calls (created_at, id);
@@ -46,6 +46,7 @@ const schema = `
     cancel INTEGER NOT NULL DEFAULT 0, -- whether its owner was asked to cancel it
     changed INTEGER,                   -- the number of its last change that a watch tells
     queue TEXT,                        -- the name or the digest of that in which it waits for a worker
+    fingerprint TEXT,                  -- of its tool, if it waits for a worker
     alone INTEGER                      -- whether it runs beside no other of its session, if it waits for or has a worker
   ) STRICT;
   CREATE TABLE owners (
@@ -65,6 +66,7 @@ const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
   2: addColumns,
   3: addQueues,
   4: addLines,
+  5: (database) => database.exec('ALTER TABLE calls ADD COLUMN fingerprint TEXT'), // what waits already is unknown
 }
 
 /**

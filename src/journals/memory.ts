@@ -87,16 +87,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
   function claim(kept: Kept, owner: string): Fence | null {
     if (entries.has(kept.id)) return null
-    const entry: Entry = {
-      kept,
-      weight: 0,
-      owner,
-      heldSince: 0,
-      version: 0,
-      standing: 'running',
-      isTaken: false,
-      seenAt: 0,
-    }
+    const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
+    const entry: Entry = { ...started, kept, owner, weight: 0 }
     entries.set(kept.id, entry)
     put(entry, kept)
     return { owner, number: 0 }
@@ -198,13 +190,16 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
     async *list(query) {
       requireState(query)
-      const found: Kept[] = []
+      const { limit = Infinity } = query
+      let found: Kept[] = []
       for (const entry of entries.values()) {
+        // Only the newest are kept meanwhile: a list of a few does not sort all.
+        if (found.length > limit * 2 + 1_000) found = found.toSorted(newestFirst).slice(0, limit)
         const idle = query.silentFor === undefined ? 0 : idleOf(entry)
         if (isListed(entry.isTaken ? asRunning(entry.kept) : entry.kept, entry.owner, idle, query))
           found.push(entry.kept)
       }
-      for (const { id } of found.toSorted(newestFirst).slice(0, query.limit)) {
+      for (const { id } of found.toSorted(newestFirst).slice(0, limit)) {
         const entry = entries.get(id)
         if (entry !== undefined) yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: idleOf(entry) }
       }

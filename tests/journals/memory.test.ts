@@ -14,6 +14,15 @@ import {
 
 journalConformance('memoryJournal', () => ({ open: () => memoryJournal() }), false)
 
+test('memoryJournal lists the newest few of thousands, whatever the order of their arrival', async () => {
+  const { journal } = memoryJournal()
+  const times = Array.from({ length: 5_000 }, (_, index) => (index * 2_741) % 5_000)
+  for (const createdAt of times) await journal.claim(settledOf(`c${createdAt}`, { createdAt }), 'mine')
+  const newest: string[] = []
+  for await (const { record } of journal.list({ limit: 3 })) newest.push(record.id)
+  expect(newest).toEqual(['c4999', 'c4998', 'c4997'])
+})
+
 describe('memoryJournal has room for so many settled records', () => {
   async function kept(journal: Journal, ids: readonly string[]): Promise<string[]> {
     const found = await Promise.all(ids.map(async (id) => ((await journal.read(id)) === null ? [] : [id])))

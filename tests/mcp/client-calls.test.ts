@@ -85,11 +85,32 @@ describe('a result', () => {
     expect(JSON.parse((await told.artifact?.asString()) ?? '')).toEqual(structuredContent)
   })
 
-  test('with structured content that is one text is shown once, where the text is the same', async () => {
+  test('with structured content that only wraps its text is that text, line by line', async () => {
+    const text = 'one\ntwo "x"\n'
+    const structuredContent = { content: text }
+    const outputSchema = { type: 'object', properties: { content: { type: 'string' } }, required: ['content'] }
+    for (const definition of [answer, define('answer', { outputSchema })]) {
+      const same = await answered({ content: [{ type: 'text', text }], structuredContent }, definition)
+      expect(same.content).toEqual([{ type: 'text', text }])
+      expect([same.artifact?.mediaType, await same.artifact?.asString()]).toEqual(['text/plain', text])
+    }
+    const { server } = await connect([define('answer', { outputSchema })])
+    const result = await createExecutor({ use: [server] }).execute({
+      name: 'answer',
+      args: { result: { content: [{ type: 'text', text: 'x' }], structuredContent: { content: 7 } } },
+    })
+    expect(result.error?.code).toBe('E_INVALID_TOOL_RESULT') // the wrapper is checked all the same
+  })
+
+  test('with structured content that is one text has both, where the text is another or the schema has more', async () => {
     const structuredContent = { content: 'one\ntwo "x"\n' }
-    const same = await answered({ content: [{ type: 'text', text: structuredContent.content }], structuredContent })
-    expect(same.content).toMatchObject([{ type: 'json', data: structuredContent }])
-    expect(await same.artifact?.asString()).toBe(JSON.stringify(structuredContent))
+    const properties = { content: { type: 'string' }, title: { type: 'string' } }
+    const wide = define('answer', { outputSchema: { type: 'object', properties } })
+    const open = await answered(
+      { content: [{ type: 'text', text: structuredContent.content }], structuredContent },
+      wide,
+    )
+    expect(open.content).toMatchObject([{ type: 'json', data: structuredContent }])
     const other = await answered({ content: [{ type: 'text', text: 'two' }], structuredContent })
     expect(other.content).toHaveLength(2)
     const two = { a: 'same', b: 'same' }

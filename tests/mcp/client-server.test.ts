@@ -4,7 +4,8 @@ import { mcpTools, type McpTools, type McpToolsOptions } from 'toolwright/mcp/cl
 import { mcpServer } from 'toolwright/mcp/server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { until } from './_scripted.ts'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { connect, define, until } from './_scripted.ts'
 
 const forecast = tool({
   name: 'forecast',
@@ -14,6 +15,8 @@ const forecast = tool({
   traits: { readonly: true },
   handler: ({ city }) => ({ city, degrees: 21 }),
 })
+
+const wrapperSchema = { type: 'object', properties: { content: { type: 'string' } }, required: ['content'] }
 
 interface Ends {
   readonly registry: ToolRegistry
@@ -36,6 +39,18 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('over %s', (protocol) => {
     const result = await executor.execute({ name: 'forecast', args: { city: 'Oslo' } })
     expect(result).toMatchObject({ status: 'ok', content: [{ type: 'json', data: { city: 'Oslo', degrees: 21 } }] })
     expect((await executor.execute({ name: 'forecast', args: { city: 7 } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+  })
+
+  test('a text that a server wraps is passed on with its wrapper, for the schema of the tool', async () => {
+    const scripted = await connect([define('answer', { outputSchema: wrapperSchema })])
+    const registry = new ToolRegistry(scripted.server.tools())
+    const listening = await mcpServer({ executor: createExecutor({ tools: registry }) }).listen({ port: 0 })
+    onTestFinished(() => listening.close())
+    const client = new Client({ name: 'raw', version: '1' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(listening.url)))
+    onTestFinished(() => client.close())
+    const result = { content: [{ type: 'text', text: 'one\ntwo' }], structuredContent: { content: 'one\ntwo' } }
+    expect(await client.callTool({ name: 'answer', arguments: { result } })).toMatchObject(result)
   })
 
   test('the hints of a server of ours are hints all the same', async () => {

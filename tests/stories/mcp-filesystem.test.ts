@@ -76,6 +76,11 @@ describe.skipIf(missing !== undefined)('a server of files', () => {
     writeFileSync(join(folder, 'note.txt'), 'remember')
     expect(executor.list().map(({ name }) => name)).toContain('files_read_text_file')
     expect(wordsOf(await call('read_text_file', { path: join(folder, 'note.txt') }))).toContain('remember')
+    const { artifact } = await call('read_text_file', { path: join(folder, 'note.txt') })
+    expect([artifact?.mediaType, await artifact?.asString()]).toEqual([
+      'text/plain',
+      readFileSync(join(folder, 'note.txt'), 'utf8'),
+    ])
     expect((await call('read_text_file', { path: 7 })).error?.code).toBe('E_INVALID_TOOL_ARGS')
   })
 

@@ -56,8 +56,13 @@ function encodeObject(value: object): EncodedResult {
 }
 
 /** Encodes a complete result for the model, or as JSON for its program. */
-export function encodeFor({ program }: KeepOptions, value: unknown): EncodedResult {
-  return program === undefined ? encodeResult(value) : shownAsJson(encodeResult(value), value)
+export function encodeFor({ program, tool }: KeepOptions, value: unknown): EncodedResult {
+  const encoded = encodeResult(value)
+  if (program !== undefined) return shownAsJson(encoded, value)
+  const [only, other] = encoded.blocks
+  // A server's client shows one text apart only if the checked value does no more than wrap it. Kept as text, it has lines.
+  const isWrapped = encoded.isApart === true && tool.type === 'mcp' && only?.type === 'text' && other === undefined
+  return isWrapped ? encodeText(only.text) : encoded
 }
 
 /** Shows a result as one JSON block of the whole, as a program reads it. Bytes have none. */

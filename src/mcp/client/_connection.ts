@@ -235,7 +235,7 @@ export class Connection {
         live.calls--
         this.#sweep(live)
       }
-      return resultOf(result)
+      return resultOf(result, asked.listed.outputSchema)
     }
   }
 

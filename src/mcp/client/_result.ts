@@ -21,17 +21,21 @@ import { quoted, shortened } from './_text.ts'
 import { lost, outages } from './_watch.ts'
 
 /**
- * Converts a server's result to a handler's result.
+ * Converts a server's result to a handler's result. If the structured content only wraps the result's one text, that text is
+ * the result, and the wrapper is only checked.
  *
  * @throws {ToolFailure} If the server says that the tool failed.
  */
-export function resultOf(result: CallToolResult): unknown {
+export function resultOf(result: CallToolResult, outputSchema: unknown): unknown {
   const { structuredContent, isError } = result
   const blocks = (result.content ?? []).map(blockOf)
   if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
   if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
   const canonical = canonicalOf(structuredContent) // made once, since the result may have many blocks
   const sole = soleTextOf(structuredContent)
+  const [only, other] = blocks
+  const isWrapper = only?.type === 'text' && other === undefined && only.text === sole && isWrapperSchema(outputSchema)
+  if (isWrapper) return shown(blocks, structuredContent)
   const others = blocks.filter((block) => block.type !== 'text' || (block.text !== sole && !isSame(block, canonical)))
   if (others.length === 0) return json(structuredContent)
   return shown([...others, { type: 'json', data: structuredContent }], structuredContent)
@@ -78,6 +82,13 @@ function wordsOf(block: ContentBlock): string {
 function soleTextOf(structured: unknown): string | undefined {
   const members: unknown[] = Object.values(structured ?? {})
   return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined
+}
+
+/** Returns whether a text says all that fits a schema: there is none, or it has one member. */
+function isWrapperSchema(schema: unknown): boolean {
+  if (schema === undefined) return true
+  const { properties } = schema as { readonly properties?: unknown }
+  return Object.keys(Object(properties)).length === 1
 }
 
 /** Returns whether a text repeats the structured content, which servers do for older clients. */

@@ -65,6 +65,9 @@ async function valueOf(artifact: SpooledArtifact, schema: Schema): Promise<unkno
   const types = [schema['type']].flat()
   const isText = types.includes('string') || types.every((type) => type === undefined)
   if (isText) return text
+  // The text of another server, without the wrapper that its schema asks for.
+  const [name, other] = Object.keys(Object(schema['properties']))
+  if (types.includes('object') && name !== undefined && other === undefined) return { [name]: text }
   try {
     return JSON.parse(text) // a number, a boolean or null
   } catch {

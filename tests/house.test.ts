@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_303],
+    ['kernel', 8_359],
     ['records', 2_883],
     ['approvals', 416],
     ['redaction', 351],
@@ -121,8 +121,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 59 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(59)
+  it('hold the kernel to 60 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(60)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

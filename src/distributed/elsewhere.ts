@@ -23,6 +23,7 @@ import {
   type ToolResult,
   type ToolValues,
 } from '../index.ts'
+import { CallResult } from '../kernel/call/call-result.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
 import { Pause } from '../kernel/call/pause.ts'
@@ -150,7 +151,8 @@ class CallerSide implements Elsewhere {
         this.#untilSettled(waiting, received, either, signal, closed)
       const result = await withAny([signal, closed], settled)
       if (unfollow !== undefined || this.#isHeard(received)) this.#tell(received, await this.#end(received), unfollow)
-      return { ...result, ...(id !== undefined && { id }), durationMs: performance.now() - receivedAt }
+      const durationMs = performance.now() - receivedAt
+      return CallResult.of(result, { ...(id !== undefined && { id }), durationMs })
     } finally {
       arrived()
     }

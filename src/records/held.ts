@@ -1,4 +1,5 @@
 import type { ToolResult } from '../kernel/call/call.ts'
+import { CallResult } from '../kernel/call/call-result.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { PausedCall, WaitingCall } from '../kernel/call/pause.ts'
@@ -195,7 +196,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     this.#kernel.heldValues.delete(held.call.digest)
     const { events, record } = closing(wholeRecord(held), error, effect)
     publishEnd({ events }, this.#kernel)
-    const result = { ...(await replay(record, this.#kernel)), error }
+    const result = CallResult.of(await replay(record, this.#kernel), { error })
     this.#results.put(result)
     this.#kernel.inFlight.tell(held.record.id, result)
     return result

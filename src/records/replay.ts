@@ -1,6 +1,7 @@
 import { MemoryReader, type ArtifactOption, type SpooledArtifact } from '../kernel/result/artifact.ts'
 import { chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
 import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
+import { CallResult } from '../kernel/call/call-result.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
@@ -46,24 +47,17 @@ export async function recall(
 
 /** Gives a result the provider's id of this call. */
 function answering({ id }: ToolCall, result: ToolResult): ToolResult {
-  return id === undefined ? result : { ...result, id }
+  return id === undefined ? result : CallResult.of(result, { id })
 }
 
 /** Makes the result of a call that is still paused. It has no token, since only the first result has it. */
 function waiting(record: ToolCallRecord, { reason, expiresAt, work }: PauseRecord, call: ToolCall): ToolResult {
   const { id: invocationId, callId, name: toolName } = record
   const text = waitingWords(toolName, reason)
-  const result = answering(call, {
-    invocationId,
-    callId,
-    toolName,
-    status: 'pending',
-    effect: reason === 'client' ? 'unknown' : 'none',
-    isError: false,
-    content: [{ type: 'text', text }],
-    expiresAt,
-    durationMs: 0,
-  })
+  const effect = reason === 'client' ? 'unknown' : 'none'
+  const still = new CallResult({ invocationId, callId, toolName }, 'pending', effect, [{ type: 'text', text }], 0)
+  still.expiresAt = expiresAt
+  const result = answering(call, still)
   return work === undefined ? result : inQueue(result, work.queue)
 }
 
@@ -98,22 +92,16 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
   const isOutput = kernel.registryFor(session).get(toolName)?.type === 'output'
   const blocks = await contentOf(journal ?? {}, session, kernel)
   const artifact = status === 'ok' ? await artifactOf(record, kernel) : undefined
-  return {
+  const result = new CallResult({ invocationId, callId, toolName }, status, effect, blocks, record.durationMs ?? 0)
+  return Object.assign(result, {
     ...(id !== undefined && { id }),
-    invocationId,
-    callId,
-    toolName,
-    status,
-    effect,
     isError: record.isError ?? true,
-    content: blocks,
     ...(artifact && { artifact }),
     ...(handle && { handle }),
     ...(status === 'ok' && isOutput && blocks[0]?.type === 'json' && { output: blocks[0].data }),
     ...(failure && { error: ToolError.restore(failure) }),
     ...(skipped && { skipped }),
-    durationMs: record.durationMs ?? 0,
-  }
+  })
 
   async function artifactOf(
     { name }: ToolCallRecord,

@@ -73,7 +73,7 @@ export interface ToolResult {
   readonly token?: string
   /** When the token expires, in milliseconds since the epoch. */
   readonly expiresAt?: number
-  /** From receipt to settlement, in milliseconds of a monotonic clock. */
+  /** From receipt to settlement, in milliseconds of a monotonic clock. The JSON of the result leaves it out. */
   readonly durationMs: number
 }
 

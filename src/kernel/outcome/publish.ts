@@ -1,5 +1,6 @@
 import { SpooledArtifact } from '../result/artifact.ts'
 import type { ToolResult } from '../call/call.ts'
+import { CallResult } from '../call/call-result.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
 import { countEvent, emit, eventOf, publish, type Bodies, type ToolEvent } from '../call/events.ts'
 import { bounded, readText } from '../json/json-text.ts'
@@ -102,7 +103,7 @@ function unwrittenResult(received: Received, kernel: Kernel, result: ToolResult,
   const { artifact, handle } = result
   const isJournals = !isToolError(cause) || cause.code === 'E_JOURNAL'
   const error = isJournals ? lossOf(received, cause) : cause
-  return { ...failure(received, kernel, error), ...(artifact && { artifact }), ...(handle && { handle }) }
+  return CallResult.of(failure(received, kernel, error), { ...(artifact && { artifact }), ...(handle && { handle }) })
 }
 
 function lossOf({ effect }: Received, cause: unknown): JournalError {

@@ -1,4 +1,5 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
+import { CallResult } from '../call/call-result.ts'
 import { isMarkedJson, markedValue, type ContentBlock } from '../result/content.ts'
 import { InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
 import type { Bodies } from '../call/events.ts'
@@ -70,7 +71,9 @@ export async function upToDate(results: readonly ToolResult[], kernel: Kernel): 
     if (result.status !== 'pending') return result
     try {
       const outcome = await (await kernel.pauses()).outcome(result.invocationId)
-      return outcome === undefined || result.id === undefined ? (outcome ?? result) : { ...outcome, id: result.id }
+      return outcome === undefined || result.id === undefined
+        ? (outcome ?? result)
+        : CallResult.of(outcome, { id: result.id })
     } catch (error) {
       kernel.report(error)
       return result
@@ -97,10 +100,8 @@ export function resultOf(
   content: readonly ContentBlock[],
 ): Writable<ToolResult> {
   const { id, invocationId, callId, name: toolName, receivedAt } = received
-  const isError = status !== 'ok' && status !== 'pending'
   const durationMs = performance.now() - receivedAt
-  const told = { invocationId, callId, toolName, status, effect, isError, content, durationMs }
-  const result = told as Writable<ToolResult>
+  const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
   if (id !== undefined) result.id = id
   return result
 }

@@ -1,0 +1,54 @@
+import type { SpooledArtifact } from '../result/artifact.ts'
+import type { ContentBlock } from '../result/content.ts'
+import type { ToolError } from '../errors.ts'
+import type { CallStatus, SideEffect, ToolResult } from './call.ts'
+import type { Writable } from './parcel.ts'
+
+/** The result of a call. A replay has the same JSON, since that leaves out how long the call took. */
+export class CallResult implements Writable<ToolResult> {
+  // Only declared: most results have none of these.
+  declare id?: string | number
+  declare artifact?: SpooledArtifact
+  declare handle?: string
+  declare error?: ToolError
+  declare output?: unknown
+  declare skipped?: true
+  declare token?: string
+  declare expiresAt?: number
+  invocationId: string
+  callId: string | null
+  toolName: string
+  status: CallStatus
+  effect: SideEffect
+  isError: boolean
+  content: readonly ContentBlock[]
+  durationMs: number
+
+  constructor(
+    of: Pick<ToolResult, 'invocationId' | 'callId' | 'toolName'>,
+    status: CallStatus,
+    effect: SideEffect,
+    content: readonly ContentBlock[],
+    durationMs: number,
+  ) {
+    this.invocationId = of.invocationId
+    this.callId = of.callId
+    this.toolName = of.toolName
+    this.status = status
+    this.effect = effect
+    this.isError = status !== 'ok' && status !== 'pending'
+    this.content = content
+    this.durationMs = durationMs
+  }
+
+  /** Returns a result with other fields. */
+  static of(result: ToolResult, changes: Partial<ToolResult>): ToolResult {
+    const { status, effect, content, durationMs } = result
+    return Object.assign(new CallResult(result, status, effect, content, durationMs), result, changes)
+  }
+
+  toJSON(): Omit<ToolResult, 'durationMs'> {
+    const { durationMs: _durationMs, ...json } = this as ToolResult
+    return json
+  }
+}

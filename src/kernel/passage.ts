@@ -1,6 +1,7 @@
 import type { ToolResult } from './call/call.ts'
 import type { Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
+import { publishOutcome } from './outcome/publish.ts'
 import { failed } from './outcome/result.ts'
 import type { Recorder } from './ports.ts'
 import { authorize } from './stages/authorize.ts'
@@ -41,20 +42,33 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
 
 /** Runs a call with an id of the host, unless the id has a record. */
 export async function executeOnce(received: Received, kernel: Kernel, recorder: Recorder): Promise<ToolResult> {
-  let isOver = true
+  let known: ToolResult | undefined
   try {
-    const known = await received.deadline.within(recorder.recall(received))
-    if (known !== undefined) return known
-    isOver = false
-  } catch (error) {
-    return failed(received, kernel, error)
-  } finally {
-    if (isOver) {
-      received.deadline.end()
-      kernel.inFlight.leave(received)
-    }
+    known = await received.deadline.within(recorder.recall(received))
+  } catch (thrown) {
+    return settleUnread(received, kernel, thrown)
   }
-  return execute(received, kernel)
+  if (known === undefined) return execute(received, kernel)
+  received.deadline.end()
+  kernel.inFlight.leave(received)
+  return known
+}
+
+/**
+ * Settles a call that failed before the record of its id was read, or because of it. The id may be another call's: nothing is
+ * written, and those who wait for the id get no result. A duplicate emits no event among those of the other call.
+ */
+function settleUnread(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
+  received.deadline.end()
+  const result = failed(received, kernel, thrown)
+  try {
+    const isTold = result.error?.code !== 'E_DUPLICATE_INVOCATION'
+    return isTold ? publishOutcome(received, kernel, { result }, null) : result
+  } catch (another) {
+    return failed(received, kernel, another)
+  } finally {
+    kernel.inFlight.leave(received)
+  }
 }
 
 /** Walks the stages before the run. */

@@ -42,6 +42,60 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     expect(numbered(events).at(-1)).toBe(`call:settled#${events.length - 1}`)
   })
 
+  test('of a call with an id of the host is emitted if its caller gave it up before, and leaves the id free', async () => {
+    const place = open()
+    const executor = createExecutor({ tools: [work('t', () => 'ran')], use: [place.open()] })
+    const events = heard(executor)
+    const [call, options] = [
+      { id: 'p', name: 't', args: { a: 1 } },
+      { session: 's', principal: 'ada', invocationId: 'x' },
+    ]
+    const result = await executor.execute(call, { ...options, signal: AbortSignal.abort() })
+    expect(outcome(result)).toBe('cancelled none E_TOOL_CANCELLED')
+    expect(numbered(events)).toEqual(['call:received#0', 'call:settled#1'])
+    const envelope = { invocationId: 'x', id: 'p', toolName: 't', session: 's', principal: 'ada' }
+    expect(events).toMatchObject([
+      { ...envelope, args: { a: 1 } },
+      { ...envelope, status: 'cancelled', effect: 'none', error: result.error },
+    ])
+    const streamed: ToolEvent[] = []
+    for await (const event of executor.stream(call, { ...options, signal: AbortSignal.abort() })) streamed.push(event)
+    expect(names(streamed)).toBe('call:received call:settled')
+    expect(await place.open().journal.read('x')).toBe(null)
+    expect(outcome(await executor.execute(call, options))).toBe('ok completed')
+  })
+
+  test('of a call with the id of another call writes nothing over the record of that call, and ends no wait for it', async () => {
+    const place = open()
+    const tools = [work('t', () => 'ran'), work('asks', () => 'ran', { requiresConfirmation: true })]
+    const executor = createExecutor({ tools, use: [place.open()] })
+    await executor.execute({ name: 't' }, { invocationId: 'over' })
+    const { token = '' } = await executor.execute({ name: 'asks' }, { invocationId: 'waits' })
+    const settled = executor.settled('waits')
+    const before = await Promise.all(['over', 'waits'].map((id) => recordIn(place.open(), id)))
+    const events = heard(executor)
+    for (const [name, invocationId] of [
+      ['t', 'over'],
+      ['asks', 'waits'],
+    ] as const) {
+      const again = await executor.execute({ name }, { invocationId, signal: AbortSignal.abort() })
+      expect(outcome(again)).toBe('cancelled none E_TOOL_CANCELLED')
+    }
+    expect(names(events)).toBe('call:received call:settled call:received call:settled')
+    expect(await Promise.all(['over', 'waits'].map((id) => recordIn(place.open(), id)))).toEqual(before)
+    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    expect(outcome(await settled)).toBe('ok completed')
+  })
+
+  test('of a call that is refused for its id is not emitted, since the events of that id are of another call', async () => {
+    const place = open()
+    const executor = createExecutor({ tools: [work('t', () => 'ran')], use: [place.open()] })
+    await executor.execute({ name: 't' }, { invocationId: 'x' })
+    const events = heard(executor)
+    const refused = await executor.execute({ name: 't', args: { a: 1 } }, { invocationId: 'x' })
+    expect([outcome(refused), events]).toEqual(['error none E_DUPLICATE_INVOCATION', []])
+  })
+
   test('that was written leaves no mark of its start', async () => {
     const place = open()
     const executor = createExecutor({ tools: [work('runs', () => 'ran')], use: [place.open()] })

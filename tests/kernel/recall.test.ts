@@ -13,7 +13,7 @@ import {
 } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { deferred, heard, outcome, turn, work } from './_calls.ts'
+import { deferred, heard, names, outcome, turn, work } from './_calls.ts'
 import { changed, places } from './_journals.ts'
 import { records } from 'toolwright/records'
 
@@ -298,7 +298,7 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 })
 
-test('a journal that cannot be read fails the call, and nothing runs', async () => {
+test('a journal that cannot be read fails the call, which emits its end, and nothing runs', async () => {
   let runs = 0
   const mounted = memoryJournal()
   const broken = {
@@ -308,7 +308,9 @@ test('a journal that cannot be read fails the call, and nothing runs', async () 
     },
   }
   const executor = createExecutor({ tools: [work('t', () => ++runs)], use: [records(broken)] })
+  const events = heard(executor)
   expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'mine' }))).toBe('error none E_JOURNAL')
+  expect(names(events)).toBe('call:received call:settled')
   expect(runs).toBe(0)
 })
 

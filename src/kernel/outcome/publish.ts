@@ -13,12 +13,16 @@ import { isThenable } from '../json/thenable.ts'
 type Description = Settlement['artifact']
 const largestDescription = 16_384
 
-/** Writes an outcome, then emits it, then returns the result. */
+/**
+ * Writes an outcome, then emits it, then returns the result.
+ *
+ * @param recorder Writes the outcome; `null` to write nothing.
+ */
 export function publishOutcome(
   received: Received,
   kernel: Kernel,
   { result, paused, pause }: Outcome,
-  recorder: PauseKeeper | undefined = kernel.recorder,
+  recorder: PauseKeeper | null | undefined = kernel.recorder,
 ): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // The call failed before it had an identity. Emit its args all the same, unless they may hold secrets.

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createExecutor, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
 import { shellTools, taskTool, todoTools, workspaceTools, type WorkspaceToolsOptions } from 'toolwright/builtins/tools'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { RE2JS } from 're2js'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { local, put, temporary, workspace } from './_workspace.ts'
 
 function executorOf(...use: readonly Extension[]): ToolExecutor {
@@ -325,6 +326,59 @@ describe('fs_grep', () => {
       expect(longest).toBeLessThan(5_000)
     },
   )
+
+  describe.each([
+    ['fails', '(?:a?){1000}a{1000}', `${'a'.repeat(80)}b`.repeat(70)],
+    ['matches only at its end', '(?:a?){900}a{900}b', 'a'.repeat(6_000) + 'b'],
+    ['has a word boundary', '\\b(?:a?){1000}a{1000}', 'a'.repeat(6_000)],
+    ['is searched whole with its neighbours', '(?:a?){100}x{3}', `${'a'.repeat(60)}\n`.repeat(3_000)],
+  ])('a line that %s', (_, pattern, text) => {
+    test('gives the event loop a turn for each bounded piece of work', async () => {
+      const { root } = workspace({ a: `${text}\n` })
+      const executor = await over(root)
+      let work = 0
+      let mostWork = 0
+      let total = 0
+      const spied = vi.spyOn(RE2JS.prototype, 'test').mockImplementation(function (this: RE2JS, piece) {
+        total += piece.length * this.programSize()
+        work += piece.length * this.programSize()
+        mostWork = Math.max(mostWork, work)
+        return this.re2().match(piece)
+      })
+      let beat = setImmediate(function next() {
+        work = 0
+        beat = setImmediate(next)
+      })
+      onTestFinished(() => {
+        clearImmediate(beat)
+        spied.mockRestore()
+      })
+      await call(executor, 'fs_grep', { pattern })
+      expect(total).toBeGreaterThan(400_000)
+      // In steps of the pattern times characters.
+      expect(mostWork).toBeLessThanOrEqual(500_000)
+    })
+  })
+
+  test('a line that is longer than a pattern can search at once is searched in pieces, and what may be missed is said', async () => {
+    const { root } = workspace({
+      near: `${'x'.repeat(200_000)}a1b2c3\n`,
+      far: `a${'x'.repeat(200_000)}c\n`,
+      last: 'abc\n',
+    })
+    const executor = await over(root)
+    const found = async (pattern: string): Promise<string> =>
+      words(await call(executor, 'fs_grep', { pattern, mode: 'files' }))
+    expect(await found('b.c3')).toBe('near')
+    expect(await found('(?:a[0-9])(?:b[0-9])c')).toBe('near')
+    expect(await found('a.*c')).toMatch(
+      /^last\nnear\n\[1 line is longer than this pattern can search at once: there, a match of more than \d+ characters may have been missed/,
+    )
+    expect(await found('c3?$')).toMatch(
+      /^last\n\[2 lines are longer than this pattern can search at once: only the first \d+ characters were searched there/,
+    )
+    expect(await found('a1b2c3')).toBe('near')
+  })
 
   test('refuses what is no expression of RE2, with the reason', async () => {
     const executor = await over(temporary())

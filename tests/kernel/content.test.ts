@@ -86,3 +86,26 @@ test.each<[string, () => unknown]>([
   const result = await createExecutor({ tools: [work('t', handler)], report: () => {} }).execute({ name: 't' })
   expect(outcome(result)).toBe('error completed E_INVALID_TOOL_RESULT')
 })
+
+test.each<[string, () => unknown]>([
+  [
+    'of an unmarked array',
+    () => [
+      { type: 'text', text: 'x' },
+      { type: 'image', data: 'AAAA', mediaType: 'image/png' },
+    ],
+  ],
+  ['of content', () => content([{ type: 'audio', data: 'AAAA', mediaType: 'audio/wav', title: 'x' } as never])],
+])('a picture or a sound with `mediaType` is refused with the name of the field here: %s', async (_, handler) => {
+  const result = await createExecutor({ tools: [work('t', handler)], report: () => {} }).execute({ name: 't' })
+  expect(outcome(result)).toBe('error completed E_INVALID_TOOL_RESULT')
+  expect(result.error?.message).toMatch(/`mediaType` of block \d is called `mimeType` here/)
+})
+
+test('data that only resembles a picture stays JSON', async () => {
+  const rows = [{ type: 'image', data: 'AAAA', mediaType: 'image/png', id: 7 }]
+  for (const value of [rows, { type: 'image', data: 'AAAA', mediaType: 'image/png' }, json(rows)]) {
+    const result = await createExecutor({ tools: [work('t', () => value)] }).execute({ name: 't' })
+    expect(result).toMatchObject({ status: 'ok', content: [{ type: 'json' }] })
+  }
+})

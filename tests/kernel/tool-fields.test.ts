@@ -6,6 +6,7 @@ import {
   tool,
   ToolExecutionType,
   ToolIntent,
+  ToolRegistry,
 } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 
@@ -221,5 +222,45 @@ describe('a definition', () => {
     const { validate } = Tool.schema['~standard']
     expect(validate(right)).toEqual({ value: right })
     expect(validate({ ...right, name: 'a b' })).toMatchObject({ issues: [{ path: ['name'] }] })
+  })
+})
+
+describe('what a tool was made of', () => {
+  const config = () => ({
+    ...right,
+    aliases: ['fetch'],
+    traits: { readonly: true },
+    meta: { team: { name: 'billing' }, since: new Date(0) },
+    metadata: { tags: ['a'] },
+    examples: [{ city: 'Oslo' }],
+    secrets: ['/key'],
+    providerOptions: { openai: { strict: true } },
+    hooks: {},
+    middleware: [],
+  })
+
+  test('may be changed by its author, and the tool stays as it is', () => {
+    const author = config()
+    const made = tool(author)
+    const before = JSON.stringify(new ToolRegistry([made]).get('read'))
+    author.aliases.push('pay')
+    author.traits.readonly = false
+    author.meta.team.name = 'another'
+    author.metadata.tags.push('b')
+    author.examples[0]!.city = 'Rome'
+    author.secrets.pop()
+    author.providerOptions.openai.strict = false
+    Object.assign(author.hooks, { preToolUse: () => ({ decision: 'deny' }) })
+    expect(JSON.stringify(new ToolRegistry([made]).get('read'))).toBe(before)
+    expect(made.hooks).toEqual({})
+  })
+
+  test('cannot be changed in the tool by its readers, and the author may still change his own', () => {
+    const author = config()
+    const { aliases, traits, meta, providerOptions } = tool(author)
+    for (const part of [aliases, traits, meta, meta['team'], providerOptions['openai']])
+      expect(Object.isFrozen(part)).toBe(true)
+    expect(meta['since']).toBe(author.meta.since)
+    for (const part of Object.values(author)) if (typeof part === 'object') expect(Object.isFrozen(part)).toBe(false)
   })
 })

@@ -553,7 +553,7 @@ it('AIDK-40 the metadata of a tool has every field that its author gave', () => 
   }
   const everything = tool(config)
   for (const field of Object.keys(config) as (keyof typeof config)[]) {
-    expect(everything[field], field).toBe(config[field])
+    expect(everything[field], field).toEqual(config[field])
   }
 })
 

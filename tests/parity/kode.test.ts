@@ -242,7 +242,7 @@ it('KODE-10 a tool has a name, a description, a schema, something to run, and ho
   expect(instance.name).toBe('hooked')
   expect(instance.description).toBe('Has hooks')
   expect(instance.inputSchema).toBe(noArguments)
-  expect(instance.hooks).toBe(hooks)
+  expect(instance.hooks).toEqual(hooks)
   expect(await instance.invoke({})).toBe('ran')
 })
 

@@ -147,6 +147,27 @@ export function looksLikeBlocks(value: readonly unknown[]): value is readonly Co
   return value.length <= mostBlocks && isPlainBlock(value[0]) && Array.from(value).every(isPlainBlock)
 }
 
+/**
+ * @param mostFields How many fields a block may have. With more it is taken for data.
+ * @throws `E_INVALID_TOOL_RESULT` if a picture or a sound has its media type under the name of other libraries.
+ */
+export function requireMimeTypes(blocks: readonly unknown[], mostFields: number = Infinity): void {
+  if (blocks.length > mostBlocks) return
+  const place = blocks.findIndex((block) => hasMediaType(block) && Object.keys(block).length <= mostFields)
+  if (place < 0) return
+  const message = `\`mediaType\` of block ${place} is called \`mimeType\` here`
+  throw new InvalidToolResultError(`${message}. Rename it, or return the value as \`json(value)\`.`, {
+    issues: [{ message, path: [place, 'mediaType'] }],
+  })
+}
+
+function hasMediaType(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const { type, data, mediaType, mimeType } = value as Record<string, unknown>
+  if ((type !== 'image' && type !== 'audio') || mimeType !== undefined) return false
+  return typeof data === 'string' && typeof mediaType === 'string'
+}
+
 function isPlainBlock(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const block = value as Record<string, unknown>

@@ -1,6 +1,6 @@
 import { MemoryReader, type ArtifactClass, type ArtifactOption, type SpooledArtifact } from './artifact.ts'
 import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds.ts'
-import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue } from './content.ts'
+import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue, requireMimeTypes } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
 import { copyOfJson, define, isArrayBuffer } from '../json/copy.ts'
@@ -51,7 +51,9 @@ function encodeObject(value: object): EncodedResult {
   if (ArrayBuffer.isView(bytes)) {
     return encodeBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   }
-  const blocks = Array.isArray(value) && looksLikeBlocks(value) ? value : markedBlocks(value)
+  const isArray = Array.isArray(value)
+  if (isArray && typeof value[0]?.type === 'string') requireMimeTypes(value, 3)
+  const blocks = isArray && looksLikeBlocks(value) ? value : markedBlocks(value)
   return blocks === undefined ? encodeJson(value) : encodeBlocks(blocks)
 }
 
@@ -93,6 +95,7 @@ function encodeBlocks(blocks: readonly ContentBlock[]): EncodedResult {
   if (!Array.isArray(blocks) || !Array.from(blocks).every(isBlock)) {
     throw new InvalidToolResultError('`content` takes an array of blocks, each an object with a `type`.')
   }
+  requireMimeTypes(blocks)
   const [only] = blocks
   if (blocks.length === 1 && only !== undefined) {
     if (only.type === 'json') return encodeJson(only.data)

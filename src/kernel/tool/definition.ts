@@ -1,5 +1,6 @@
 import type { ArtifactOption } from '../result/artifact.ts'
 import { SchemaConversionError } from '../errors.ts'
+import { copyOfPlain, isPlainObject } from '../json/copy.ts'
 import type { Schema } from '../schema/infer.ts'
 import {
   anyObject,
@@ -60,7 +61,7 @@ interface Internals {
 export function define(config: ErasedConfig, takesAnyObject = false): ToolDefinition {
   const issues = issuesOfConfig(config)
   if (issues.length > 0) throw invalidConfig(config, issues)
-  const { handler, ...options } = withoutUndefined(config)
+  const { handler, ...options } = ownOptions(config)
   const { name, inputSchema, outputSchema } = options
   const parts: Internals = {
     input: inputSchema !== undefined ? validatorOf(inputSchema) : takesAnyObject ? anyObject : noInput,
@@ -99,7 +100,31 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
   } as Omit<ToolDefinition, typeof definitionKey> as ToolDefinition
   Object.defineProperty(definition, definitionKey, { value: definition })
   Object.defineProperty(definition, internalsKey, { value: parts })
-  return definition
+  Object.freeze(definition.traits)
+  return Object.freeze(definition)
+}
+
+/** What a validator or a class knows by its identity. */
+const shared: readonly string[] = ['inputSchema', 'outputSchema', 'artifact', 'handler']
+
+/** Returns the fields of a config that are set. What its author still holds is copied, and frozen. */
+function ownOptions(config: ErasedConfig): ErasedConfig {
+  const fields = Object.entries(withoutUndefined(config))
+  const own = fields.map(([field, value]) => [field, shared.includes(field) ? value : frozenCopy(value)])
+  return Object.fromEntries(own) as ErasedConfig
+}
+
+function frozenCopy(value: unknown): unknown {
+  const copy = copyOfPlain(value)
+  return copy === value ? value : frozen(copy)
+}
+
+/** Freezes arrays and plain objects all the way down. */
+function frozen(value: unknown): unknown {
+  if ((!Array.isArray(value) && !isPlainObject(value)) || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const member of Object.values(value)) frozen(member)
+  return value
 }
 
 /** Returns the definition of a tool of any copy of the package. */

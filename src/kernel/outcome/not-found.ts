@@ -8,6 +8,8 @@ import { oneLine } from './failure.ts'
 const mostListed = 20
 const longestWord = 64
 const mostEdits = 8
+/** The most steps of all comparisons for one answer: about 2 ms. */
+const mostSteps = 200_000
 const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
 
 /** Makes the error for a tool that the registry lacks, or that the caller may not see. Names those that it could call, the most similar first. */
@@ -34,14 +36,28 @@ export function notFound({ call, caller }: Received, registry: ToolRegistry, ker
 
 /**
  * Returns the names, those most similar to a word first: in another spelling, a few edits away, or containing the word. The others
- * keep their order. Takes at most about a thousand steps for each name.
+ * keep their order. Compares the names with most characters in common first, and takes a bounded number of steps.
  */
 function nearestFirst(names: readonly string[], word: string): string[] {
   const wanted = plain(word)
-  return names
-    .map((name) => ({ name, apart: apart(plain(name), wanted) }))
-    .toSorted((one, other) => one.apart - other.apart)
-    .map(({ name }) => name)
+  const counts = countsOf(wanted)
+  const entries = names.map((name) => {
+    const spelling = plain(name)
+    const limit = Math.min(mostEdits, Math.floor(Math.max(spelling.length, wanted.length) / 3))
+    const tooFar = Math.abs(spelling.length - wanted.length) > limit
+    const least = tooFar ? longestWord : leastEdits(spelling, wanted.length, counts)
+    return { name, spelling, limit, least, apart: longestWord * 2 }
+  })
+  let steps = 0
+  for (const entry of entries.toSorted((one, other) => one.least - other.least)) {
+    const { spelling, limit, least } = entry
+    const isCompared = least <= limit && (steps += spelling.length * (2 * limit + 1)) <= mostSteps
+    const edits = isCompared ? editsBetween(spelling, wanted, limit) : limit + 1
+    const [short, long] = spelling.length < wanted.length ? [spelling, wanted] : [wanted, spelling]
+    if (edits <= limit) entry.apart = edits
+    else if (short.length >= 3 && long.includes(short)) entry.apart = mostEdits + long.length - short.length
+  }
+  return entries.toSorted((one, other) => one.apart - other.apart).map(({ name }) => name)
 }
 
 /** Drops case and separators, which models mix up: `getForecast`, `get-forecast` and `get_forecast` are equal. */
@@ -52,29 +68,41 @@ function plain(name: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-function apart(name: string, word: string): number {
-  const limit = Math.min(mostEdits, Math.floor(Math.max(name.length, word.length) / 3))
-  const edits = editsBetween(name, word, limit)
-  if (edits <= limit) return edits
-  const [short, long] = name.length < word.length ? [name, word] : [word, name]
-  return short.length >= 3 && long.includes(short) ? mostEdits + long.length - short.length : longestWord * 2
+/** Counts the characters of a word. Some share a count, so that there are few. */
+function countsOf(word: string): Int8Array {
+  const counts = new Int8Array(64)
+  for (let index = 0; index < word.length; index++) counts[word.charCodeAt(index) & 63]!++
+  return counts
 }
 
-/** Returns the edit distance of two words, or `most + 1` if it is larger than `most`. */
+/** Returns how many edits a word is apart at least from one with other counts: each edit changes one character. */
+function leastEdits(word: string, length: number, counts: Int8Array): number {
+  const left = counts.slice()
+  let common = 0
+  for (let index = 0; index < word.length; index++) if (left[word.charCodeAt(index) & 63]!-- > 0) common++
+  return Math.max(word.length, length) - common
+}
+
+/** Returns the edit distance of two words, or more than `most` if it is larger than `most`. */
 function editsBetween(one: string, other: string, most: number): number {
-  if (Math.abs(one.length - other.length) > most) return most + 1
   let before = Array.from({ length: other.length + 1 }, (_, index) => index)
+  let now = before.slice()
   for (let row = 1; row <= one.length; row++) {
-    const now = Array.from(before, () => most + 1)
-    now[0] = row
-    let least = row
-    for (let column = Math.max(1, row - most); column <= Math.min(other.length, row + most); column++) {
+    const first = Math.max(1, row - most)
+    const last = Math.min(other.length, row + most)
+    now[first - 1] = first === 1 ? row : most + 1
+    let least = now[first - 1]!
+    for (let column = first; column <= last; column++) {
       const changed = before[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1)
-      now[column] = Math.min(changed, before[column]! + 1, now[column - 1]! + 1)
+      // The column beyond the last of the row before was not counted there.
+      const removed = column === row + most ? most + 1 : before[column]! + 1
+      now[column] = Math.min(changed, removed, now[column - 1]! + 1)
       least = Math.min(least, now[column]!)
     }
     if (least > most) return most + 1
+    const former = before
     before = now
+    now = former
   }
   return before[other.length]!
 }

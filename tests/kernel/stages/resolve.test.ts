@@ -88,16 +88,32 @@ describe('resolve', () => {
     expect(words).toContain('Available: near_custom, far.')
   })
 
-  test('a hostile name among ten thousand tools costs little', async () => {
+  test('among ten thousand tools, a name that is like all of them costs little more than one that is like none', async () => {
     const tools = Array.from({ length: 10_000 }, (_, index) => work(`${'ab'.repeat(28)}_${index}`, () => 1))
     const executor = createExecutor({ tools })
-    await executor.execute({ name: 'warm' })
-    const before = process.cpuUsage()
-    const result = await executor.execute({ name: 'ba'.repeat(128) })
-    expect(outcome(result)).toBe('error none E_TOOL_NOT_FOUND')
-    // About 50 ms of the processor; each name compared in full at 256 characters would take minutes.
-    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000)
+    const costOf = async (name: string): Promise<number> => {
+      let least = Infinity
+      for (let round = 0; round < 6; round++) {
+        const before = process.cpuUsage()
+        expect(outcome(await executor.execute({ name }))).toBe('error none E_TOOL_NOT_FOUND')
+        least = Math.min(least, process.cpuUsage(before).user)
+      }
+      return least
+    }
+    const unlike = await costOf('x')
+    expect(await costOf('ba'.repeat(28))).toBeLessThan(15 * unlike)
+    expect(await costOf('ba'.repeat(128))).toBeLessThan(15 * unlike)
   }, 120_000)
+
+  test.each([
+    ['tool_1337x', 'tool_1337'],
+    ['toool-9876', 'tool_9876'],
+    ['get_forcast', 'get_forecast'],
+  ])('among ten thousand similar names the nearest is still found: %s', async (asked, nearest) => {
+    const tools = Array.from({ length: 10_000 }, (_, index) => work(`tool_${index}`, () => 1))
+    const executor = createExecutor({ tools: [...tools, work('get_forecast', () => 1)] })
+    expect(text(await executor.execute({ name: asked }))).toContain(`Available: ${nearest}, `)
+  })
 
   test('a hostile name is shown escaped and cut', async () => {
     const words = text(await createExecutor().execute({ name: `\u001b[31m\n${'x'.repeat(1_000_000)}` }))

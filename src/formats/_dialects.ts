@@ -1,4 +1,5 @@
 import { compiled } from './_lower/compiler.ts'
+import { dialectOf } from './_options.ts'
 import type { Dialect, Leniency } from './_lower/dialect.ts'
 import { arrayOrTuple, integer, integerOrNull, objectOrMap, untyped } from './_lower/gemini.ts'
 import { addItems, rooted } from './_lower/lenient.ts'
@@ -138,8 +139,8 @@ export const geminiLike: Readonly<Record<'gemini' | 'gemini-openapi', Provider>>
   'gemini-openapi': { usual: geminiOpenapi },
 }
 
-/** Returns the provider of a name. */
+/** Returns the provider of a name. @throws `E_INVALID_CONFIGURATION` if there is none. */
 export function providerOf(name: DialectName): Provider {
   const others = { anthropic: anthropicProvider, bedrock: { usual: anthropicUsual, strict: anthropicStrict } }
-  return { ...openaiLike, ...geminiLike, ...others }[name]
+  return dialectOf('ai-sdk', { ...openaiLike, ...geminiLike, ...others }, name)
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { requireOptions } from './_options.ts'
 import { beyond } from './_budget.ts'
 import { definer } from './_definitions.ts'
 import { providerOf, type DialectName } from './_dialects.ts'
@@ -102,6 +103,7 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * @see https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message
  */
 export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
+  requireOptions('ai-sdk', options, ['strict', 'dialect', 'version'])
   const { version = 7 } = options
   const carry = (media: Media): AiSdkFile => filePart(media, version) as AiSdkFile
   const optionsOf = (tool: ToolDefinition): unknown => tool.libraryOptions['ai-sdk']

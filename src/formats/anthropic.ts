@@ -4,6 +4,7 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { requireOptions } from './_options.ts'
 import { beyond } from './_budget.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { anthropicProvider, anthropicWith } from './_dialects.ts'
@@ -99,6 +100,7 @@ export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicR
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
 export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
+  requireOptions('anthropic', options, ['strict', 'optionalLimit'])
   const { optionalLimit } = options
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['anthropic']
   const schemas = schemasOf(

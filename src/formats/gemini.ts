@@ -5,6 +5,7 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { geminiLike } from './_dialects.ts'
@@ -98,6 +99,7 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
 export function gemini(options: GeminiOptions = {}): GeminiFormat {
+  requireOptions('gemini', options, ['strict', 'parameters', 'media'])
   const isOpenapi = options.parameters === 'openapi'
   const optionsOf = ({ providerOptions }: ToolDefinition): unknown =>
     providerOptions['google'] ?? providerOptions['gemini']

@@ -5,6 +5,7 @@
  * @module
  */
 import type { ContentBlock, Format, ToolResult, TurnBudget } from '../index.ts'
+import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { isObject, read, toolCall } from './_read.ts'
@@ -83,6 +84,7 @@ export interface McpFormat extends Format<McpTool, McpMessage> {
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools
  */
 export function mcp(options: FormatOptions = {}): McpFormat {
+  requireOptions('mcp', options)
   return {
     name: 'mcp',
 

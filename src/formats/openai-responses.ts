@@ -4,6 +4,7 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { requireOptions } from './_options.ts'
 import { definer, takeTyped } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { openaiProvider } from './_dialects.ts'
@@ -76,6 +77,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=responses
  */
 export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiResponsesFormat {
+  requireOptions('openai-responses', options, ['strict'])
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
   const schemas = schemasOf(
     {

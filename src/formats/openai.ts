@@ -5,10 +5,11 @@
  * @module
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
+import { dialectOf, requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { openaiLike } from './_dialects.ts'
-import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
+import { isObject, list, read, toolCall, typeOf, type Fields } from './_read.ts'
 import { answerId, answerName, answers, flagged, renderText, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
 import { isEach, requireOwn } from './_shape.ts'
@@ -80,11 +81,12 @@ const responsesOnly = ['allowed_callers', 'defer_loading', 'output_schema']
  * @see https://platform.openai.com/docs/guides/function-calling?api-mode=chat
  */
 export function openai(options: OpenAiOptions = {}): OpenAiFormat {
+  requireOptions('openai', options, ['strict', 'dialect', 'toolTypes'])
   const toolTypes: readonly unknown[] = ['function', 'custom', ...(options.toolTypes ?? [])]
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
   const schemas = schemasOf(
     {
-      provider: openaiLike[options.dialect ?? 'openai'],
+      provider: dialectOf('openai', openaiLike, options.dialect ?? 'openai'),
       optionsOf,
       replaces: ({ type = 'function', ...given }) =>
         Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
@@ -178,11 +180,13 @@ function assistantOf(message: unknown): unknown {
   return read(message, 'choices', 0, 'message') ?? message
 }
 
+const roles: ReadonlySet<unknown> = new Set(['assistant', 'user', 'system', 'developer', 'tool', 'function'])
+
 function isOwn(message: unknown): boolean {
   const choices = read(message, 'choices')
   if (Array.isArray(choices)) return choices.length === 0 || isObject(read(choices, 0, 'message'))
   // The content of a message is missing or `null` if the model only calls, refuses or speaks.
-  return isEach(message, (item) => text(read(item, 'role')) !== '' && !isObject(read(item, 'content')))
+  return isEach(message, (item) => roles.has(read(item, 'role')) && !isObject(read(item, 'content')))
 }
 
 function formerCall(message: unknown): unknown {

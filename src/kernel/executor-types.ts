@@ -233,7 +233,7 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
   executeToolCalls(calls: readonly ToolCall[], options?: TurnOptions): Promise<ToolResult[]>
   /** Runs one call, yields its events as they happen (but see `omitted`), and returns its result. Leaving early cancels the call. */
   stream(call: ToolCall, options?: CallOptions): AsyncGenerator<ToolEvent, ToolResult, undefined>
-  /** Subscribes to the events of one name, or with `'*'` to all. Returns an unsubscribe function. */
+  /** Subscribes to the events of one name, or with `'*'` to all. Returns an unsubscribe function. @throws `E_INVALID_CONFIGURATION`. */
   on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void
   /**
    * Answers a call that waits for approval, and runs it here if the answer is `allow`. A denial needs no tool.

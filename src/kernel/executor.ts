@@ -1,14 +1,14 @@
 import { Alarms, withAny } from '#clock'
 import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Shelf, WorkQueue } from './ports.ts'
-import { callOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
+import { callOf, idOf, optionsOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError, type ToolError } from './errors.ts'
-import type { ToolEvent, ToolEventName } from './call/events.ts'
+import { requireEventName, type ToolEvent, type ToolEventName } from './call/events.ts'
 import { Slots } from './call/slots.ts'
-import { duplicate } from './outcome/failure.ts'
+import { duplicateOf } from './outcome/failure.ts'
 import { failure, upToDate } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
 import type { Approvals, Kernel } from './kernel.ts'
@@ -72,7 +72,7 @@ class Executor implements ToolExecutor {
       )
     }
     const slots = new Slots(this.#concurrency)
-    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = options
+    const { invocationId, beforeTurn, afterTurn, pruneEphemeral = false, ...rest } = optionsOf(options)
     const turn = calls.map((call, index) => {
       const id = invocationId?.(call, index)
       const own = id === undefined ? rest : { ...rest, invocationId: id }
@@ -100,11 +100,12 @@ class Executor implements ToolExecutor {
   stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
     return streamEvents(
       (watcher, signal) => this.#walk(callOf(call), { ...options, signal }, { watcher }),
-      options.signal,
+      optionsOf(options).signal,
     )
   }
 
   on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void {
+    requireEventName(name)
     const watcher: Observer = (event) => {
       if (name === '*' || event.event === name) return listener(event as EventNamed<Name>)
     }
@@ -113,29 +114,30 @@ class Executor implements ToolExecutor {
   }
 
   async decide(...[token, decision, options = {}]: Parameters<ToolExecutor['decide']>): Promise<ToolResult> {
-    return this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options.signal)
+    return this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options)
   }
 
   async respond(...[token, value, options = {}]: Parameters<ToolExecutor['respond']>): Promise<ToolResult> {
-    return this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options.signal)
+    return this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options)
   }
 
   readonly waiting: Inbox['waiting'] = async (query) => (await this.#inbox).waiting(query)
   readonly lease: Inbox['lease'] = async (...lease) => (await this.#inbox).lease(...lease)
-  readonly calls: Inbox['calls'] = async (query) => (await this.#inbox).calls(query)
-  readonly cancel: Inbox['cancel'] = async (id, reason) => (await this.#inbox).cancel(id, reason)
+  readonly calls: Inbox['calls'] = async (query = {}) => (await this.#inbox).calls(optionsOf(query))
+  readonly cancel: Inbox['cancel'] = async (id, reason) => (await this.#inbox).cancel(idOf(id), reason)
   readonly expire: Inbox['expire'] = async () => (await this.#inbox).expire()
   readonly prune: Inbox['prune'] = async (query) => (await this.#inbox).prune(query)
   readonly watch: Inbox['watch'] = (listener) => this.#kernel.recorder?.inbox.watch(listener) ?? (() => {})
-  readonly settled: Inbox['settled'] = async (call, { signal } = {}) => {
-    if (typeof call !== 'string' && call.status !== 'pending') return call
+  readonly settled: Inbox['settled'] = async (call, options = {}) => {
+    const { signal } = optionsOf(options)
+    if (typeof call !== 'string' && optionsOf(call).status !== 'pending') return call
     const [id, inbox] = [typeof call === 'string' ? call : call.invocationId, await this.#inbox]
     return withAny([signal, this.#closed.signal], (either) => inbox.settled(id, { signal: either }))
   }
 
   async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {
     const { recorder } = this.#kernel
-    return this.#resume<undefined>(`${id}.`, async () => recorder?.queue.redeem(id, options), options.signal)
+    return this.#resume<undefined>(`${idOf(id)}.`, async () => recorder?.queue.redeem(id, options), options)
   }
 
   get queue(): WorkQueue {
@@ -144,8 +146,9 @@ class Executor implements ToolExecutor {
   }
 
   async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
-    const snapshot = await this.#kernel.recorder?.snapshot(invocationId, this.#kernel.inFlight.get(invocationId))
-    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${invocationId}`)
+    const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
+    const snapshot = await recorder?.snapshot(id, inFlight.get(id))
+    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${id}`)
     return snapshot
   }
 
@@ -178,7 +181,7 @@ class Executor implements ToolExecutor {
   }
 
   close(options: { readonly drain?: number } = {}): Promise<void> {
-    return (this.#closing ??= this.#close(options.drain ?? 0))
+    return (this.#closing ??= this.#close(optionsOf(options).drain ?? 0))
   }
 
   async #close(drain: number): Promise<void> {
@@ -208,8 +211,9 @@ class Executor implements ToolExecutor {
   async #resume<None extends undefined>(
     token: string | WaitingCall,
     redeem: (approvals: Approvals) => Promise<Resumption | None>,
-    signal: AbortSignal | undefined,
+    options: Pick<CallOptions, 'signal'>,
   ): Promise<ToolResult | None> {
+    const { signal } = optionsOf(options)
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
@@ -253,12 +257,11 @@ class Executor implements ToolExecutor {
 
   #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
     const kernel = this.#kernel
-    const { invocationId: named } = options
     const received = this.#receive(call, options, walk, kernel)
-    const isDuplicate = named !== undefined && kernel.inFlight.get(named) !== undefined
-    if (isDuplicate) return Promise.resolve(failure(received, kernel, duplicate(received)))
-    kernel.inFlight.enter(received, named !== undefined)
-    const { recorder } = kernel
+    const [named, { recorder, inFlight }] = [options.invocationId, kernel]
+    const other = named === undefined ? undefined : inFlight.get(named)
+    if (other !== undefined) return Promise.resolve(failure(received, kernel, duplicateOf(received, other)))
+    inFlight.enter(received, named !== undefined)
     const mayBeKnown = named !== undefined && walk.resumed === undefined && this.#closing === undefined
     const result =
       mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)

@@ -42,7 +42,10 @@ export async function recall(
   if (isOurs && awaits !== undefined && awaits.expiresAt > Date.now()) return waiting(record, awaits, call)
   const work = record.journal?.work
   if (isOurs && work !== undefined && kernel.elsewhere !== undefined) return inQueue(waiting(record, work, call), '')
-  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown')
+  const another = isSameCaller ? 'a different tool or different args' : 'another caller'
+  const state = isOurs ? 'is still running' : `was made with ${another}`
+  const shown = record.session === session ? state : undefined
+  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown', shown)
 }
 
 /** Gives a result the provider's id of this call. */

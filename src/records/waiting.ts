@@ -87,11 +87,13 @@ export function requireLease(holder: string, milliseconds: number): void {
     throw new InvalidConfigurationError(`The holder of a lease is text of 1 to ${longestHolder} characters.`)
   }
   if (typeof milliseconds === 'number' && milliseconds > 0) return
-  throw new InvalidConfigurationError(`A lease lasts a number of milliseconds above 0, got ${String(milliseconds)}.`)
+  const value = typeof milliseconds === 'number' ? milliseconds : typeof milliseconds
+  throw new InvalidConfigurationError(`A lease lasts a number of milliseconds above 0, got ${value}.`)
 }
 
 /** @throws `E_INVALID_CONFIGURATION` if the most records of a list is wrong. */
 export function requireLimit(limit: number): void {
   if (limit === Infinity || (Number.isInteger(limit) && limit >= 1)) return
-  throw new InvalidConfigurationError(`\`limit\` must be a whole number of at least 1, got ${String(limit)}.`)
+  const value = typeof limit === 'number' ? limit : typeof limit
+  throw new InvalidConfigurationError(`\`limit\` must be a whole number of at least 1, got ${value}.`)
 }

@@ -476,7 +476,7 @@ describe('execute', () => {
   test('rejects options that are none, and throws nothing at once', async () => {
     const executor = createExecutor({ tools: [work('t', () => 1)] })
     const running = executor.execute({ name: 't' }, null as never)
-    await expect(running).rejects.toThrow(TypeError)
+    await expect(running).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
     await executor.close({ drain: 60_000 })
   })
 

@@ -115,11 +115,17 @@ export function toldId(id: ToolCall['id']): ToolCall['id'] {
 }
 
 /** Refuses a call whose args have another name, since it would run without them. */
-function refusalOf(given: object | null | undefined, { id, args }: ToolCall): ToolError | undefined {
+function refusalOf(given: object | null | undefined, call: ToolCall): ToolError | undefined {
+  const { id, args } = call
   if (typeof id === 'string' && id.length > longestId) {
     return new InvalidToolArgsError(`The id of the call has ${id.length} characters. Use one of at most ${longestId}.`)
   }
   if (args !== undefined || typeof given !== 'object' || given === null) return undefined
+  if (call.name === '' && Object.hasOwn(given, 'function')) {
+    return new InvalidToolArgsError(
+      'The call has `function` and no `name`, so nothing was run. Pass { id, name: call.function.name, args: call.function.arguments }, or make calls of the whole message with a format, such as openai().calls(message).',
+    )
+  }
   const stranger = strangers.find((field) => Object.hasOwn(given, field) && given[field as never] !== undefined)
   if (stranger === undefined) return undefined
   return new InvalidToolArgsError(
@@ -128,7 +134,8 @@ function refusalOf(given: object | null | undefined, { id, args }: ToolCall): To
 }
 
 /** Limits the host's names for a call, since each event has them. */
-export function requireShort({ session, principal, invocationId, caller }: CallOptions): void {
+export function requireShort(options: CallOptions): void {
+  const { session, principal, invocationId, caller } = optionsOf(options)
   const app = typeof caller === 'object' ? caller?.app : undefined
   if (!isLong(session) && !isLong(principal) && !isLong(invocationId) && !isLong(app)) return
   throw new InvalidConfigurationError(
@@ -138,4 +145,18 @@ export function requireShort({ session, principal, invocationId, caller }: CallO
 
 function isLong(name: string | undefined): boolean {
   return name !== undefined && name.length > longestToldId
+}
+
+/** Returns an argument that has to be an object. @throws `E_INVALID_CONFIGURATION`. */
+export function optionsOf<Options extends object>(options: Options): Options {
+  if (typeof options === 'object' && options !== null) return options
+  throw new InvalidConfigurationError(
+    `The options are an object, and not ${options === null ? 'null' : typeof options}.`,
+  )
+}
+
+/** Returns the id of an invocation. @throws `E_INVALID_CONFIGURATION` if it is no text. */
+export function idOf(invocationId: string): string {
+  if (typeof invocationId === 'string') return invocationId
+  throw new InvalidConfigurationError(`The id of an invocation is text, and not ${typeof invocationId}.`)
 }

@@ -1,7 +1,7 @@
 import { type CallingProgram, type CallStatus, type SideEffect, toldId } from './call.ts'
 import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import type { ToolError } from '../errors.ts'
+import { InvalidConfigurationError, type ToolError } from '../errors.ts'
 import { stageFields, type Approval, type Received } from './parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
@@ -49,6 +49,24 @@ export interface Bodies {
 }
 
 export type ToolEventName = keyof Bodies
+
+const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
+  'call:received': true,
+  'call:paused': true,
+  'call:resumed': true,
+  'tool:start': true,
+  'tool:progress': true,
+  'tool:end': true,
+  'call:settled': true,
+  '*': true,
+}
+
+/** @throws `E_INVALID_CONFIGURATION` if there is no event of this name, since its listener would never be called. */
+export function requireEventName(name: unknown): void {
+  if (typeof name === 'string' && Object.hasOwn(eventNames, name)) return
+  const known = Object.keys(eventNames).join(', ')
+  throw new InvalidConfigurationError(`There is no event ${JSON.stringify(String(name))}. Listen to one of ${known}.`)
+}
 
 /** The fields of every event. */
 export interface EventEnvelope {

@@ -63,7 +63,7 @@ export function downstream(toolName: string, thrown: unknown): ToolDownstreamErr
   const isTransient = category === 'network' || category === 'rate_limit'
   const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
   return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
-    cause: thrown,
+    cause: thrown === undefined ? new Error('undefined') : thrown, // an error has no cause that is undefined
     category,
     retryable: retryable || (isToolError(thrown) && thrown.retryable),
     recommendations,
@@ -135,10 +135,22 @@ export function oneLine(text: string, longest: number): string {
   return shortened(escaped(text.slice(0, longest + 1)), longest)
 }
 
-/** Makes the error of an invocation that already exists. The existing call may have had an effect. */
-export function duplicate(received: Received, effect: Received['effect'] = 'unknown'): DuplicateInvocationError {
+/**
+ * Makes the error of an invocation that already exists. The existing call may have had an effect.
+ *
+ * @param state What the existing call is. Only a call of the same session may be told.
+ */
+export function duplicate(
+  received: Received,
+  effect: Received['effect'] = 'unknown',
+  state = 'is still running, or was made with different arguments, session or caller',
+): DuplicateInvocationError {
   received.effect = effect
-  return new DuplicateInvocationError(
-    `Invocation ${JSON.stringify(received.invocationId)} already exists: it is still running, or was made with different arguments, session or caller. Retry later; a new id may run the tool twice.`,
-  )
+  const which = `Invocation ${JSON.stringify(received.invocationId)} already exists: it ${state}.`
+  return new DuplicateInvocationError(`${which} Retry later; a new id may run the tool twice.`)
+}
+
+/** Makes the error of an invocation that is in flight. */
+export function duplicateOf(received: Received, { session }: Received): DuplicateInvocationError {
+  return duplicate(received, 'unknown', session === received.session ? 'is still running' : undefined)
 }

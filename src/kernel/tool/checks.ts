@@ -107,6 +107,16 @@ const otherNames = new Map([
   ['run', 'handler'],
   ['artifactConstructor', 'artifact'],
   ['requireConfirmation', 'requiresConfirmation'],
+  ['needsApproval', 'requiresConfirmation'],
+])
+
+/** What stands here for fields of other libraries that tools have not. */
+const otherWays = new Map([
+  ['toModelOutput', 'is not a field of a tool: return `shown(text, value)` from the handler'],
+  [
+    'contextSchema',
+    'is not a field of a tool: the handler reads `context.values`, which the host gives as `values` with a call',
+  ],
 ])
 
 /** Returns the issues of a tool's config, one for each wrong field. */
@@ -124,7 +134,7 @@ export function issuesOfConfig(config: unknown): Issue[] {
     if (Object.hasOwn(fields, field)) continue
     const ours = otherNames.get(field)
     issues.push({
-      message: ours === undefined ? 'is not a field of a tool' : `is called \`${ours}\` here`,
+      message: ours === undefined ? (otherWays.get(field) ?? 'is not a field of a tool') : `is called \`${ours}\` here`,
       path: [field],
     })
   }

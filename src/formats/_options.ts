@@ -1,0 +1,27 @@
+import { InvalidConfigurationError } from '../index.ts'
+
+/** The options that all formats have. */
+const common = ['pending', 'envelope', 'examples', 'programLimit', 'report']
+
+/** @throws `E_INVALID_CONFIGURATION` if the options of a format are no object, or one of them is unknown. */
+export function requireOptions(format: string, options: object, own: readonly string[] = []): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidConfigurationError(`The format ${format} takes an object of options.`)
+  }
+  const known = [...own, ...common]
+  const stranger = Object.keys(options).find((name) => !known.includes(name))
+  if (stranger === undefined) return
+  throw new InvalidConfigurationError(
+    `The format ${format} has no option ${JSON.stringify(stranger)}; its options are ${known.join(', ')}.`,
+  )
+}
+
+/** Returns the dialect of a name. @throws `E_INVALID_CONFIGURATION` if there is none. */
+export function dialectOf<Dialect>(format: string, dialects: Readonly<Record<string, Dialect>>, name: string): Dialect {
+  const dialect = Object.hasOwn(dialects, name) ? dialects[name] : undefined
+  if (dialect !== undefined) return dialect
+  const names = Object.keys(dialects).join(', ')
+  throw new InvalidConfigurationError(
+    `The format ${format} has no dialect ${JSON.stringify(String(name))}; its dialects are ${names}.`,
+  )
+}

@@ -1,0 +1,37 @@
+import { aiSdk } from 'toolwright/formats/ai-sdk'
+import { anthropic } from 'toolwright/formats/anthropic'
+import { gemini } from 'toolwright/formats/gemini'
+import { mcp } from 'toolwright/formats/mcp'
+import { openai } from 'toolwright/formats/openai'
+import { openaiResponses } from 'toolwright/formats/openai-responses'
+import { expect, test } from 'vitest'
+
+const code = 'E_INVALID_CONFIGURATION'
+const formats = { aiSdk, anthropic, gemini, mcp, openai, openaiResponses }
+
+test.each(Object.entries(formats))('%s refuses an option that it has not, with the names of its own', (_, format) => {
+  const make = (options: unknown) => () => format(options as never)
+  expect(make({ pendng: 'omit' })).toThrow(expect.objectContaining({ code }))
+  expect(make({ pendng: 'omit' })).toThrow(/has no option "pendng"; its options are .*pending, envelope/)
+  expect(make(null)).toThrow(expect.objectContaining({ code }))
+  expect(make({ pending: 'omit', envelope: true, examples: false, programLimit: 5, report: () => {} })).not.toThrow()
+})
+
+test.each<[string, (dialect: never) => unknown]>([
+  ['openai', (dialect) => openai({ dialect })],
+  ['aiSdk', (dialect) => aiSdk({ dialect })],
+])('%s refuses a dialect that it has not, with the names of its own', (_, make) => {
+  for (const dialect of ['grok', 'toString', '__proto__', 5, null]) {
+    if (dialect === null && _ === 'openai') continue // the default
+    expect(() => make(dialect as never)).toThrow(expect.objectContaining({ code }))
+  }
+  expect(() => make('grok' as never)).toThrow(/has no dialect "grok"; its dialects are openai, groq, mistral, xai/)
+})
+
+test('openai refuses a message of a role that there is not, and reads nothing in one of each role that there is', () => {
+  expect(() => openai().calls({ role: 'nobody' })).toThrow(expect.objectContaining({ code }))
+  expect(() => openai().calls([{ role: 'nobody', content: 'x' }])).toThrow(expect.objectContaining({ code }))
+  for (const role of ['assistant', 'user', 'system', 'developer', 'tool', 'function']) {
+    expect(openai().calls({ role, content: 'x' })).toEqual([])
+  }
+})

@@ -1,0 +1,111 @@
+import { createExecutor, InvalidInitialToolValueError, tool, type ToolCall } from 'toolwright'
+import { memoryJournal } from 'toolwright/journals/memory'
+import { describe, expect, test } from 'vitest'
+
+const now = tool('now', () => 'noon')
+const session = 'one'
+
+test("a call in OpenAI's form is refused with what to pass", async () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'now', arguments: '{}' } }
+  const { status, error } = await createExecutor({ tools: [now] }).execute(call as unknown as ToolCall)
+  expect({ status, code: error?.code }).toEqual({ status: 'error', code: 'E_INVALID_TOOL_ARGS' })
+  expect(error?.message).toContain('{ id, name: call.function.name, args: call.function.arguments }')
+})
+
+test.each<[unknown, string]>([
+  ['toolExecutionStart', '"toolExecutionStart"'],
+  ['toString', '"toString"'],
+  [undefined, '"undefined"'],
+])('a listener of no event is refused with the names of the events: %s', (name, shown) => {
+  expect(() => createExecutor().on(name as never, () => {})).toThrow(
+    `There is no event ${shown}. Listen to one of call:received, call:paused, call:resumed, tool:start, tool:progress, tool:end, call:settled, *.`,
+  )
+})
+
+test.each([
+  ['needsApproval', 'is called `requiresConfirmation` here'],
+  ['toModelOutput', 'return `shown(text, value)` from the handler'],
+  ['contextSchema', 'the handler reads `context.values`'],
+])('a field of another library is refused with what stands for it here: %s', (field, words) => {
+  const make = () => tool({ name: 'pay', description: 'Pays', handler: () => 1, [field]: {} })
+  expect(make).toThrow(InvalidInitialToolValueError)
+  expect(make).toThrow(words)
+})
+
+test.each([undefined, null])('what a handler throws is told in the same form: %s', async (thrown) => {
+  const executor = createExecutor({
+    tools: [
+      tool('t', () => {
+        throw thrown
+      }),
+    ],
+  })
+  const { content } = await executor.execute({ name: 't' })
+  expect(content).toEqual([{ type: 'text', text: `Error: ${thrown}` }])
+})
+
+describe('an id that is taken', () => {
+  const refusalOf = async (first: object, second: object, call: object = {}): Promise<string | undefined> => {
+    const add = tool('add', ({ a }: { a: number }) => a)
+    const executor = createExecutor({ tools: [add], use: [memoryJournal()] })
+    await executor.execute({ name: 'add', args: { a: 1 } }, { session, invocationId: 'i', ...first })
+    const again = await executor.execute(
+      { name: 'add', args: { a: 1 }, ...call },
+      { session, invocationId: 'i', ...second },
+    )
+    return again.error?.message
+  }
+
+  test('says what differs to a call of the same session, and not to another', async () => {
+    expect(await refusalOf({}, {})).toBeUndefined()
+    expect(await refusalOf({}, {}, { args: { a: 2 } })).toContain(
+      'it was made with a different tool or different args.',
+    )
+    expect(await refusalOf({}, { caller: { app: 'x' } })).toContain('it was made with another caller.')
+    expect(await refusalOf({}, { session: 'two' })).toContain('with different arguments, session or caller.')
+  })
+
+  test('says that the call still runs', async () => {
+    const gate = Promise.withResolvers<string>()
+    const executor = createExecutor({ tools: [tool('slow', () => gate.promise)] })
+    const first = executor.execute({ name: 'slow' }, { session, invocationId: 'i' })
+    const same = await executor.execute({ name: 'slow' }, { session, invocationId: 'i' })
+    const other = await executor.execute({ name: 'slow' }, { session: 'two', invocationId: 'i' })
+    expect(same.error?.message).toContain('already exists: it is still running.')
+    expect(other.error?.message).toContain('it is still running, or was made with')
+    gate.resolve('done')
+    expect((await first).status).toBe('ok')
+  })
+})
+
+const strange = Object.create(null) as unknown
+const bad: unknown[] = [null, 5, Symbol('x'), strange]
+test.each<[string, (value: never) => unknown]>([
+  ['the options of execute', (value) => createExecutor().execute({ name: 'x' }, value)],
+  ['the options of stream', (value) => createExecutor().stream({ name: 'x' }, value).next()],
+  ['the options of weigh', (value) => createExecutor().weigh({ name: 'x' }, value)],
+  ['the options of executeToolCalls', (value) => createExecutor().executeToolCalls([], value)],
+  ['the options of decide', (value) => createExecutor().decide('x.y', 'allow', value)],
+  ['the options of respond', (value) => createExecutor().respond('x.y', 1, value)],
+  ['the options of run', (value) => createExecutor().run('x', value)],
+  ['the options of settled', (value) => value !== strange && createExecutor().settled('x', value)],
+  ['the call of settled', (value) => value !== strange && createExecutor().settled(value)],
+  ['the id of run', (value) => createExecutor().run(value)],
+  ['the id of cancel', (value) => createExecutor().cancel(value)],
+  ['the id of snapshot', (value) => createExecutor().snapshot(value)],
+  ['the query of calls', (value) => createExecutor().calls(value)],
+  ['the query of waiting', (value) => createExecutor().waiting(value)],
+  ['the limit of calls', (limit) => createExecutor().calls({ limit })],
+  ['the options of close', (value) => createExecutor().close(value)],
+  ['the call of lease', (value) => createExecutor().lease(value, 'me', 5)],
+  ['the holder of lease', (value) => createExecutor().lease({} as never, value, 5)],
+  ['the time of lease', (value) => createExecutor().lease({} as never, 'me', value)],
+])('nothing but an error of the table reaches a caller who passes the wrong thing: %s', async (_, use) => {
+  for (const value of bad) {
+    const thrown: unknown = await (async () => use(value as never))().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (thrown !== undefined) expect(thrown).toMatchObject({ code: expect.stringMatching(/^E_/) as string })
+  }
+})

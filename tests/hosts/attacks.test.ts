@@ -187,7 +187,7 @@ test('a held call waits whatever its policies, middleware and approver say', asy
     tools: [wipe],
     use: [
       { policies: [{ name: 'all', decide: () => undefined }] },
-      { approver: () => (asked.push(1), 'allow') } as never,
+      { approver: { ask: async () => (asked.push(1), { decision: 'allow' as const }) } },
     ],
   })
   const { status } = await executor.execute({ name: 'wipe' }, { hold: true })

@@ -112,7 +112,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_454],
+    ['kernel', 8_518],
     ['records', 2_883],
     ['approvals', 416],
     ['redaction', 351],

@@ -104,7 +104,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
-  const held = onDemand(() => import('#records').then(({ HeldCalls }) => new HeldCalls(kernel)))
+  const held = onDemand(() => import('#records').then(({ HeldCalls }) => (kernel.held = new HeldCalls(kernel))))
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
@@ -136,6 +136,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     gates,
     recorder: undefined,
     pauses: () => kernel.recorder ?? held(),
+    held: undefined,
     owner,
     inFlight,
     report,

@@ -291,8 +291,8 @@ export interface ToolExecutor extends AsyncDisposable, Inbox {
   /** The session of calls that do not name one. */
   readonly session: string
   /**
-   * Takes no more calls, waits for those in flight, and closes the extensions. Rejects with the error of an extension that
-   * fails to close, or with `E_TOOL_TIMEOUT` if it takes longer than 30,000 ms.
+   * Takes no more calls, waits for those in flight, cancels those that wait without a journal, and closes the extensions.
+   * Rejects with the error of an extension that fails to close, or with `E_TOOL_TIMEOUT` if it takes longer than 30,000 ms.
    *
    * @param options `drain`: how long calls in flight may still take, in milliseconds, before they are cancelled. Default: 0.
    */

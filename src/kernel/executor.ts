@@ -186,10 +186,13 @@ class Executor implements ToolExecutor {
 
   async #close(drain: number): Promise<void> {
     const words = 'The executor was closed.'
-    const end = (): void => this.#closed.abort(new ToolCancelledError(words))
-    const timer = setTimeout(end, timerLength(drain))
+    const end = async (): Promise<void> => {
+      await this.#kernel.held?.cancelAll(words)
+      this.#closed.abort(new ToolCancelledError(words))
+    }
+    const timer = setTimeout(() => void end(), timerLength(drain))
     await this.#kernel.inFlight.drain(drain, words).finally(() => clearTimeout(timer))
-    end()
+    await end()
     this.#kernel.recorder?.close()
     await closeExtensions(this.#extensions)
   }

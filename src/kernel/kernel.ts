@@ -158,6 +158,8 @@ export interface Kernel {
   readonly recorder: Recorder | undefined
   /** Returns what keeps paused calls. Without a journal, the first call that pauses loads it. */
   pauses(): PauseKeeper | Promise<PauseKeeper>
+  /** Cancels all calls that wait without a journal. Only if that part is loaded. */
+  readonly held: { cancelAll(reason: string): Promise<void> } | undefined
   /** Returns the executor's name in records. */
   owner(): string
   readonly inFlight: InFlight

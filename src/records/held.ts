@@ -172,6 +172,13 @@ export class HeldCalls implements PauseKeeper, Inbox {
     return 'cancelled'
   }
 
+  /** Cancels the calls that wait. Those that are being answered go on. */
+  async cancelAll(reason: string): Promise<void> {
+    const { inFlight, report } = this.#kernel
+    const waiting = [...this.#held.values()].filter(({ record }) => !inFlight.has(record.id))
+    await Promise.all(waiting.map((held) => this.#close(held, new ToolCancelledError(reason)).catch(report)))
+  }
+
   async expire(): Promise<ToolCallSnapshot[]> {
     const now = Date.now()
     const expired = this.#newestFirst().filter(({ paused }) => paused.expiresAt < now)

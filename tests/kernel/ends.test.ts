@@ -1,6 +1,6 @@
 import { createExecutor, type ToolEvent } from 'toolwright'
 import { describe, expect, test, vi } from 'vitest'
-import { heard, names, never, outcome, pause, work } from './_calls.ts'
+import { heard, names, never, outcome, pause, soon, work } from './_calls.ts'
 import { places, recordIn } from './_journals.ts'
 
 /** The events, without those that `before` has, as a name and a number each. */
@@ -102,5 +102,55 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     const result = await executor.execute({ name: 'runs' }, { invocationId: 'one' })
     expect(outcome(result)).toBe('ok completed')
     expect((await recordIn(place.open(), 'one')).journal).not.toHaveProperty('hasStarted')
+  })
+})
+
+describe('the close of an executor', () => {
+  const tools = [
+    work('asks', () => 'ran', { requiresConfirmation: true }),
+    work('form', () => 1, { type: 'client', requiresResponse: true }),
+    work('runs', () => never),
+  ]
+
+  test.each([
+    ['at once', 0, 0],
+    ['after the calls in flight were cancelled', 1, 0],
+    ['at the end of the drain', 1, 20],
+  ])('without a journal ends the calls that wait, %s', async (_, running, drain) => {
+    const executor = createExecutor({ tools })
+    const [asked, shown] = [await executor.execute({ name: 'asks' }), await executor.execute({ name: 'form' })]
+    const waits = [executor.settled(asked), executor.settled(shown.invocationId)]
+    const inFlight = Array.from({ length: running }, () => executor.execute({ name: 'runs' }))
+    const events = heard(executor)
+    await soon(executor.close({ drain }))
+    const results = await soon(Promise.all(waits))
+    expect(results.map(outcome)).toEqual(['cancelled none E_TOOL_CANCELLED', 'cancelled unknown E_TOOL_CANCELLED'])
+    expect(results.map(({ error }) => error?.message)).toEqual(Array(2).fill('The executor was closed.'))
+    const ends = events.filter(({ event, toolName }) => event === 'call:settled' && toolName !== 'runs')
+    expect(ends).toMatchObject(results.map(({ invocationId, error }) => ({ invocationId, seq: 3, error })))
+    expect(await executor.waiting()).toEqual([])
+    for (const result of inFlight) expect((await result).status).toBe('cancelled')
+  })
+
+  test('without a journal lets an answer that came before it run, and ends the call if it waits again', async () => {
+    const executor = createExecutor({
+      tools: [...tools, work('both', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })],
+    })
+    const [asked, both] = [await executor.execute({ name: 'asks' }), await executor.execute({ name: 'both' })]
+    const again = executor.settled(both)
+    const answers = [asked, both].map(({ token = '' }) => executor.decide(token, 'allow'))
+    await soon(executor.close({ drain: 30_000 }))
+    expect((await Promise.all(answers)).map(outcome)).toEqual(['ok completed', 'pending unknown'])
+    expect(outcome(await soon(again))).toBe('cancelled unknown E_TOOL_CANCELLED')
+  })
+
+  test.each(places)('with a journal leaves the calls waiting for another executor (%s)', async (_, open) => {
+    const place = open()
+    const closing = createExecutor({ tools, use: [place.open()] })
+    const { token = '' } = await closing.execute({ name: 'asks' })
+    const events = heard(closing)
+    await closing.close()
+    expect(events).toEqual([])
+    expect(outcome(await createExecutor({ tools, use: [place.open()] }).decide(token, 'allow'))).toBe('ok completed')
   })
 })

@@ -26,7 +26,7 @@ const onDemand = [
   'approvals/paused-calls',
   'kernel/outcome/not-found',
   'kernel/run/middleware',
-  'kernel/weigh',
+  'kernel/evaluate',
   'records/held',
   'redaction/redactor',
   'spool/spool',
@@ -58,7 +58,7 @@ function entries(...files: readonly string[]): Record<string, string> {
 }
 
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
-  entry: entries('src/index.ts', ...leaves, ...behindTheImportsMap, ...parts),
+  entry: entries('src/index.ts', 'src/errors.ts', 'src/extension.ts', ...leaves, ...behindTheImportsMap, ...parts),
   format: 'esm',
   esbuildPlugins: [besideTheExecutor],
   plugins: [withoutIdleImports],
@@ -73,6 +73,8 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   dts: {
     entry: entries(
       'src/index.ts',
+      'src/errors.ts',
+      'src/extension.ts',
       'src/records/index.ts',
       ...leaves.filter((file) => !/^src\/(?:cli|platform)\//.test(file)),
     ),

@@ -31,7 +31,7 @@ function install(tarball: string, cwd: string): void {
   const usual = ask('npm', 'ls').stderr
   const { stderr } = ask('npm', 'install', '--no-audit', '--no-fund', tarball)
   const warnings = stderr.split('\n').filter((line) => !usual.includes(line))
-  const program = "import { createExecutor } from 'toolwright'; console.log(createExecutor().list())"
+  const program = "import { createExecutor } from 'toolwright'; console.log(createExecutor().tools())"
   const used = ask(process.execPath, '--input-type=module', '--eval', program)
   process.stdout.write(`npm install: ${warnings.length} warnings\n`)
   if (warnings.length === 0 && used.stdout === '[]\n') return

@@ -8,7 +8,7 @@ const makers: Record<string, () => Promise<() => Promise<unknown>>> = {
     const floor = floorOf('search', inputSchema, () => 'done')
     return () => floor(args)
   },
-  async passage() {
+  async pipeline() {
     const inputSchema = searchSchema(await import('zod'))
     const { createExecutor, tool } = await import('toolwright')
     const search = tool({ name: 'search', description: 'Searches', inputSchema, handler: () => 'done' })
@@ -36,7 +36,7 @@ function now(): number {
 
 const start = now()
 const call = await makers[process.argv[2] ?? '']?.()
-if (call === undefined) throw new Error('floor, passage or raw?')
+if (call === undefined) throw new Error('floor, pipeline or raw?')
 const times = [now() - start]
 for (const count of [1, 9, 90]) {
   const before = now()

@@ -45,7 +45,7 @@ export function variantsOf(title: string): Record<string, () => unknown> {
     'bare handler': async () => handler(),
     'validated handler': validated,
     'direct call': () => search(args),
-    'whole passage': () => bare.execute(call),
+    'whole pipeline': () => bare.execute(call),
     '… z.compile': () => compiled.execute(call),
     '… args as text': () => bare.execute(text),
     '… one middleware': () => wrapped.execute(call),

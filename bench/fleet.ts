@@ -1,7 +1,8 @@
 // What it costs that a call runs on a worker: statements a call, throughput, a round trip, and a pass of recovery.
 import { Queue, Worker as BullWorker } from 'bullmq'
 import pg from 'pg'
-import { createExecutor, memoryStore, tool, type Extension, type ToolCallRecord, type ToolExecutor } from 'toolwright'
+import { createExecutor, memoryStore, tool, type Extension, type ToolExecutor } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { bullmq } from 'toolwright/distributed/bullmq'
 import { fleet, type Dispatcher } from 'toolwright/distributed/fleet'
 import { createWorker } from 'toolwright/distributed/worker'
@@ -129,10 +130,10 @@ for (let start = 0; start < 10_000; start += 200) {
   )
 }
 const sweeper = createExecutor({ tools, use: [many, { store }] })
-await sweeper.recover({ rerun: true, attempts: 3 })
+await sweeper.calls.recover({ rerun: true, attempts: 3 })
 const passes: number[] = []
 for (let round = 0; round < 21; round++) {
-  passes.push(await timeOf(() => sweeper.recover({ rerun: true, attempts: 3 }), 1, 1))
+  passes.push(await timeOf(() => sweeper.calls.recover({ rerun: true, attempts: 3 }), 1, 1))
 }
 samples[titles.recover] = { Postgres: passes }
 await sweeper.close()

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createExecutor, tool, type Extension, type ToolCallRecord } from 'toolwright'
+import { createExecutor, tool, type Extension } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
@@ -157,7 +158,7 @@ for (const [name, open] of Object.entries(places)) {
   const session = { state: 'waiting', session: 'session 3' } as const
   keep(titles.waiting, name, await rounds(21, () => timeOf(() => listed(pausing.journal, session))))
   const executor = createExecutor({ tools: [tool('send', () => 1)], use: [pausing] })
-  keep(titles.recover, name, await rounds(11, () => timeOf(() => executor.recover())))
+  keep(titles.recover, name, await rounds(11, () => timeOf(() => executor.calls.recover())))
   await executor.close()
 
   const dead = await open()
@@ -169,7 +170,7 @@ for (const [name, open] of Object.entries(places)) {
   const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
   keep(titles.seal, name, [
     await timeOf(async () => {
-      const { sealed } = await successor.recover({ staleAfter: 0 })
+      const { sealed } = await successor.calls.recover({ staleAfter: 0 })
       if (sealed.length !== 10_000) throw new Error(`It closed ${sealed.length} calls.`)
     }),
   ])

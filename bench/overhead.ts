@@ -1,4 +1,4 @@
-// What the passage adds to a call. The floors do by hand what every kernel that checks and identifies has to do at least:
+// What the pipeline adds to a call. The floors do by hand what every kernel that checks and identifies has to do at least:
 // validation, canonical JSON, a hash, the handler, and two events; the tight one, which ratios and goals go by, with a canonical
 // writer that knows what it is given. Each handler has a process of its own.
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, '_overhead.ts')
 
 /** As multiples of the tight floor. */
 const goals: Readonly<Record<string, number>> = {
-  'whole passage': 1,
+  'whole pipeline': 1,
   '… z.compile': 0.85,
   '… and a journal in memory': 2,
 }

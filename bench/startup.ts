@@ -36,8 +36,8 @@ const program = join(import.meta.dirname, '_first-calls.ts')
 const quiet = '--disable-warning=ExperimentalWarning'
 const firsts = freshly({
   floor: [quiet, program, 'floor'],
-  'whole passage': [quiet, program, 'passage'],
-  'whole passage, raw JSON Schema': [quiet, program, 'raw'],
+  'whole pipeline': [quiet, program, 'pipeline'],
+  'whole pipeline, raw JSON Schema': [quiet, program, 'raw'],
 })
 const steps = [
   'to load the libraries and make the tool',

@@ -49,9 +49,9 @@ function withoutSdk(handler: () => unknown): Record<string, () => unknown> {
   const nothing: Extension = { observers: [() => {}], middleware: [(_call, _context, next) => next()] }
   return {
     floor: floorFor(handler),
-    'whole passage': passage(handler),
-    '… an observer and a middleware that do nothing': passage(handler, nothing),
-    '… openTelemetry': passage(handler, openTelemetry()),
+    'whole pipeline': pipeline(handler),
+    '… an observer and a middleware that do nothing': pipeline(handler, nothing),
+    '… openTelemetry': pipeline(handler, openTelemetry()),
   }
 }
 
@@ -59,19 +59,19 @@ function withSdk(handler: () => unknown): Record<string, () => unknown> {
   return {
     floor: floorFor(handler),
     'floor, and a span by hand': spanned(floorFor(handler)),
-    'whole passage': passage(handler),
-    '… spans that are not sampled': passage(handler, openTelemetry({ tracerProvider: unsampled })),
-    '… spans': passage(handler, openTelemetry({ tracerProvider })),
-    '… the metric': passage(handler, openTelemetry({ meterProvider })),
-    '… spans and the metric': passage(handler, openTelemetry({ tracerProvider, meterProvider })),
-    '… with args and result': passage(
+    'whole pipeline': pipeline(handler),
+    '… spans that are not sampled': pipeline(handler, openTelemetry({ tracerProvider: unsampled })),
+    '… spans': pipeline(handler, openTelemetry({ tracerProvider })),
+    '… the metric': pipeline(handler, openTelemetry({ meterProvider })),
+    '… spans and the metric': pipeline(handler, openTelemetry({ tracerProvider, meterProvider })),
+    '… with args and result': pipeline(
       handler,
       openTelemetry({ tracerProvider, meterProvider, recordArgs: true, recordResult: true }),
     ),
   }
 }
 
-function passage(handler: () => unknown, ...use: Extension[]): () => unknown {
+function pipeline(handler: () => unknown, ...use: Extension[]): () => unknown {
   const search = tool({ name: 'search', description: 'Searches', inputSchema, handler })
   const executor = createExecutor({ tools: [search], use })
   const call = { id: 'call_1', name: 'search', args }

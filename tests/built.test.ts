@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')
 const leaves = globSync(
   [
-    'src/{artifacts,client,devtools,formats,hosts,journals,mcp,middleware,observers,policies,react,stores}/*.ts',
+    'src/{artifacts,client,devtools,formats,frameworks,journals,mcp,middleware,observers,policies,react,stores}/*.ts',
     'validators/*.ts',
   ],
   {
@@ -27,7 +27,8 @@ function camelCase(name: string): string {
 
 // `npm ci` builds; a checkout that was edited since is built anew by `npm run build`.
 describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', () => {
-  const isNamedAfterItsFactory = (leaf: string): boolean => !/^(artifacts|client|devtools|hosts|mcp|react)\//.test(leaf)
+  const isNamedAfterItsFactory = (leaf: string): boolean =>
+    !/^(artifacts|client|devtools|frameworks|mcp|react)\//.test(leaf)
 
   it.each(leaves)('has %s under its public path', async (leaf) => {
     const path = join(root, 'dist', `${leaf}.js`)
@@ -44,7 +45,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the built package', 
     expect(factories).toHaveLength(1)
   })
 
-  it.each(leaves.filter((leaf) => leaf.startsWith('hosts/')))('loads no framework with %s', (leaf) => {
+  it.each(leaves.filter((leaf) => leaf.startsWith('frameworks/')))('loads no framework with %s', (leaf) => {
     const protocol = /^@modelcontextprotocol\// // what Claude's agent speaks
     const loaded = new Set([join(root, 'dist', `${leaf}.js`)])
     const packages: string[] = []

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { globSync } from 'tinyglobby'
-import * as door from 'toolwright'
+import type { CallStatus } from 'toolwright'
+import * as door from 'toolwright/errors'
 import { transformWithOxc } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -30,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pages = [
   'README.md',
   ...globSync(['src/*/README.md', 'validators/README.md', 'bench/README.md'], { cwd: root }).toSorted(),
-].filter((page) => page !== 'src/hosts/README.md') // its snippets need the frameworks: tests/hosts/readme.test.ts runs them
+].filter((page) => page !== 'src/frameworks/README.md') // its snippets need the frameworks: tests/frameworks/readme.test.ts runs them
 const snippets = pages.flatMap((page) =>
   snippetsOf(readFileSync(join(root, page), 'utf8')).map((code, index) => [index + 1, page, code] as const),
 )
@@ -111,7 +112,7 @@ describe('the README', () => {
   })
 
   it('tells of every status of a call', () => {
-    const statuses: Record<door.CallStatus, true> = {
+    const statuses: Record<CallStatus, true> = {
       ok: true,
       error: true,
       denied: true,

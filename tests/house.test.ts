@@ -2,14 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
+import * as errorsDoor from 'toolwright/errors'
+import * as extensionDoor from 'toolwright/extension'
 
 // The rooms of the kernel from the ground up. A room imports from those below it; every room may import the free files.
 const rooms = ['json', 'schema', 'result', 'tool', 'call', 'outcome', 'run', 'stages', 'kernel']
 const free = ['ports', 'errors', 'kernel', 'executor-types'].map((name) => `src/kernel/${name}.ts`)
+const frontDoors = ['index', 'errors', 'extension'].map((name) => `src/${name}.ts`)
 const wings = ['records', 'approvals', 'redaction', 'spool']
 
 const kernel = globSync('src/kernel/**/*.ts')
-const attic = ['cli', 'conformance', 'devtools', 'distributed', 'hosts', 'mcp', 'react']
+const attic = ['cli', 'conformance', 'devtools', 'distributed', 'frameworks', 'mcp', 'react']
 const wingFiles = globSync(wings.map((wing) => `src/${wing}/**/*.ts`))
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
   ignore: ['kernel', 'platform', ...wings, ...attic].map((family) => `src/${family}/**`),
@@ -98,8 +101,8 @@ describe('the kernel', () => {
   })
 
   it('has its stages in the order in which a call walks them', () => {
-    const passage = /^export async function execute\([^]*?^}/m.exec(read('src/kernel/passage.ts'))?.[0] ?? ''
-    const calls = [...passage.matchAll(/(?:return|=) (?:await )?(\w+)\(\w+, kernel\)/g)]
+    const pipeline = /^export async function execute\([^]*?^}/m.exec(read('src/kernel/pipeline.ts'))?.[0] ?? ''
+    const calls = [...pipeline.matchAll(/(?:return|=) (?:await )?(\w+)\(\w+, kernel\)/g)]
     expect(calls.map((match) => match[1])).toEqual(stages)
     const diagram = [...read('README.md').matchAll(/^ToolCall ─▶.*$/gm)].map((match) => match[0])[0] ?? ''
     const drawn = diagram.split('─▶').map((part) => part.replace(/[[\]]|middleware|▸/g, '').trim())
@@ -175,7 +178,7 @@ describe('the sources', () => {
       const isOfTheFloor =
         ['src/kernel/schema/standard.ts', 'src/kernel/json/deceptive.ts'].includes(path) && file.includes('/_')
       expect(
-        path === 'src/index.ts' ||
+        frontDoors.includes(path) ||
           path.startsWith(`${family}/`) ||
           isOfTheFloor ||
           (family === 'src/journals' && path.startsWith('src/records/')) ||
@@ -194,7 +197,7 @@ describe('the fleet', () => {
     '%s imports the door, the kernel, the records and its own family',
     (file) => {
       const strangers = neighboursOf(file).filter(
-        (path) => path !== 'src/index.ts' && !/^src\/(?:distributed|kernel|records)\//.test(path),
+        (path) => !frontDoors.includes(path) && !/^src\/(?:distributed|kernel|records)\//.test(path),
       )
       expect(strangers).toEqual([])
       expect(codeLines(file)).toBeLessThanOrEqual(250)
@@ -202,10 +205,10 @@ describe('the fleet', () => {
   )
 })
 
-describe('the hosts', () => {
-  it.each(globSync('src/hosts/*.ts'))('%s imports no framework, not even its types', (file) => {
+describe('the frameworks', () => {
+  it.each(globSync('src/frameworks/*.ts'))('%s imports no framework, not even its types', (file) => {
     const foreign = importsOf(file).filter(
-      (name) => !/^(?:\.\/|\.\.\/(?:index|formats\/[\w-]+|mcp\/server)\.ts$)/.test(name),
+      (name) => !/^(?:\.\/|\.\.\/(?:index|errors|extension|formats\/[\w-]+|mcp\/server)\.ts$)/.test(name),
     )
     expect(foreign).toEqual([])
     expect(codeLines(file)).toBeLessThanOrEqual(250)
@@ -282,7 +285,19 @@ describe('the words', () => {
 })
 
 describe('the door', () => {
-  it('exports these names and no other', () => {
-    expect(Object.keys(door).toSorted()).toMatchSnapshot()
+  it.each([
+    ['toolwright', door],
+    ['toolwright/errors', errorsDoor],
+    ['toolwright/extension', extensionDoor],
+  ])('%s exports these values and no other', (_name, entry) => {
+    expect(Object.keys(entry).toSorted()).toMatchSnapshot()
+  })
+
+  it('has at most 75 names, types included, of which at most 24 are values', () => {
+    const names = [...codeOf('src/index.ts').matchAll(/\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+      list.split(',').flatMap((name) => name.trim() || []),
+    )
+    expect(names.length).toBeLessThanOrEqual(75)
+    expect(Object.keys(door).length).toBeLessThanOrEqual(24)
   })
 })

@@ -1,5 +1,6 @@
 /** What both majors of TypeBox share: JSON Schema with marks on it, and issues with JSON Pointers. */
-import { SchemaConversionError, type Issue } from '../src/index.ts'
+import type { Issue } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 
 export type Side = 'input' | 'output'
 

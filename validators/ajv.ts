@@ -5,13 +5,9 @@
  * without `useDefaults`, `coerceTypes` and `removeAdditional`: those write into the caller's value.
  */
 import type { Ajv, ErrorObject } from 'ajv'
-import {
-  SchemaConversionError,
-  type Issue,
-  type JsonSchemaObject,
-  type StandardJSONSchemaV1,
-  type StandardSchemaV1,
-} from '../src/index.ts'
+import type { Issue, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
+import type { JsonSchemaObject } from '../src/extension.ts'
 
 /**
  * Returns a function that makes a Standard Schema from raw JSON Schema. Your Ajv instance compiles the schema at once.

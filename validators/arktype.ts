@@ -4,7 +4,8 @@
  * This file must not change the type, and must not be asynchronous: ArkType is synchronous.
  */
 import { ArkErrors, type Type } from 'arktype'
-import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 
 /**
  * Makes a Standard Schema from an ArkType type. Plain types work in tools too. In addition, this one

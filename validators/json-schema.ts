@@ -3,14 +3,9 @@
  *
  * This file must not fetch anything, must not change the value that it validates, and must not apply defaults.
  */
-import {
-  SchemaConversionError,
-  type FromJson,
-  type JsonSchema,
-  type JsonSchemaObject,
-  type StandardJSONSchemaV1,
-  type StandardSchemaV1,
-} from '../src/index.ts'
+import type { JsonSchema, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
+import type { FromJson, JsonSchemaObject } from '../src/extension.ts'
 import { type Draft, dialectOf } from './json-schema/_dialect.ts'
 import { type Check, compile, type CompileOptions, type Pattern, SchemaError } from './json-schema/_engine.ts'
 import { linearPattern } from './json-schema/_linear-pattern.ts'

@@ -6,7 +6,8 @@
 import type { Static, StaticDecode, TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value, TransformDecode, TransformDecodeError, type ValueErrorIterator } from '@sinclair/typebox/value'
-import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import type { Issue, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**

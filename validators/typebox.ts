@@ -6,7 +6,8 @@
 import type { StaticDecode, StaticEncode, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { DecodeUnsafe, Default } from 'typebox/value'
-import { SchemaConversionError, type Issue, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import type { Issue, StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 import { copy, keysOf, onePerPlace, refusal, show, some, type Marks } from './_typebox.ts'
 
 /**

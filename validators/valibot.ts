@@ -6,7 +6,8 @@
  */
 import { toJsonSchema, type ConversionConfig } from '@valibot/to-json-schema'
 import type { GenericSchema, GenericSchemaAsync, InferInput, InferOutput } from 'valibot'
-import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 
 /**
  * Makes a Standard Schema from a Valibot schema, synchronous or asynchronous. Needs the packages `valibot` and

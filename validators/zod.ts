@@ -5,7 +5,8 @@
  * cannot express to `{}`.
  */
 import { config, toJSONSchema, util, type $ZodType, type input, type output, type ParsePayload } from 'zod/v4/core'
-import { SchemaConversionError, type StandardJSONSchemaV1, type StandardSchemaV1 } from '../src/index.ts'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
+import { SchemaConversionError } from '../src/errors.ts'
 import { dropSafeBounds, mayWait } from '../src/kernel/schema/zod.ts'
 
 type Conversion = NonNullable<Parameters<typeof toJSONSchema>[1]>

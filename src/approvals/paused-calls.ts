@@ -23,7 +23,7 @@ import {
 } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/json-text.ts'
 import { ownJson } from '../kernel/json/own-json.ts'
-import type { DecideOptions, RespondOptions } from '../kernel/executor-types.ts'
+import type { DecideOptions, RespondOptions } from '../kernel/calls-types.ts'
 import type { Approvals, Kernel } from '../kernel/kernel.ts'
 import type { Approver, ToolValues } from '../kernel/ports.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
@@ -228,7 +228,7 @@ function requireAllowed(approval: Approval): Approval {
 function pending(received: Received, { reason, expiresAt }: PauseRecord, token: string): ToolResult {
   const text = waitingWords(received.name, reason)
   const result = resultOf(received, 'pending', received.effect, [{ type: 'text', text }])
-  // Not enumerable: a host that sends the result over HTTP must not give the caller the right to approve.
+  // Not enumerable: an application that sends the result over HTTP must not give the caller the right to approve.
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt
   return result

@@ -5,15 +5,12 @@ import {
   TextArtifact,
   Tool,
   type ArtifactClass,
-  type ErasedConfig,
   type Issue,
-  type JsonSchemaObject,
-  type MarkedContent,
-  type Shelved,
   type StandardJSONSchemaV1,
   type StandardSchemaV1,
   type ToolContext,
 } from '../index.ts'
+import type { ErasedConfig, JsonSchemaObject, MarkedContent, Shelved } from '../extension.ts'
 import { queryFor, type Forge } from './_forges.ts'
 import { jsonAnswer, textAnswer, type Limits } from './_output.ts'
 import { object } from './_query.ts'

@@ -1,11 +1,5 @@
-import {
-  BinaryArtifact,
-  InvalidConfigurationError,
-  JsonArtifact,
-  SpooledArtifact,
-  type ArtifactClass,
-  type ArtifactQuery,
-} from '../index.ts'
+import { BinaryArtifact, JsonArtifact, SpooledArtifact, type ArtifactClass, type ArtifactQuery } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { byteQueries, imageQueries } from './_byte-queries.ts'
 import { isKindOf, isReadable, lineageOf, ownQueries, ReadableArtifact } from './_classes.ts'
 import { jsonQueries } from './_json-queries.ts'
@@ -33,7 +27,7 @@ export class Forges {
   readonly #known = new Set<object>()
   #only: ReadonlySet<string> | 'all'
 
-  /** @param only The names of the tools to make. Default: the usual ones, and all of the host's own classes. */
+  /** @param only The names of the tools to make. Default: the usual ones, and all of the application's own classes. */
   constructor(options: QueryOptions, only: ReadonlySet<string> | 'all' | undefined) {
     this.#only = only ?? usual
     this.#add(textQueries(options), ReadableArtifact, isReadable)

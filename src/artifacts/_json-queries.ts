@@ -1,4 +1,5 @@
-import { ArtifactError, type ArtifactQuery, type JsonArtifact } from '../index.ts'
+import type { ArtifactQuery, JsonArtifact } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import { filter, pluck } from './json/_filter.ts'
 import { wholeOf } from './json/_find.ts'
 import { lineIndexOf } from './json/_lines.ts'

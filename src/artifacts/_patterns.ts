@@ -1,4 +1,4 @@
-import { ArtifactError } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 
 /** A compiled pattern of a model. */
 export interface Matcher {

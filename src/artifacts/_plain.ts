@@ -1,4 +1,4 @@
-import { ArtifactError } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 
 /** How deep a value may be nested. What reads it goes down by calls. */
 const deepest = 1_000

@@ -6,7 +6,7 @@ export interface Ranged {
   readonly limit?: number
 }
 
-/** The context of a query, which is absent if the host calls the query itself. */
+/** The context of a query, which is absent if the application calls the query itself. */
 export interface Asked {
   readonly signal?: AbortSignal
 }

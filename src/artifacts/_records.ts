@@ -1,4 +1,5 @@
-import type { ArtifactSource, LineIndex, SpooledArtifact } from '../index.ts'
+import type { SpooledArtifact } from '../index.ts'
+import type { ArtifactSource, LineIndex } from '../extension.ts'
 import { Pace } from './_pace.ts'
 
 /** The most characters of one record. */

@@ -1,4 +1,5 @@
-import type { ArtifactQuery, Issue, JsonSchemaObject, SpooledArtifact, ToolContext } from '../index.ts'
+import type { ArtifactQuery, Issue, SpooledArtifact, ToolContext } from '../index.ts'
+import type { JsonSchemaObject } from '../extension.ts'
 import { grep, type GrepInput } from './_grep.ts'
 import { answered, beginningOf, Page, shown, type Limits } from './_output.ts'
 import { Pace } from './_pace.ts'

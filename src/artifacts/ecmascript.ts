@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { ArtifactError, TextArtifact, type ArtifactQuery } from '../index.ts'
+import { TextArtifact, type ArtifactQuery } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import type { ModuleExport, ModuleImport, NamedFunction, Outline } from './ecmascript/_outline.ts'
 import { readOutline } from './ecmascript/_read.ts'
 import { once } from './_once.ts'

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { JsonArtifact, type ArtifactQuery, type ArtifactSource } from '../index.ts'
+import { JsonArtifact, type ArtifactQuery } from '../index.ts'
+import type { ArtifactSource } from '../extension.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { countRecords, recordIndexOf } from './_records.ts'
 import { keepLined, lineGroups, lineIndexOf, valueIn, valueLines } from './json/_lines.ts'

@@ -5,7 +5,8 @@
  * @module
  */
 import type { Lexer } from 'marked'
-import { ArtifactError, TextArtifact, type ArtifactQuery } from '../index.ts'
+import { TextArtifact, type ArtifactQuery } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import { once } from './_once.ts'
 import { Pace } from './_pace.ts'
 import { readBlocks, type Blocks, type MarkdownNode } from './markdown/_blocks.ts'

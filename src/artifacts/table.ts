@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { TextArtifact, type ArtifactQuery, type ArtifactSource } from '../index.ts'
+import { TextArtifact, type ArtifactQuery } from '../index.ts'
+import type { ArtifactSource } from '../extension.ts'
 import { once } from './_once.ts'
 import { countRecords, recordGroups, recordIndexOf, type RecordIndex } from './_records.ts'
 import { columnIndex, rowTest, type CellValue, type Condition } from './table/_conditions.ts'

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type ArtifactClass, type Extension, type Tool } from '../index.ts'
+import type { ArtifactClass, Extension, Tool } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { lineageOf } from './_classes.ts'
 import { toolOf } from './_forge.ts'
 import { Forges, type Forge } from './_forges.ts'
@@ -61,7 +62,7 @@ const mostSessions = 100
  *   }
  * }
  * const executor = createExecutor({ use: [artifactTools({ classes: [AccessLog] })] })
- * const names = executor.list().map(({ name }) => name) // artifact_head, …, artifact_failures
+ * const names = executor.tools().map(({ name }) => name) // artifact_head, …, artifact_failures
  * ```
  * @experimental
  */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { ArtifactError, JsonArtifact, type ArtifactQuery, type SpooledArtifact } from '../index.ts'
+import { JsonArtifact, type ArtifactQuery, type SpooledArtifact } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
 import { Pace } from './_pace.ts'

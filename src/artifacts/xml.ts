@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../index.ts'
+import { JsonArtifact, type ArtifactQuery } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
 import { integer, object, type Asked } from './_query.ts'

@@ -5,7 +5,8 @@
  * @module
  */
 import type { Document } from 'yaml'
-import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../index.ts'
+import { JsonArtifact, type ArtifactQuery } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
 import { loadYaml, unreadable } from './_yaml.ts'

@@ -1,5 +1,6 @@
 import { normalize } from 'node:path'
-import { content, tool, type MarkedContent, type Tool, type ToolContext } from '../index.ts'
+import { content, tool, type Tool, type ToolContext } from '../index.ts'
+import type { MarkedContent } from '../extension.ts'
 import { bytesOf, edited, textFileOf, type Edit } from './_edits.ts'
 import type { Freshness } from './_freshness.ts'
 import { binaryKind, imageType, largestImage } from './_media.ts'

@@ -1,10 +1,6 @@
-import {
-  InvalidConfigurationError,
-  type ToolContext,
-  type ToolHooks,
-  type ToolOptions,
-  type Validated,
-} from '../index.ts'
+import type { ToolContext, ToolOptions } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { ToolHooks, Validated } from '../extension.ts'
 import type { Outside } from './_outside.ts'
 
 /** What every factory of tools takes. */

@@ -1,4 +1,5 @@
-import type { Confirmed, Decision, Middleware, ToolContext, Validated } from '../index.ts'
+import type { ToolContext } from '../index.ts'
+import type { Confirmed, Decision, Middleware, Validated } from '../extension.ts'
 import { Sessions } from './_sessions.ts'
 import { quoted, refusal } from './_words.ts'
 import type { FileAccess, Grant, Sandbox } from './sandbox.ts'

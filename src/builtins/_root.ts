@@ -1,7 +1,7 @@
 import { constants, type BigIntStats } from 'node:fs'
 import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { namesOf, namesOfTarget, requireShortName } from './_path.ts'
 import { OutsideError } from './sandbox.ts'
 import { codeOf, failureOf, quoted, refusal } from './_words.ts'

@@ -5,7 +5,7 @@
  * @module
  */
 import { accessSync, constants, statSync } from 'node:fs'
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import {
   bwrapArguments,
   firstArgument,

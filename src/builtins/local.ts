@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { Commands } from './_commands.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'

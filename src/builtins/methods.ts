@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, tool, type Tool, type ToolContext, type ToolOptions } from '../index.ts'
+import { tool, type Tool, type ToolContext, type ToolOptions } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 
 /** The options of a method that is a tool. */
 export interface ToolMethodOptions extends Omit<ToolOptions<unknown>, 'name'> {

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type Extension, type Tool, type ToolContext } from '../index.ts'
+import type { Extension, Tool, ToolContext } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { Freshness } from './_freshness.ts'
 import { fileTools } from './_files-tools.ts'
 import { checked, making, type NamedTools } from './_naming.ts'

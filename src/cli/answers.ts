@@ -1,4 +1,5 @@
-import type { ApprovalRequest, ToolExecutor, ToolResult } from '../index.ts'
+import type { ToolExecutor, ToolResult } from '../index.ts'
+import type { ApprovalRequest } from '../extension.ts'
 import { note, wordsOf, type Host } from './host.ts'
 import { terminalApprover } from './terminal.ts'
 
@@ -24,7 +25,10 @@ export function answersOf(executor: ToolExecutor, host: Host): Answers {
     try {
       const { decision, note: words } = await approver.ask(request, host.signal)
       const { signal } = host
-      return await executor.decide(result.token, decision, { signal, ...(words !== undefined && { note: words }) })
+      return await executor.calls.decide(result.token, decision, {
+        signal,
+        ...(words !== undefined && { note: words }),
+      })
     } catch (error) {
       note(host, wordsOf(error))
       return result

@@ -2,7 +2,7 @@ import type { Command } from './arguments.ts'
 import { readText } from './document.ts'
 import { answer } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
-import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
+import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright call`: runs one call by the user, and prints its whole result. */
 export const call: Command = {
@@ -15,13 +15,13 @@ result as JSON. Reads the args from stdin if they are -.
 
   --journal FILE    keep the call in an SQLite file; toolwright decide answers it if it
                     waits
-${passageHelp}`,
-  options: { ...journalOptions, ...passageOptions },
+${executionHelp}`,
+  options: { ...journalOptions, ...executionOptions },
   takes: [2, 3],
 
   async perform(options, host) {
     const [path = '', name = '', given] = options.positionals
-    const { executor, answered } = await openPassage(path, options, host, given !== '-', () => openJournal(options))
+    const { executor, answered } = await openExecutor(path, options, host, given !== '-', () => openJournal(options))
     try {
       const args = given === '-' ? await readText('-', host) : given
       const results = await answered([await executor.execute({ name, args }, { caller: 'user', signal: host.signal })])

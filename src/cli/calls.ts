@@ -35,8 +35,8 @@ has its question too. Needs no module, and runs nothing.
     const query = session === undefined ? {} : { session }
     const listed = await withRecords(options, host, async (executor) =>
       options.flag('waiting')
-        ? (await executor.waiting(query)).slice(0, limit)
-        : executor.calls(limit === undefined ? query : { ...query, limit }),
+        ? (await executor.calls.waiting(query)).slice(0, limit)
+        : executor.calls.list(limit === undefined ? query : { ...query, limit }),
     )
     if (options.flag('json')) await answer(host, listed)
     else await print(host.stdout, listed.map((call) => `${lineOf(call)}\n`).join(''))
@@ -45,7 +45,7 @@ has its question too. Needs no module, and runs nothing.
 }
 
 function lineOf(call: WaitingCall | ToolCallSnapshot): string {
-  if ('toolName' in call) {
+  if (!('state' in call)) {
     const { invocationId, reason, createdAt, toolName, prompt, why, args } = call
     return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), asked(prompt, why))
   }

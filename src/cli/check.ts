@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { Format, SchemaReport, ToolDefinition } from '../index.ts'
+import type { Format, ToolDefinition } from '../index.ts'
+import type { SchemaReport } from '../extension.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { formatHelp, formatNamed } from './formats.ts'
 import { answer, oneLine, print } from './host.ts'

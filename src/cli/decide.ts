@@ -3,7 +3,7 @@ import { UsageError, type Command, type Given } from './arguments.ts'
 import { shownId } from './calls.ts'
 import { answer, oneLine, print } from './host.ts'
 import { journalOptions, openExistingJournal } from './journal.ts'
-import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
+import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright decide`: answers a call that waits for approval, and runs it if it is allowed. */
 export const decide: Command = {
@@ -23,9 +23,9 @@ E_APPROVAL_INVALID, and exit code 2.
   --by NAME         who decides, for the record (default user)
   --session NAME    refuse a call of another session
   --json            print the whole result as JSON
-${passageHelp}`,
+${executionHelp}`,
   options: {
-    ...passageOptions,
+    ...executionOptions,
     ...journalOptions,
     note: { type: 'string' },
     by: { type: 'string' },
@@ -39,10 +39,10 @@ ${passageHelp}`,
     if (decision !== 'allow' && decision !== 'deny') {
       throw new UsageError(`A decision is allow or deny, got "${decision}".`)
     }
-    const { executor } = await openPassage(path, options, host, false, () => openExistingJournal(options))
+    const { executor } = await openExecutor(path, options, host, false, () => openExistingJournal(options))
     try {
       const { signal } = host
-      const result = await executor.decide(await waitingCall(invocationId, executor, options), decision, {
+      const result = await executor.calls.decide(await waitingCall(invocationId, executor, options), decision, {
         signal,
         ...given(options, { note: 'note', by: 'decidedBy', session: 'session' }),
       })
@@ -64,7 +64,7 @@ function given(options: Given, names: Readonly<Record<string, string>>): Readonl
 /** @throws {UsageError} if no such call waits for approval. */
 async function waitingCall(invocationId: string, executor: ToolExecutor, options: Given): Promise<WaitingCall> {
   const session = options.text('session')
-  const [call] = await executor.waiting({ invocationId, ...(session !== undefined && { session }) })
+  const [call] = await executor.calls.waiting({ invocationId, ...(session !== undefined && { session }) })
   if (call?.reason === 'approval') return call
   const what = call === undefined ? await whyNot(invocationId, executor, session) : 'waits for the answer of a client'
   throw new UsageError(
@@ -75,7 +75,7 @@ async function waitingCall(invocationId: string, executor: ToolExecutor, options
 
 async function whyNot(id: string, executor: ToolExecutor, session: string | undefined): Promise<string> {
   try {
-    const { state, session: its, expiresAt } = await executor.snapshot(id)
+    const { state, session: its, expiresAt } = await executor.calls.get(id)
     if (session === undefined || its === session) {
       return expiresAt === undefined ? `waits for no approval: it is ${state}` : 'has expired'
     }

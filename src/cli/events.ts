@@ -1,4 +1,4 @@
-import type { Observer } from '../index.ts'
+import type { Observer } from '../extension.ts'
 import { jsonText, type Host } from './host.ts'
 
 /**

@@ -3,10 +3,10 @@ import { UsageError, type Command } from './arguments.ts'
 import { interrupted, note, print, wordsOf } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { memoryJournal } from '../journals/memory.ts'
-import { openPassage, passageHelp, passageOptions } from './passage.ts'
+import { openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 const tokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
-const { 'fail-on-error': _, ...ownOptions } = passageOptions
+const { 'fail-on-error': _, ...ownOptions } = executionOptions
 
 /** `toolwright inspect`: shows the calls of a module's tools in a browser. */
 export const inspect: Command = {
@@ -22,7 +22,7 @@ one each time, or that of the variable ${tokenVariable}.
 
   --port PORT       listen on 127.0.0.1 (default 4984); 0: any port that is free
   --journal FILE    keep the calls in an SQLite file, which other processes may share
-${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
+${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   options: { ...ownOptions, ...journalOptions, port: { type: 'string' } },
   takes: [1, 1],
 
@@ -31,7 +31,7 @@ ${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
     const port = options.count('port', 0) ?? 4_984
     if (port > 65_535) throw new UsageError(`--port takes a port of at most 65535, got "${port}".`)
     const { inspector } = await import('../devtools/inspector.ts')
-    const { executor } = await openPassage(path, options, host, false, async () => {
+    const { executor } = await openExecutor(path, options, host, false, async () => {
       const journal = await openJournal(options)
       // Without a file the results of calls that are over are kept in memory, so that the page has them.
       return journal.length > 0 ? journal : [memoryJournal()]

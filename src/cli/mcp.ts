@@ -5,10 +5,10 @@ import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type Given } from './arguments.ts'
 import { interrupted, note, print, wordsOf, type Host } from './host.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
-import { openPassage, passageHelp, passageOptions } from './passage.ts'
+import { openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 const tokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
-const { 'fail-on-error': _, ...ownOptions } = passageOptions
+const { 'fail-on-error': _, ...ownOptions } = executionOptions
 
 /** `toolwright mcp`: serves the tools of a module to clients of the Model Context Protocol. */
 export const mcp: Command = {
@@ -31,14 +31,14 @@ machine. A call that needs approval asks the client's user.
   --task MODULE     serve task_run too: the module's default export is a function that
                     does the task, such as an agent of yours. With --workspace all
                     twelve built-in tools are served then
-${passageHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
+${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
   takes: [0, 1],
 
   async perform(options, host) {
     const [path] = options.positionals
     const port = portOf(options)
-    const { executor } = await openPassage(path, options, host, false, async () => {
+    const { executor } = await openExecutor(path, options, host, false, async () => {
       const workspace = await openWorkspace(options, host)
       if (workspace !== undefined || path !== undefined) return workspace ?? []
       throw new UsageError('A module, --workspace or --task is missing: there is nothing to serve.')

@@ -116,10 +116,9 @@ function executorOf(
 /** Returns whether it is an executor. It may be of another copy of the package. */
 function isExecutor(value: unknown): value is ToolExecutor {
   try {
-    const methods = Object(value) as Partial<ToolExecutor>
-    return [methods.executeToolCalls, methods.stream, methods.decide, methods.list].every(
-      (method) => typeof method === 'function',
-    )
+    const { calls, executeToolCalls, stream, tools } = Object(value) as Readonly<Record<string, unknown>>
+    const { decide } = Object(calls) as { readonly decide?: unknown }
+    return [executeToolCalls, stream, tools, decide].every((method) => typeof method === 'function')
   } catch {
     return false
   }
@@ -127,7 +126,7 @@ function isExecutor(value: unknown): value is ToolExecutor {
 
 /** Returns the tools of an executor that any caller sees. */
 function toolsOf(executor: ToolExecutor): readonly ToolDefinition[] {
-  return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.list(caller)))]
+  return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.tools(caller)))]
 }
 
 /** Returns the fields of a plain object, or an empty list for any other value. */

@@ -34,7 +34,7 @@ artifact store of its own stays there.
     const settledBefore = timeOf(options.text('before'))
     const limit = options.count('limit', 1)
     const pruned = await withRecords(options, host, (executor) =>
-      executor.prune(limit === undefined ? { settledBefore } : { settledBefore, limit }),
+      executor.calls.prune(limit === undefined ? { settledBefore } : { settledBefore, limit }),
     )
     if (options.flag('json')) await answer(host, { pruned })
     else await print(host.stdout, `${pruned} ${pruned === 1 ? 'record is' : 'records are'} deleted.\n`)

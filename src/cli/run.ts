@@ -3,7 +3,7 @@ import { readDocument } from './document.ts'
 import { formatHelp, formatNamed, formatOf } from './formats.ts'
 import { answer, note } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
-import { exitCode, openPassage, passageHelp, passageOptions } from './passage.ts'
+import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright run`: runs the calls of a message, and prints the reply. */
 export const run: Command = {
@@ -21,16 +21,16 @@ terminal, or if stdin is read, they are answered as pending.
   --concurrency N   how many calls run at a time (default 3)
   --journal FILE    keep the calls in an SQLite file; toolwright decide answers those
                     that wait
-${passageHelp}`,
-  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...journalOptions, ...passageOptions },
+${executionHelp}`,
+  options: { format: { type: 'string' }, concurrency: { type: 'string' }, ...journalOptions, ...executionOptions },
   takes: [1, 2],
 
   async perform(options, host) {
     const [path = '', source = '-'] = options.positionals
     const named = options.text('format')
     const forced = named === undefined ? undefined : formatNamed(named, host)
-    const passage = await openPassage(path, options, host, source !== '-', () => openJournal(options))
-    const { executor, tools } = passage
+    const execution = await openExecutor(path, options, host, source !== '-', () => openJournal(options))
+    const { executor, tools } = execution
     try {
       const message = await readDocument(source, host)
       const format = forced ?? formatOf(message, host)
@@ -40,7 +40,7 @@ ${passageHelp}`,
         return 0
       }
       const settled = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })
-      const results = await passage.answered(settled)
+      const results = await execution.answered(settled)
       await answer(host, format.results(results, message))
       return exitCode(results, options)
     } finally {

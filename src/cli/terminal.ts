@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { styleText } from 'node:util'
-import type { ApprovalAnswer, ApprovalRequest, CallStatus, Extension, Observer } from '../index.ts'
+import type { CallStatus, Extension } from '../index.ts'
+import type { ApprovalAnswer, ApprovalRequest, Observer } from '../extension.ts'
 import { jsonText, oneLine, withoutGaps, type Host } from './host.ts'
 
 const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' | 'red' | 'yellow']>> = {

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type ToolCall, type ToolExecutor, type ToolValues } from '../index.ts'
+import type { ToolCall, ToolExecutor, ToolValues } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { DeclaredTools } from './ag-ui/_declared-tools.ts'
 import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
@@ -28,7 +29,7 @@ export interface AgUiOptions {
   readonly pageTools?: PageTools
   /** How often the model may call tools in one run. Default: 20. */
   readonly mostTurns?: number
-  /** Receives faults of the host, which no page is told. Default: `console.error`. */
+  /** Receives faults of the application, which no page is told. Default: `console.error`. */
   readonly report?: (error: unknown) => void
   /** Says who sends a request. `undefined` refuses it. `fetch` needs it, or `token`. */
   readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
@@ -44,13 +45,13 @@ export interface AgUiOptions {
   readonly body?: number
 }
 
-/** What the host says of one run. */
+/** What the application says of one run. */
 export interface AgUiRunOptions {
   /** Calls to run, instead of those of the model. */
   readonly calls?: readonly ToolCall[]
   /** Default: the thread. A front end chooses it, so name the session if others must not answer its calls. */
   readonly session?: string
-  /** The host's data for the calls. */
+  /** The application's data for the calls. */
   readonly values?: ToolValues
   /** Who the records say has decided. Default: `'user'`. */
   readonly decidedBy?: string

@@ -1,10 +1,9 @@
 /**
- * Tools as methods, for the host's own calls: `tools.get_forecast.invoke({ city: 'Oslo' })`.
+ * Tools as methods, for the application's own calls: `tools.get_forecast.invoke({ city: 'Oslo' })`.
  *
  * @module
  */
 import {
-  InvalidConfigurationError,
   masked,
   type CallOptions,
   type ContentBlock,
@@ -13,8 +12,9 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 
-/** A message that tells the model of a call which the host made. */
+/** A message that tells the model of a call which the application made. */
 export interface DirectMessage {
   readonly role: 'user' | 'assistant'
   readonly content: readonly (
@@ -36,7 +36,7 @@ export interface DirectOptions extends CallOptions {
   readonly record?: boolean
 }
 
-/** A tool as a method. Its calls take the passage as those of a model do. */
+/** A tool as a method. Its calls go through the pipeline as those of a model do. */
 export interface DirectTool {
   /** Runs the tool. */
   invoke(args?: unknown, options?: DirectOptions): Promise<ToolResult>
@@ -82,7 +82,7 @@ export function caller<Name extends string = string>(
       { record: isRecorded = true, ...own }: DirectOptions = {},
     ): AsyncGenerator<ToolEvent, ToolResult, undefined> {
       const options = { caller: 'user' as const, ...common, ...own }
-      const tool = toolOf(executor.list(options.caller, options.session), member)
+      const tool = toolOf(executor.tools(options.caller, options.session), member)
       const call = { id: `tooluse_${crypto.randomUUID()}`, name: tool?.name ?? member, args }
       const result = yield* executor.stream(call, options)
       if (isRecorded && record !== undefined && result.status !== 'pending') {

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type ToolExecutor, type ToolValues } from '../index.ts'
+import type { ToolExecutor, ToolValues } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { Answers } from './http/_answers.ts'
 import { Calls } from './http/_calls.ts'
 import { Channels } from './http/_channels.ts'
@@ -25,7 +26,7 @@ export interface Visitor {
   readonly name?: string
   /** Default: everything. */
   readonly may?: readonly Right[]
-  /** The host's data for the rest of a call that the visitor answers. */
+  /** The application's data for the rest of a call that the visitor answers. */
   readonly values?: ToolValues
 }
 
@@ -102,7 +103,7 @@ export interface HttpClients {
  */
 export function httpClients(options: HttpClientsOptions): HttpClients {
   const given: unknown = options
-  if (typeof given !== 'object' || given === null || typeof options.executor?.waiting !== 'function') {
+  if (typeof given !== 'object' || given === null || typeof options.executor?.calls.waiting !== 'function') {
     throw new InvalidConfigurationError('httpClients takes { executor }, which createExecutor({ tools }) makes.')
   }
   // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`

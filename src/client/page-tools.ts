@@ -1,12 +1,7 @@
 import { jsonSchema } from '../../validators/json-schema.ts'
-import {
-  clientTool,
-  InvalidConfigurationError,
-  type ClientToolDescription,
-  type Extension,
-  type JsonSchemaObject,
-  type Tool,
-} from '../index.ts'
+import { clientTool, type Extension, type Tool } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { ClientToolDescription, JsonSchemaObject } from '../extension.ts'
 
 /** Limits of what pages declare. */
 export interface PageToolsOptions {
@@ -48,7 +43,7 @@ const answerTimeout = 600_000
 
 /**
  * Lets pages declare client tools for their own session. Give it to the executor, and to `httpClients` or `agUi`. A page
- * never has the name of a tool of the host or of an MCP server: its tool is set aside, which the executor reports.
+ * never has the name of a tool of the application or of an MCP server: its tool is set aside, which the executor reports.
  *
  * @example
  * ```ts
@@ -58,7 +53,7 @@ const answerTimeout = 600_000
  * const pages = pageTools()
  * const executor = createExecutor({ use: [pages] })
  * pages.declare('ada', 'page-1', [{ name: 'read_selection', description: 'Reads what the user has selected' }])
- * console.log(executor.list('model', 'ada').map(({ name }) => name)) // ['read_selection']
+ * console.log(executor.tools('model', 'ada').map(({ name }) => name)) // ['read_selection']
  * ```
  */
 export function pageTools(options: PageToolsOptions = {}): PageTools {

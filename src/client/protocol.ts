@@ -4,20 +4,8 @@
  *
  * @module
  */
-import type {
-  CallStatus,
-  ClientToolDescription,
-  ContentBlock,
-  ErrorCode,
-  Issue,
-  PauseReason,
-  SideEffect,
-  Tool,
-  ToolCallAuditEntry,
-  ToolCallState,
-  ToolEvent,
-  ToolEventOf,
-} from '../index.ts'
+import type { CallStatus, ContentBlock, ErrorCode, Issue, SideEffect, Tool, ToolEvent, ToolEventOf } from '../index.ts'
+import type { ClientToolDescription, PauseReason, ToolCallAuditEntry, ToolCallState } from '../extension.ts'
 
 /** What a visitor may do: see calls, decide on approvals, answer client tools, cancel calls, read artifacts. */
 export type Right = 'watch' | 'decide' | 'answer' | 'cancel' | 'artifacts'

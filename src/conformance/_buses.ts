@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Bus } from '../index.ts'
+import type { Bus } from '../extension.ts'
 
 /** Tests what every bus promises, between two who have opened it. */
 export function testBus(open: () => Promise<readonly [sender: Bus, receiver: Bus] | undefined>): void {

@@ -116,10 +116,10 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         )
         await open().send([call])
         await vi.waitFor(() => expect(count).toBe(1), soon)
-        for (let time = 0; time < 2; time++) await open().send([{ ...call, turn: 'first' }])
+        for (let time = 0; time < 2; time++) await open().send([{ ...call, place: 'first' }])
         await vi.waitFor(() => expect(count).toBe(2), soon)
         go()
-        await open().send([{ ...call, turn: 'second' }])
+        await open().send([{ ...call, place: 'second' }])
         await vi.waitFor(() => expect(count).toBe(3), soon)
       }))
 

@@ -72,7 +72,7 @@ export function describeObserver(
         toolOf(handler as never, { requiresConfirmation: true }),
       )
       const { token = '' } = await executor.execute({ id: 'call_1', name: 'work', args: { a: 1 } }, { session: 'one' })
-      const result = await executor.decide(token, 'allow', { note: 'fine', decidedBy: 'me' })
+      const result = await executor.calls.decide(token, 'allow', { note: 'fine', decidedBy: 'me' })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
       expect(new Set(events.map(({ event }) => event))).toEqual(new Set(names))
       expect(watched.said.length).toBe(events.length)
@@ -116,7 +116,7 @@ export function describeObserver(
         await executor.execute({ name: 'asks' }, { session }),
       ]
       const { token = '' } = results[4] ?? {}
-      results.push(await executor.decide(token, 'deny', { note: evil, decidedBy: evil }))
+      results.push(await executor.calls.decide(token, 'deny', { note: evil, decidedBy: evil }))
       expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'pending', 'denied'])
       expect(reports).toEqual([])
       expect(watched.said.length).toBe(events.length)

@@ -97,16 +97,19 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
 
     test('says what it would decide, and decides the same however often it is asked that', async () => {
       const args = { a: 1 }
-      const decided = async (create: () => Extension, weighings: number): Promise<string[]> => {
+      const decided = async (create: () => Extension, evaluations: number): Promise<string[]> => {
         const executor = createExecutor({ tools: [work], use: [create()] })
         const said: string[] = []
         for (let turn = 0; turn < 40; turn++) {
           let would = ''
-          for (let time = 0; time < weighings; time++) {
-            would = (await executor.weigh({ name: 'work', args }, { session: 'one' })).decision
+          for (let time = 0; time < evaluations; time++) {
+            would = (await executor.evaluate({ name: 'work', args }, { session: 'one' })).decision
           }
           const { status } = await executor.execute({ name: 'work', args }, { session: 'one' })
-          if (would !== '') expect(would).toBe(status === 'ok' ? 'allow' : status === 'pending' ? 'ask' : 'refuse')
+          if (would !== '')
+            expect(would).toBe(
+              status === 'ok' ? 'allow' : status === 'pending' ? 'ask' : status === 'denied' ? 'deny' : 'invalid',
+            )
           said.push(status)
         }
         return said
@@ -129,7 +132,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
         const executor = createExecutor({ tools: [work], use })
         const { status, token = '' } = await executor.execute({ name: 'work' })
         expect(status).toBe('pending')
-        expect(await executor.decide(token, 'allow')).toMatchObject({ status: 'ok' })
+        expect(await executor.calls.decide(token, 'allow')).toMatchObject({ status: 'ok' })
       }
     })
 
@@ -153,7 +156,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       const executor = createExecutor({ tools: [work], use: made(asking) })
       const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
       expect(status).toBe('pending')
-      const result = await executor.decide(token, 'allow')
+      const result = await executor.calls.decide(token, 'allow')
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
     })
   })

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ArtifactStore } from '../index.ts'
+import type { ArtifactStore } from '../extension.ts'
 import { describeBytes } from './stores/_bytes.ts'
 import { describeCopies } from './stores/_copies.ts'
 import { describeGuards } from './stores/_guards.ts'

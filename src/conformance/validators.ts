@@ -5,7 +5,8 @@
  */
 import { describe, expect, test } from 'vitest'
 import { jsonSchema } from '../../validators/json-schema.ts'
-import { createExecutor, tool, type JsonSchemaObject, type Schema, type Tool, type ToolResult } from '../index.ts'
+import { createExecutor, tool, type Schema, type Tool, type ToolResult } from '../index.ts'
+import type { JsonSchemaObject } from '../extension.ts'
 import { describeWaiting, type Probe } from './validators/_waiting.ts'
 
 /** Answers whether there is such an id. */
@@ -302,7 +303,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
         const strange = tool({ name: 'strange', description: 'x', inputSchema: unsayable, handler: () => 1 }) as Tool
         const tools = [probeOf(order).probe, strange, tool('plain', () => 1)]
         const executor = createExecutor({ tools, report: (error) => reports.push(error) })
-        expect(executor.list().map((listed) => listed.name)).toEqual(['probe', 'plain'])
+        expect(executor.tools().map((listed) => listed.name)).toEqual(['probe', 'plain'])
         expect(reports).toEqual([
           expect.objectContaining({ code: 'E_SCHEMA_CONVERSION', message: expect.stringContaining('"strange"') }),
         ])

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { httpClients, type HttpClientsOptions } from '../client/http.ts'
 import { listen, type Listening, type ListenOptions } from '../client/node.ts'
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { callsOfPage } from './inspector/_calls.ts'
 
 export interface InspectorOptions extends Pick<

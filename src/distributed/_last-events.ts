@@ -1,4 +1,5 @@
-import { ToolError, type ToolCallRecord, type ToolEvent } from '../index.ts'
+import { ToolError, type ToolEvent } from '../index.ts'
+import type { ToolCallRecord } from '../extension.ts'
 
 /**
  * Makes the events with which a call ended on a worker, from its settled record.

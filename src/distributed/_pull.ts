@@ -30,7 +30,7 @@ export function pull(
     isHinted = true
     wake()
   }
-  const unwatch = executor.watch((_invocationId, _session, change) => {
+  const unwatch = executor.calls.watch((_invocationId, _session, change) => {
     isWatched = true
     if (change === 'queued' || change === undefined) hint()
     else later ??= setTimeout(hint, longest) // its end may be the turn of another call of its session

@@ -5,7 +5,8 @@
  */
 import { createPostgresBackend, Queue, Worker, type Job, type QueueOptions as BullOptions } from 'bullmq'
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError, UnavailableError, type Bus } from '../index.ts'
+import { InvalidConfigurationError, UnavailableError } from '../errors.ts'
+import type { Bus } from '../extension.ts'
 import { redisBus } from './bullmq/_redis-bus.ts'
 import { backoff } from './_retry.ts'
 import type { Delivery, Dispatcher, QueuedCall } from './fleet.ts'
@@ -212,8 +213,8 @@ function lanesOf(concurrency: number, most: number): number[] {
 }
 
 /** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */
-function jobOf({ invocationId, priority, attempts = 0, turn }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
-  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts, turn]))}`
+function jobOf({ invocationId, priority, attempts = 0, place }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
+  const jobId = `call-${sha256(JSON.stringify([invocationId, attempts, place]))}`
   return { name: 'call', data: { invocationId }, opts: { jobId, ...(priority !== undefined && { priority }) } }
 }
 

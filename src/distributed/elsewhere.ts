@@ -4,25 +4,24 @@
  * @module
  */
 import { withAny } from '#clock'
+import type { Extension, ToolDefinition, ToolResult, ToolValues } from '../index.ts'
 import {
   InvalidConfigurationError,
-  isToolError,
   JournalError,
   ToolCancelledError,
   UnavailableError,
-  type Bus,
-  type Confirmed,
-  type Elsewhere,
-  type Extension,
-  type Observer,
-  type QueuedWork,
-  type Received,
-  type Recorder,
-  type ToolCallRecord,
-  type ToolDefinition,
-  type ToolResult,
-  type ToolValues,
-} from '../index.ts'
+  isToolError,
+} from '../errors.ts'
+import type {
+  Bus,
+  Confirmed,
+  Elsewhere,
+  Observer,
+  QueuedWork,
+  Received,
+  Recorder,
+  ToolCallRecord,
+} from '../extension.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
@@ -44,7 +43,7 @@ export interface Workers {
   admits?(queue: string, depth: (atMost: number) => Promise<number>): Promise<boolean>
   /** Whether the workers are in this process, so that the journal need not be durable. */
   readonly isLocal?: boolean | undefined
-  /** Returns what goes with a call of the host's values, as JSON. */
+  /** Returns what goes with a call of the application's values, as JSON. */
   carry?(values: ToolValues): unknown
   /** Tells the workers. A call that no worker hears of is sent again by their sweep. */
   send(calls: readonly { readonly invocationId: string; readonly queue: string }[]): Promise<void>
@@ -168,7 +167,7 @@ class CallerSide implements Elsewhere {
     const { invocationId } = received
     for (let call: ToolResult | string = waiting; ; call = invocationId) {
       try {
-        return await this.#recorder.inbox.settled(call, { signal: either })
+        return await this.#recorder.calls.settled(call, { signal: either })
       } catch (error) {
         if (signal?.aborted && !closed.aborted) return this.#giveUp(received, signal.reason, closed)
         if (closed.aborted) return this.#leave(waiting)
@@ -202,11 +201,11 @@ class CallerSide implements Elsewhere {
 
   /** Returns what is known of a call when its caller closes. The call goes on. */
   async #leave(waiting: ToolResult): Promise<ToolResult> {
-    const { inbox, queue } = this.#recorder
+    const { calls, queue } = this.#recorder
     const { invocationId } = waiting
     const late = (): JournalError => new JournalError('The journal did not tell of the call in time.')
     const record = await limited(queue.record(invocationId), cancelTimeout, late).catch(() => undefined)
-    if (record !== undefined && isSettled(record.state)) return inbox.settled(invocationId).catch(() => waiting)
+    if (record !== undefined && isSettled(record.state)) return calls.settled(invocationId).catch(() => waiting)
     const isQueued = record?.journal?.awaits !== undefined
     return { ...waiting, effect: isQueued ? record.effect : 'unknown' } // its worker may run the handler now
   }
@@ -214,12 +213,12 @@ class CallerSide implements Elsewhere {
   /** Cancels a call whose caller has cancelled it. */
   async #giveUp(received: Received, cause: unknown, closed: AbortSignal): Promise<ToolResult> {
     const { invocationId } = received
-    const { inbox } = this.#recorder
+    const { calls } = this.#recorder
     received.effect = 'unknown'
     const words = 'The call was cancelled by its caller.'
     const late = (): JournalError => new JournalError('The journal did not cancel the call in time.')
-    const outcome = await limited(inbox.cancel(invocationId, words), cancelTimeout, late).catch(() => 'asked')
-    if (outcome !== 'asked') return inbox.settled(invocationId).catch((error) => failed(received, this.#kernel, error))
+    const outcome = await limited(calls.cancel(invocationId, words), cancelTimeout, late).catch(() => 'asked')
+    if (outcome !== 'asked') return calls.settled(invocationId).catch((error) => failed(received, this.#kernel, error))
     this.#workers.cancel?.(invocationId)
     if (this.#isHeard(received)) void this.#tellLater(received, closed)
     return failure(received, this.#kernel, new ToolCancelledError(words, { cause }))
@@ -228,7 +227,7 @@ class CallerSide implements Elsewhere {
   /** Tells the observers how a call ended for which its caller did not wait. */
   async #tellLater(received: Received, closed: AbortSignal): Promise<void> {
     try {
-      await this.#recorder.inbox.settled(received.invocationId, { signal: closed })
+      await this.#recorder.calls.settled(received.invocationId, { signal: closed })
       this.#tell(received, await this.#end(received))
     } catch {
       // the executor has closed, or the journal has failed: the record has the end

@@ -3,22 +3,14 @@
  *
  * @module
  */
-import {
-  InvalidConfigurationError,
-  type Bus,
-  type Extension,
-  type Observer,
-  type Received,
-  type ToolCallRecord,
-  type ToolDefinition,
-  type ToolEvent,
-  type ToolValues,
-} from '../index.ts'
+import type { Extension, ToolDefinition, ToolEvent, ToolValues } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { Bus, Observer, Received, ToolCallRecord } from '../extension.ts'
 import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
 import { lastEventsOf } from './_last-events.ts'
 import { elsewhere, type Workers } from './elsewhere.ts'
 
-export type { Bus } from '../index.ts'
+export type { Bus } from '../extension.ts'
 
 /** A call for a dispatcher. */
 export interface QueuedCall {
@@ -28,8 +20,8 @@ export interface QueuedCall {
   readonly priority?: number | undefined
   /** How many workers have taken it. To send a call again after one did is another call. Default: 0. */
   readonly attempts?: number | undefined
-  /** Set if it was delivered before its turn in its session. To send it again with another one is another call. */
-  readonly turn?: string | undefined
+  /** Set if it was delivered before its place in the order of its session came. To send it again with another one is another call. */
+  readonly place?: string | undefined
 }
 
 /** How a worker takes calls from a queue. */
@@ -93,7 +85,7 @@ const mostCarried = 16_384
 /**
  * Runs the calls of `server` and `mcp` tools on workers. The executor needs a durable journal and a store that the workers share.
  *
- * @param options The dispatcher, and which tools run on workers. The host closes the dispatcher.
+ * @param options The dispatcher, and which tools run on workers. The application closes the dispatcher.
  * @returns The extension for `use`.
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong.
  * @experimental

@@ -57,8 +57,8 @@ class Queue {
 }
 
 /** Calls that the workers take for different ones. */
-function keyOf({ invocationId, attempts = 0, turn }: QueuedCall): string {
-  return JSON.stringify([invocationId, attempts, turn])
+function keyOf({ invocationId, attempts = 0, place }: QueuedCall): string {
+  return JSON.stringify([invocationId, attempts, place])
 }
 
 /** The starts of a queue in the present interval. */

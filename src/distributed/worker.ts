@@ -3,14 +3,9 @@
  *
  * @module
  */
-import {
-  InvalidConfigurationError,
-  isToolError,
-  UnavailableError,
-  type RunOptions,
-  type ToolExecutor,
-  type ToolEvent,
-} from '../index.ts'
+import type { ToolExecutor, ToolEvent } from '../index.ts'
+import { InvalidConfigurationError, UnavailableError, isToolError } from '../errors.ts'
+import type { RunOptions } from '../extension.ts'
 import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
 import { pull } from './_pull.ts'
 import { isQueueName, type Delivery, type Dispatcher, type QueueOptions } from './fleet.ts'
@@ -18,7 +13,7 @@ import { isQueueName, type Delivery, type Dispatcher, type QueueOptions } from '
 export interface WorkerOptions {
   /** Runs the calls. It has the tools of the callers, their journal and their store. The worker closes it. */
   readonly executor: ToolExecutor
-  /** Delivers the calls. The host closes it. Default: none, and the worker takes the calls from the journal. */
+  /** Delivers the calls. The application closes it. Default: none, and the worker takes the calls from the journal. */
   readonly dispatcher?: Dispatcher | undefined
   /** The queues, each with how many of its calls run at a time here. A `limit` needs a dispatcher. */
   readonly queues: Readonly<Record<string, number | QueueOptions>>
@@ -30,7 +25,7 @@ export interface WorkerOptions {
   readonly attempts?: number
   /** How long a call waits before it is sent to the dispatcher again, in milliseconds. Default: 5,000. */
   readonly resendAfter?: number
-  /** Makes the host's values of what `fleet({ carry })` wrote. */
+  /** Makes the application's values of what `fleet({ carry })` wrote. */
   readonly receive?: RunOptions['receive']
 }
 
@@ -88,7 +83,7 @@ const reconnect = 1_000
  */
 export function createWorker(options: WorkerOptions): Worker {
   const { executor, dispatcher, receive } = options
-  if (typeof executor?.run !== 'function') {
+  if (typeof executor?.queue.run !== 'function') {
     throw new InvalidConfigurationError(
       '`executor` is no executor. Make one with createExecutor, and give it a journal.',
     )
@@ -119,7 +114,7 @@ export function createWorker(options: WorkerOptions): Worker {
     const isFirst = !running.has(invocationId) // else it is delivered again while it runs
     if (isFirst) running.set(invocationId, [])
     try {
-      const result = await executor.run(invocationId, { receive })
+      const result = await executor.queue.run(invocationId, { receive })
       if (result?.status === 'pending') throw new UnavailableError('The worker closed before the call had ended.')
     } catch (error) {
       // `E_INTERNAL`: a part of the package could not be loaded.
@@ -172,7 +167,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function sweep(): Promise<void> {
     try {
-      const { requeued } = await executor.recover({ rerun: true, attempts, staleAfter })
+      const { requeued } = await executor.calls.recover({ rerun: true, attempts, staleAfter })
       if (dispatcher !== undefined) {
         const again = requeued.filter(({ queue }) => queues.has(queue))
         const unsent = await executor.queue.unsent(names, resendAfter)
@@ -202,8 +197,8 @@ export function createWorker(options: WorkerOptions): Worker {
 
   const unsubscribes = [
     dispatcher?.bus?.subscribe(cancelTopic, cancel) ??
-      executor.watch((invocationId, _session, change) => change === 'cancelled' && cancel(invocationId)),
-    ...(dispatcher ? [executor.queue.onTurn((calls) => void dispatcher.send(calls).catch(fail))] : []),
+      executor.calls.watch((invocationId, _session, change) => change === 'cancelled' && cancel(invocationId)),
+    ...(dispatcher ? [executor.queue.onOrder((calls) => void dispatcher.send(calls).catch(fail))] : []),
     ...(bus ? [bus.subscribe(followTopic, follow), executor.on('*', forward)] : []),
   ]
   const deliveries = Promise.all([...queues].map(([name, own]) => start(name, own)))

@@ -1,9 +1,6 @@
-import {
-  InvalidConfigurationError,
-  type JsonSchemaObject,
-  type ToolDefinition,
-  type ToolDescription,
-} from '../index.ts'
+import type { ToolDefinition, ToolDescription } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { JsonSchemaObject } from '../extension.ts'
 import { defined, reachOf } from './_program.ts'
 import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'

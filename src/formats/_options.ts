@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 
 /** The options that all formats have. */
 const common = ['pending', 'envelope', 'examples', 'programLimit', 'report']

@@ -1,4 +1,5 @@
-import type { CallingProgram, ContentBlock, SpooledArtifact, ToolDefinition, ToolResult } from '../index.ts'
+import type { ContentBlock, SpooledArtifact, ToolDefinition, ToolResult } from '../index.ts'
+import type { CallingProgram } from '../extension.ts'
 import { read, text, type Fields } from './_read.ts'
 
 /** Returns the program that a message names as the caller of a call, if it is not the model itself. */
@@ -52,7 +53,7 @@ function wholeJson(result: ToolResult, words: (block: ContentBlock) => string): 
   const { content, handle, artifact } = result
   if (content.length === 1 && content[0]?.type === 'json') return words(content[0])
   if (!content.every(({ type }) => type === 'text')) return undefined
-  // The executor was not told of the program, or the host made the result.
+  // The executor was not told of the program, or the application made the result.
   const shown = content.map(words).join('\n')
   const isWhole = artifact === undefined ? handle === undefined : lengthOf(artifact) === bytesOf(shown)
   return isWhole ? JSON.stringify(shown) : undefined

@@ -1,4 +1,5 @@
-import type { CallingProgram, ToolCall } from '../index.ts'
+import type { ToolCall } from '../index.ts'
+import type { CallingProgram } from '../extension.ts'
 
 // Messages come from models, proxies and files: these functions assume no shape and never throw.
 

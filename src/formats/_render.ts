@@ -1,4 +1,5 @@
-import type { ContentBlock, ToolCall, ToolResult, TurnBudget } from '../index.ts'
+import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
+import type { TurnBudget } from '../extension.ts'
 import { enclose } from './_envelope.ts'
 import { isObject } from './_read.ts'
 import { shortened } from './_turn.ts'

@@ -1,4 +1,5 @@
-import { parseJson, type SchemaReport, type ToolCall, type ToolDefinition } from '../index.ts'
+import { parseJson, type ToolCall, type ToolDefinition } from '../index.ts'
+import type { SchemaReport } from '../extension.ts'
 import { copy, isOffered, type Plan } from './_definitions.ts'
 import type { Provider, RequestLimits } from './_dialects.ts'
 import type { Dialect, Leniency, Sums } from './_lower/dialect.ts'

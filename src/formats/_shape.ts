@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { isObject, list, read, text, typeOf } from './_read.ts'
 
 /** A kind of value that is taken for a message. */

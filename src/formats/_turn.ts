@@ -1,4 +1,6 @@
-import { InvalidConfigurationError, type ContentBlock, type ToolResult, type TurnBudget } from '../index.ts'
+import type { ContentBlock, ToolResult } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { TurnBudget } from '../extension.ts'
 
 /**
  * Returns results that fit a budget together. The largest are shortened first, to one size, so that small ones stay whole.

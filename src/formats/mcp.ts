@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { ContentBlock, Format, ToolResult, TurnBudget } from '../index.ts'
+import type { ContentBlock, Format, ToolResult } from '../index.ts'
+import type { TurnBudget } from '../extension.ts'
 import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'

@@ -57,7 +57,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  *
  * Messages: a response, its `output`, one item, or the items of a conversation, in which answered calls are ignored.
  * Arguments stay the text that the model wrote. The text of a `custom_tool_call` becomes `{ input: text }`. Only calls of
- * functions and custom tools are read. Calls of OpenAI's tools are ignored, including those that the host must answer
+ * functions and custom tools are read. Calls of OpenAI's tools are ignored, including those that the application must answer
  * (`shell_call`, `computer_call`, …).
  *
  * Schemas that the API would refuse are changed ([what, and how args come back](./README.md#schemas)).

@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import type { RecordChange, ToolCallRecord } from '../index.ts'
+import type { RecordChange, ToolCallRecord } from '../extension.ts'
 import { factsOf, type Deleted, type RecordQuery, type Standing } from '../records/index.ts'
 import { isId, textOf } from './_rows.ts'
 

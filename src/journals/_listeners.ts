@@ -1,4 +1,4 @@
-import type { RecordChange } from '../index.ts'
+import type { RecordChange } from '../extension.ts'
 import { changeOf, isDigest, type Columns } from './_columns.ts'
 import { recordOf, type Row } from './_rows.ts'
 

@@ -1,11 +1,6 @@
-import {
-  InvalidConfigurationError,
-  isToolError,
-  JournalError,
-  parseJson,
-  type ToolCallRecord,
-  type ToolCallState,
-} from '../index.ts'
+import { parseJson } from '../index.ts'
+import { InvalidConfigurationError, JournalError, isToolError } from '../errors.ts'
+import type { ToolCallRecord, ToolCallState } from '../extension.ts'
 import type { Fence, Found, Listed, RecordQuery } from '../records/index.ts'
 
 /** How many records one page of a list has. */

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type Extension } from '../index.ts'
+import type { Extension } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import {
   isListed,
   newestFirst,
@@ -20,7 +21,7 @@ import { keptRecords } from './memory/_kept-record.ts'
 import { asRunning, copyOf, deletedOf, keptOf, textRecord, type Kept } from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { leftOut, QueuedCalls } from './memory/_queued.ts'
-import { Turns } from './memory/_turns.ts'
+import { SessionOrder } from './memory/_turns.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
@@ -78,7 +79,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
   const queued = new QueuedCalls()
-  const turns = new Turns()
+  const turns = new SessionOrder()
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
   const watches = new Listeners()

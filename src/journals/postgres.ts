@@ -1,10 +1,11 @@
 /**
  * Keeps the records of calls in a Postgres database, for several machines. It decides nothing about calls, and does not
- * change records. Its SQL has no input except the checked names of its tables. It does not close a pool of the host.
+ * change records. Its SQL has no input except the checked names of its tables. It does not close a pool of the application.
  *
  * @module
  */
-import { InvalidConfigurationError, type Extension } from '../index.ts'
+import type { Extension } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { records, type Deleted, type Journal } from '../records/index.ts'
 import { columnsOf, sessionKey } from './_columns.ts'
 import { closed, fenceOf, foundRows, isId, listPages, pageLength, recordOf, requireId, type Row } from './_rows.ts'
@@ -46,7 +47,7 @@ export interface PostgresJournal extends Extension {
  * clock changes nothing. An executor notices if the server's clock was set ahead, and takes no living owner for dead. One
  * that starts within 5 seconds of such a step cannot notice it.
  *
- * @param pool A `pg.Pool` or the like, which the host configures and closes. Or a connection string: the journal then loads
+ * @param pool A `pg.Pool` or the like, which the application configures and closes. Or a connection string: the journal then loads
  * the package `pg`, and closes its pool with the executor.
  * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The journal throws `E_JOURNAL`.
  * @experimental

@@ -6,7 +6,8 @@
  */
 import { resolve as absolute } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { InvalidConfigurationError, type Extension } from '../index.ts'
+import type { Extension } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { records, type Deleted, type Journal } from '../records/index.ts'
 import { columnsOf, sessionKey } from './_columns.ts'
 import { closed, fenceOf, foundRows, isId, listPages, recordOf, requireId } from './_rows.ts'

@@ -20,8 +20,8 @@ import { stampTool } from './stages/resolve.ts'
 import { validate } from './stages/validate.ts'
 
 /**
- * Runs a tool for the host itself: only the stages that validate and run, without policies, approvals or records. Throws if the
- * passage would settle the call with an error.
+ * Runs a tool for the application itself: only the stages that validate and run, without policies, approvals or records. Throws if the
+ * pipeline would settle the call with an error.
  */
 export async function callDirectly(
   tool: ToolDefinition,
@@ -39,7 +39,7 @@ export async function callDirectly(
     deadline.check()
     let resolved = stampTool(received, tool, kernel)
     if (isThenable(resolved)) resolved = await resolved
-    const identified = stamp(resolved, 'identity', new HostIdentity(tool.name, call.args))
+    const identified = stamp(resolved, 'identity', new ApplicationIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)
     let ran = runHandler(confirmed, validated.input, kernel)
@@ -53,7 +53,7 @@ export async function callDirectly(
   }
 }
 
-/** Runs a tool for the host itself, yields its progress and returns its value. Leaving early cancels the call. */
+/** Runs a tool for the application itself, yields its progress and returns its value. Leaving early cancels the call. */
 export async function* streamDirectly(
   tool: ToolDefinition,
   args: unknown,
@@ -75,7 +75,7 @@ export async function* streamDirectly(
   }
 }
 
-/** Validates a result for the host itself. */
+/** Validates a result for the application itself. */
 export async function checkDirectly(tool: ToolDefinition, value: unknown): Promise<unknown> {
   const outcome = await validateOutput(tool, value)
   if (outcome?.issues !== undefined) throw invalidOutput(tool.name, outcome.issues)
@@ -103,7 +103,7 @@ async function refuseToKeep(): Promise<never> {
 }
 
 /** The identity of a direct call, computed when it is read: the args may be any value, and so may have no identity. */
-class HostIdentity implements Identity {
+class ApplicationIdentity implements Identity {
   readonly args: unknown
   readonly #name: string
 

@@ -1,24 +1,30 @@
-import { Alarms, withAny } from '#clock'
+import { Alarms } from '#clock'
 import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
-import type { Caller, CallOptions, Extension, Observer, Policy, Shelf, WorkQueue } from './ports.ts'
-import { callOf, idOf, optionsOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
+import { Calls, type Resume } from './calls.ts'
+import type { ExecutorCalls } from './calls-types.ts'
+import type { Caller, CallOptions, Extension, Observer, Policy, Shelf } from './ports.ts'
+import { callOf, optionsOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
-import { InvalidConfigurationError, isToolError, JournalError, ToolCancelledError, type ToolError } from './errors.ts'
-import { requireEventName, type ToolEvent, type ToolEventName } from './call/events.ts'
+import { InvalidConfigurationError, isToolError, ToolCancelledError, type ToolError } from './errors.ts'
+import { requireEventName, type ToolEvent } from './call/events.ts'
 import { Slots } from './call/slots.ts'
 import { duplicateOf } from './outcome/failure.ts'
 import { failure, upToDate } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
-import type { Approvals, Kernel } from './kernel.ts'
-import { execute, executeOnce, walkToRun } from './passage.ts'
+import type { Kernel } from './kernel.ts'
+import { execute, executeOnce, prepare } from './pipeline.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
-import { invocationOf, type Resumption, type WaitingCall } from './call/pause.ts'
-import type { ToolCallSnapshot, RecoverOptions, Recovery } from './call/record.ts'
-import type { EventNamed, Inbox, RunOptions, ToolExecutor, TurnOptions, Weighing } from './executor-types.ts'
+import { invocationOf, type Resumption } from './call/pause.ts'
+import type { Evaluation, ToolExecutor, TurnOptions } from './executor-types.ts'
+import { Queue } from './queue.ts'
+import type { ExecutorQueue } from './queue-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import { loadPart } from './json/thenable.ts'
+
+/** The key of an executor's policies, the same in all copies of the package. */
+const policiesKey = Symbol.for('toolwright.policies')
 
 /** What the executor itself adds to a call. */
 interface Walk {
@@ -41,6 +47,8 @@ class Executor implements ToolExecutor {
   #count = 0
   #ended: AbortController | undefined
   #closing: Promise<void> | undefined
+  #calls: Calls | undefined
+  #queue: Queue | undefined
 
   constructor(options: ExecutorOptions) {
     const { kernel, registry } = assemble(options, () => this.#owner)
@@ -58,11 +66,11 @@ class Executor implements ToolExecutor {
     }
   }
 
-  async weigh(call: ToolCall, options: CallOptions = {}): Promise<Weighing> {
-    const part = await loadPart(import('./weigh.ts')).catch((error: ToolError) => error)
-    if (isToolError(part)) return { decision: 'refuse', callId: null, error: part }
+  async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {
+    const part = await loadPart(import('./evaluate.ts')).catch((error: ToolError) => error)
+    if (isToolError(part)) return { decision: 'invalid', callId: null, error: part }
     const receiveBy = (kernel: Kernel): Received => this.#receive(callOf(call), options, noWalk, kernel)
-    return part.weigh(this.#kernel, receiveBy, walkToRun)
+    return part.evaluate(this.#kernel, receiveBy, prepare)
   }
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
@@ -88,7 +96,7 @@ class Executor implements ToolExecutor {
     return results
   }
 
-  /** Runs the host's code after a turn. Its errors are reported, since the results stand. */
+  /** Runs the application's code after a turn. Its errors are reported, since the results stand. */
   async #conclude(work: () => unknown): Promise<void> {
     try {
       await work()
@@ -104,71 +112,36 @@ class Executor implements ToolExecutor {
     )
   }
 
-  on<Name extends ToolEventName | '*'>(name: Name, listener: (event: EventNamed<Name>) => void): () => void {
+  on(name: string, listener: Observer | (() => void)): () => void {
+    if (name === 'tools:changed') return this.#onToolsChange(listener as () => void)
     requireEventName(name)
     const watcher: Observer = (event) => {
-      if (name === '*' || event.event === name) return listener(event as EventNamed<Name>)
+      if (name === '*' || event.event === name) return listener(event)
     }
     this.#kernel.watchers.add(watcher)
     return () => void this.#kernel.watchers.delete(watcher)
   }
 
-  async decide(...[token, decision, options = {}]: Parameters<ToolExecutor['decide']>): Promise<ToolResult> {
-    return this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options)
-  }
-
-  async respond(...[token, value, options = {}]: Parameters<ToolExecutor['respond']>): Promise<ToolResult> {
-    return this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options)
-  }
-
-  readonly waiting: Inbox['waiting'] = async (query) => (await this.#inbox).waiting(query)
-  readonly lease: Inbox['lease'] = async (...lease) => (await this.#inbox).lease(...lease)
-  readonly calls: Inbox['calls'] = async (query = {}) => (await this.#inbox).calls(optionsOf(query))
-  readonly cancel: Inbox['cancel'] = async (id, reason) => (await this.#inbox).cancel(idOf(id), reason)
-  readonly expire: Inbox['expire'] = async () => (await this.#inbox).expire()
-  readonly prune: Inbox['prune'] = async (query) => (await this.#inbox).prune(query)
-  readonly watch: Inbox['watch'] = (listener) => this.#kernel.recorder?.inbox.watch(listener) ?? (() => {})
-  readonly settled: Inbox['settled'] = async (call, options = {}) => {
-    const { signal } = optionsOf(options)
-    if (typeof call !== 'string' && optionsOf(call).status !== 'pending') return call
-    const [id, inbox] = [typeof call === 'string' ? call : call.invocationId, await this.#inbox]
-    return withAny([signal, this.#closed.signal], (either) => inbox.settled(id, { signal: either }))
-  }
-
-  async run(id: string, options: RunOptions = {}): Promise<ToolResult | undefined> {
-    const { recorder } = this.#kernel
-    return this.#resume<undefined>(`${idOf(id)}.`, async () => recorder?.queue.redeem(id, options), options)
-  }
-
-  get queue(): WorkQueue {
-    if (this.#kernel.recorder !== undefined) return this.#kernel.recorder.queue
-    throw new InvalidConfigurationError('No call waits for a worker without a journal: give the executor one in `use`.')
-  }
-
-  async snapshot(invocationId: string): Promise<ToolCallSnapshot> {
-    const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
-    const snapshot = await recorder?.snapshot(id, inFlight.get(id))
-    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${id}`)
-    return snapshot
-  }
-
-  async recover(options: RecoverOptions = {}): Promise<Recovery> {
-    if (this.#kernel.recorder !== undefined) return this.#kernel.recorder.recover(options)
-    throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
-  }
-
-  list(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {
-    const tools = this.#kernel.registryFor(session).list(caller)
-    return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
-  }
-
-  onToolsChange(listener: () => void): () => void {
+  #onToolsChange(listener: () => void): () => void {
     const ofExtensions = this.#extensions.map((extension) => extension.onToolsChange?.(listener))
     const undos = [this.#kernel.registryFor(this.#session ?? '').onChange(listener), ...ofExtensions]
     return () => undos.forEach((undo) => undo?.())
   }
 
-  get policies(): readonly Policy[] {
+  get calls(): ExecutorCalls {
+    return (this.#calls ??= new Calls(this.#kernel, this.#resume, () => this.#closed.signal))
+  }
+
+  get queue(): ExecutorQueue {
+    return (this.#queue ??= new Queue(this.#kernel.recorder, this.#resume))
+  }
+
+  tools(caller: Caller = 'model', session: string = this.#session ?? ''): ToolDefinition[] {
+    const tools = this.#kernel.registryFor(session).list(caller)
+    return tools.filter((tool) => canBeDescribed(tool, this.#kernel.report))
+  }
+
+  get [policiesKey](): readonly Policy[] {
     return this.#kernel.policies
   }
 
@@ -206,16 +179,8 @@ class Executor implements ToolExecutor {
     return (this.#ended ??= new AbortController())
   }
 
-  get #inbox(): Promise<Inbox> {
-    return Promise.resolve(this.#kernel.pauses()).then(({ inbox }) => inbox)
-  }
-
   /** Redeems a token and resumes its call. The call counts as in flight meanwhile. */
-  async #resume<None extends undefined>(
-    token: string | WaitingCall,
-    redeem: (approvals: Approvals) => Promise<Resumption | None>,
-    options: Pick<CallOptions, 'signal'>,
-  ): Promise<ToolResult | None> {
+  readonly #resume: Resume = async (token, redeem, options) => {
     const { signal } = optionsOf(options)
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
@@ -225,7 +190,7 @@ class Executor implements ToolExecutor {
       const { call, invocationId, session, principal, caller, values } = resumed
       // The pause may still be being emitted, and a repeated call may have just asked for what its id has.
       while (this.#kernel.inFlight.get(invocationId) !== undefined) await this.#kernel.inFlight.left(invocationId)
-      return this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
+      return await this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()
     }
@@ -280,6 +245,11 @@ class Executor implements ToolExecutor {
   get #owner(): string {
     return (this.#prefix ??= crypto.randomUUID())
   }
+}
+
+/** Returns the policies of an executor, in the order in which they are asked, for what serves its tools elsewhere. */
+export function policiesOf(executor: ToolExecutor): readonly Policy[] {
+  return (executor as Partial<Executor>)[policiesKey] ?? []
 }
 
 /**

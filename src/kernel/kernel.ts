@@ -12,7 +12,7 @@ import type {
 } from './call/parcel.ts'
 import type { Pause, Resumption, WaitingCall } from './call/pause.ts'
 import type { ToolError } from './errors.ts'
-import type { DecideOptions, RespondOptions } from './executor-types.ts'
+import type { DecideOptions, RespondOptions } from './calls-types.ts'
 import type {
   Approver,
   ArtifactStore,
@@ -135,7 +135,7 @@ export interface Kernel {
   approvals(): Approvals | Promise<Approvals>
   /** Returns what hides secrets. The first call of a tool that has some loads it; what redeems a call has loaded it. */
   redaction(): Redaction | Promise<Redaction>
-  /** The host's values of paused calls, by the digests of their tokens. Records do not have them. */
+  /** The application's values of paused calls, by the digests of their tokens. Records do not have them. */
   readonly heldValues: Map<string, ToolValues>
   readonly spool: Spool
   /** What runs calls on the workers of a fleet. */

@@ -3,7 +3,8 @@ import type { ToolEvent } from './call/events.ts'
 import type { Confirmed, Received, Validated } from './call/parcel.ts'
 import type { Pause, PausedCall, Question, Resumption } from './call/pause.ts'
 import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
-import type { CallQueue, Inbox, RunOptions } from './executor-types.ts'
+import type { RecordedCalls } from './calls-types.ts'
+import type { CallQueue, RunOptions } from './queue-types.ts'
 import type { Elsewhere, Kernel } from './kernel.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
@@ -11,11 +12,11 @@ import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 /** Who makes the call. It decides which tools are visible. An app names the server that it came from. */
 export type Caller = 'model' | 'user' | { readonly app: string }
 
-/** The host's data in the context of handlers, policies and middleware. Hosts merge their fields into this interface. */
-// oxlint-disable-next-line typescript/no-empty-object-type -- hosts add the members by declaration merging
+/** The application's data in the context of handlers, policies and middleware. Applications merge their fields into this interface. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- applications add the members by declaration merging
 export interface ToolValues {}
 
-/** The host's options for a call. They are never read from the call itself. */
+/** The application's options for a call. They are never read from the call itself. */
 export interface CallOptions {
   /** Default: `'model'`. */
   readonly caller?: Caller | undefined
@@ -39,7 +40,7 @@ export interface ToolContext {
   readonly invocationId: string
   readonly toolName: string
   readonly session: string
-  /** For whom the call is made, if the host says so. */
+  /** For whom the call is made, if the application says so. */
   readonly principal: string | undefined
   readonly caller: Caller
   /** Aborts at the deadline and when the caller cancels. */
@@ -86,11 +87,11 @@ export type Decision =
 /** Decides whether a validated call may run. A policy that throws denies it. */
 export interface Policy {
   readonly name: string
-  /** Set if the policy counts by session. A host whose clients choose their sessions can warn of it. */
+  /** Set if the policy counts by session. An application whose clients choose their sessions can warn of it. */
   readonly scope?: 'session'
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
-  /** Returns what `decide` would, for `executor.weigh`. It must not count: a weighed call never settles. Default: `decide`. */
-  weigh?(call: Validated, context: ToolContext): Decision | Promise<Decision>
+  /** Returns what `decide` would, for `executor.evaluate`. It must not count: a evaluated call never settles. Default: `decide`. */
+  evaluate?(call: Validated, context: ToolContext): Decision | Promise<Decision>
 }
 
 /** The decision of `postToolUse`: nothing keeps the result, `update` merges into it, `replace` replaces it. */
@@ -124,7 +125,7 @@ export interface ApprovalAnswer {
   readonly decidedBy?: string | undefined
   /** A message to the model if the decision is `deny`, to the record if it is `allow`. */
   readonly note?: string | undefined
-  /** The person does not want to be asked again. A policy of the host has to remember it. */
+  /** The person does not want to be asked again. A policy of the application has to remember it. */
   readonly always?: boolean | undefined
 }
 
@@ -243,7 +244,7 @@ export interface Recorder {
   recall(call: Received): Promise<ToolResult | undefined>
   /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
   snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
-  readonly inbox: Inbox
+  readonly calls: RecordedCalls
   readonly queue: WorkQueue
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
@@ -266,7 +267,7 @@ export interface WorkQueue extends CallQueue {
 }
 
 /** The part of a recorder that keeps paused calls. */
-export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'outcome' | 'inbox'>
+export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'outcome' | 'calls'>
 
 /** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {

@@ -1,11 +1,12 @@
 /**
- * Makes tools of the tools of MCP servers: the executor validates, records and spools their calls, under the host's policies.
- * This leaf believes nothing that a server says of itself. It repeats no call unless the host allows it. It starts programs
+ * Makes tools of the tools of MCP servers: the executor validates, records and spools their calls, under the application's policies.
+ * This leaf believes nothing that a server says of itself. It repeats no call unless the application allows it. It starts programs
  * only from a list of words, never by a shell.
  *
  * @module
  */
-import { ToolAlreadyRegisteredError, type Extension, type Shelf, type Tool } from '../index.ts'
+import type { Extension, Shelf, Tool } from '../index.ts'
+import { ToolAlreadyRegisteredError } from '../errors.ts'
 import { asyncDispose } from '../kernel/run/stream.ts'
 import { Connection } from './client/_connection.ts'
 import { namespaced } from './client/_names.ts'
@@ -29,7 +30,7 @@ export type { View, ViewMessage } from './client/_view.ts'
 
 /** The tools of one server, for `use`. */
 export interface McpTools extends Extension {
-  /** The server's name: the host's `name`, else the server's own. */
+  /** The server's name: the application's `name`, else the server's own. */
   readonly serverName: string
   /**
    * Returns the tools that the server offers now: the same array until they change.
@@ -53,10 +54,10 @@ export interface McpTools extends Extension {
  * The tools are of type `mcp`. The executor checks args and `structuredContent` against the server's JSON Schemas, patterns in
  * linear time. A tool whose definition cannot be used is left out and reported. The list is renewed when the server says that
  * it changed. A changed definition voids approvals, and calls that were validated against the old one do not run. The
- * server's hints about a tool are kept in `meta.annotations` and affect no policy; the host sets traits in `tools`.
+ * server's hints about a tool are kept in `meta.annotations` and affect no policy; the application sets traits in `tools`.
  *
  * A lost connection is reopened, after growing pauses. The calls that ran on it fail with an unknown effect. They are sent
- * once more only if the host itself calls the tool `idempotent` or `readonly`.
+ * once more only if the application itself calls the tool `idempotent` or `readonly`.
  *
  * @param options One of `command`, `url` and `transport`, and which tools to take and how.
  * @throws `E_INVALID_CONFIGURATION` if an option is invalid; `E_TOOL_DOWNSTREAM_ERROR` if the server cannot be reached.

@@ -7,7 +7,7 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
@@ -41,7 +41,7 @@ export interface McpToolServer {
   /** Serves the client that started this process. */
   readonly stdio: (options?: StdioOptions) => Promise<McpConnection>
   /**
-   * Serves one client over a transport of the host, such as one in this process.
+   * Serves one client over a transport of the application, such as one in this process.
    *
    * @param transport Not started yet. The connection closes it.
    * @param options `session`: the executor's session for the calls. Default: one of its own.

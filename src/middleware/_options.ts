@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 
 /** Throws if options are no object, or on an unknown option, since a misspelt option would have no effect. */
 export function requireOptions(leaf: string, options: unknown, known: readonly string[]): void {

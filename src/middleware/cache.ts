@@ -1,11 +1,12 @@
 /**
- * Caches results in memory, only for tools of the host's own that are readonly or say that they can be cached. This leaf
+ * Caches results in memory, only for tools of the application's own that are readonly or say that they can be cached. This leaf
  * learns of no changes, so a result may be as old as `ttl`. It does not join parallel calls. It keeps no failures, streams,
  * progress of generators, artifacts, instances of classes, or other values that are not plain.
  *
  * @module
  */
-import type { Caller, Extension, Middleware, Observer, ToolDefinition } from '../index.ts'
+import type { Caller, Extension, ToolDefinition } from '../index.ts'
+import type { Middleware, Observer } from '../extension.ts'
 import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 

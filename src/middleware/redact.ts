@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { json, SpooledArtifact, type Extension, type Middleware } from '../index.ts'
+import { json, SpooledArtifact, type Extension } from '../index.ts'
+import type { Middleware } from '../extension.ts'
 import { requireOptions, wrong } from './_options.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
@@ -144,7 +145,7 @@ function hasToJSON(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
-/** Copies patterns, so that they match globally and share no `lastIndex` with the host's. */
+/** Copies patterns, so that they match globally and share no `lastIndex` with the application's. */
 function patternsOf(option: string, patterns: readonly RegExp[]): readonly RegExp[] {
   if (Array.isArray(patterns) && patterns.every((pattern) => pattern instanceof RegExp)) {
     return patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`))

@@ -1,17 +1,11 @@
 /**
- * Repeats a tool after a failure that may pass. This leaf repeats only tools that the host itself calls idempotent or
+ * Repeats a tool after a failure that may pass. This leaf repeats only tools that the application itself calls idempotent or
  * readonly, and believes no server about its own tools.
  *
  * @module
  */
-import {
-  isToolError,
-  type Confirmed,
-  type Extension,
-  type Middleware,
-  type ToolContext,
-  type ToolError,
-} from '../index.ts'
+import { isToolError, type Extension, type ToolContext, type ToolError } from '../index.ts'
+import type { Confirmed, Middleware } from '../extension.ts'
 import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 
 export interface RetryOptions {
@@ -84,7 +78,7 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
   }
 }
 
-/** Returns whether the host allows to repeat the tool; what a server says of its own tools does not count. */
+/** Returns whether the application allows to repeat the tool; what a server says of its own tools does not count. */
 function mayRepeat({ tool: { type, traits } }: Confirmed): boolean {
   return type !== 'mcp' && (traits.idempotent || (traits.readonly && type === 'server'))
 }

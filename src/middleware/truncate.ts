@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Extension, Middleware } from '../index.ts'
+import type { Extension } from '../index.ts'
+import type { Middleware } from '../extension.ts'
 import { requireOptions, wholeNumber, wrong } from './_options.ts'
 
 export interface TruncateOptions {

@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { InvalidConfigurationError, type CallStatus, type Extension, type Observer, type ToolEvent } from '../index.ts'
+import type { CallStatus, Extension, ToolEvent } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { Observer } from '../extension.ts'
 import { escaped, preview, start } from './_line.ts'
 
 export interface ConsoleObserverOptions {

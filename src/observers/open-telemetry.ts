@@ -1,11 +1,13 @@
 /**
- * Records calls as spans and a metric of OpenTelemetry. This leaf uses only the API: the host chooses the SDK. Without an SDK
+ * Records calls as spans and a metric of OpenTelemetry. This leaf uses only the API: the application chooses the SDK. Without an SDK
  * it does almost nothing. It must not record the token of a paused call, and records args and results only on request.
  *
  * @module
  */
 import { context, diag, propagation, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api'
-import { InvalidConfigurationError, type Confirmed, type Extension, type Middleware, type Observer } from '../index.ts'
+import type { Extension } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import type { Confirmed, Middleware, Observer } from '../extension.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
 import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_spans.ts'

@@ -5,7 +5,8 @@
  * @module
  */
 import { channel } from 'node:diagnostics_channel'
-import type { Extension, Observer, ToolEvent, ToolEventName } from '../index.ts'
+import type { Extension, ToolEvent, ToolEventName } from '../index.ts'
+import type { Observer } from '../extension.ts'
 
 /** The message to subscribers: the event without its `token`, in one object that they share. */
 export type TracedEvent = ToolEvent extends infer Event

@@ -1,9 +1,10 @@
-import { InvalidConfigurationError, type ToolDefinition } from '../index.ts'
+import type { ToolDefinition } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 
 /**
  * Names a tool in a list: by its name, or, for a server's tool, by the server's name and the server's name for the tool. In a
- * list that makes a policy milder, a plain name means only the host's own tool, since a server may list any name. Such a list
- * knows a server only by the `name` that the host gave it, never by the name that the server chose.
+ * list that makes a policy milder, a plain name means only the application's own tool, since a server may list any name. Such a list
+ * knows a server only by the `name` that the application gave it, never by the name that the server chose.
  */
 export type ToolName = string | { readonly server: string; readonly name: string }
 

@@ -1,4 +1,5 @@
-import type { Decision, Extension, Observer, Policy, ToolContext, ToolDefinition, Validated } from '../index.ts'
+import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
+import type { Decision, Observer, Policy, Validated } from '../extension.ts'
 import { identityOf, ToolList, wordOf, type ToolName } from './_options.ts'
 
 const mostTallies = 10_000
@@ -8,7 +9,7 @@ const scopes = ['session', 'tool', 'session-and-tool', 'principal'] as const
 
 /**
  * Which calls share a limit: those of a session, of a tool, of a tool within a session, or of a principal in all of its
- * sessions. The host sets the principal in `CallOptions`; an MCP server over HTTP sets it itself. A call without a principal
+ * sessions. The application sets the principal in `CallOptions`; an MCP server over HTTP sets it itself. A call without a principal
  * counts for its session.
  */
 export type LimitedBy = (typeof scopes)[number]
@@ -17,7 +18,7 @@ export type LimitedBy = (typeof scopes)[number]
 export interface Tally {
   /** Calls that were allowed and have not begun yet. */
   waiting: number
-  /** What those calls reserve: 1 each, unless they are weighed. */
+  /** What those calls reserve: 1 each, unless they are evaluated. */
   reserved: number
 }
 
@@ -47,7 +48,7 @@ export interface Limit<Counted extends Tally> {
 export type Limiting = Extension & { readonly policies: readonly [Policy]; readonly observers: readonly [Observer] }
 
 /**
- * Limits how many calls begin, or what they weigh. A call takes a place when the policy decides on it, so that parallel calls cannot exceed the
+ * Limits how many calls begin, or what they evaluate. A call takes a place when the policy decides on it, so that parallel calls cannot exceed the
  * limit. The place becomes a start at `tool:start`, or when a client is asked. If the call settles without a start, the place
  * is free again. The client's answer is not decided on again, and is no second start.
  */
@@ -56,7 +57,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const tools = limit.tools === undefined ? undefined : new ToolList(limit.name, 'tools', limit.tools)
   // Least recently used first.
   const tallies = new Map<string, Counted>()
-  // What each place of a call reserves. A call has several if executors share the limit and a host gave two calls the same id.
+  // What each place of a call reserves. A call has several if executors share the limit and an application gave two calls the same id.
   const places = new Map<string, number[]>()
   // Calls that began when their client was asked and that wait for its answer. Oldest first.
   const asked = new Map<string, number[]>()
@@ -113,7 +114,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   /** Says what `decide` would say, and takes no place. */
-  function weigh(call: Validated): Decision {
+  function evaluate(call: Validated): Decision {
     const { tool } = call
     if (tools !== undefined && !tools.includes(tool)) return undefined
     const weight = limit.weightOf?.(call) ?? 1
@@ -154,7 +155,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   const isOfSession = per === 'session' || per === 'session-and-tool'
-  const policy: Policy = { name: limit.name, decide, weigh, ...(isOfSession && { scope: 'session' }) }
+  const policy: Policy = { name: limit.name, decide, evaluate, ...(isOfSession && { scope: 'session' }) }
   return { policies: [policy], observers: [observe] }
 }
 

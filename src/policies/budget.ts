@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Middleware, ToolContext } from '../index.ts'
+import type { ToolContext } from '../index.ts'
+import type { Middleware } from '../extension.ts'
 import { requireOptions, wholeNumber, wrong, type ToolName } from './_options.ts'
 import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 

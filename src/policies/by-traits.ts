@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Decision, Extension, Policy, ToolDefinition } from '../index.ts'
+import type { Extension, ToolDefinition } from '../index.ts'
+import type { Decision, Policy } from '../extension.ts'
 import { requireOptions, wordOf, wrong } from './_options.ts'
 
 /** Allow the call, ask the approver, or deny it. */
@@ -15,7 +16,7 @@ export interface ByTraitsOptions {
   readonly readonly?: TraitDecision
   /** For tools that may destroy something. */
   readonly destructive?: TraitDecision
-  /** For tools that reach beyond what the host controls. */
+  /** For tools that reach beyond what the application controls. */
   readonly openWorld?: TraitDecision
   /** For tools to which none of the above applies. Default: `'allow'`. */
   readonly otherwise?: TraitDecision
@@ -79,7 +80,7 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
   return { policies: [{ name: 'byTraits', decide: ({ tool }) => decide(tool) }] }
 }
 
-/** Returns whether the host described the tool: the only traits of a server's tool are those that the host gave it. */
+/** Returns whether the application described the tool: the only traits of a server's tool are those that the application gave it. */
 function isDescribedByHost(tool: ToolDefinition): boolean {
   const given = tool.mcpConfig?.hostTraits
   return tool.type !== 'mcp' || (given !== undefined && traits.some((trait) => given[trait] !== undefined))

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Decision, Extension, Policy, ToolContext, ToolDefinition, Validated } from '../index.ts'
+import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
+import type { Decision, Policy, Validated } from '../extension.ts'
 import { requireOptions, ToolList, wordOf, wrong, type ToolName } from './_options.ts'
 
 export type { ToolName }
@@ -24,8 +25,8 @@ interface PermissionLists {
   readonly requireApprovalTools?: readonly ToolName[]
   /**
    * Tools that this policy allows, unless `autoDenyTools` has them. The tool's own `requiresConfirmation` and other policies may
-   * still ask. A plain name means a tool of the host's own; `{ server: 'files', name: 'read_file' }` means the tool of the
-   * server that the host named `files` in `mcpTools`.
+   * still ask. A plain name means a tool of the application's own; `{ server: 'files', name: 'read_file' }` means the tool of the
+   * server that the application named `files` in `mcpTools`.
    */
   readonly autoAllowTools?: readonly ToolName[]
   /** Tools whose calls are denied, even if another list has them. */

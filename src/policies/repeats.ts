@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { SpooledArtifact, type Confirmed, type Middleware, type ToolContext } from '../index.ts'
+import { SpooledArtifact, type ToolContext } from '../index.ts'
+import type { Confirmed, Middleware } from '../extension.ts'
 import { requireOptions, wholeNumber, wordOf, type ToolName } from './_options.ts'
 import { limitStarts, type Limiting, type Tally } from './_starts.ts'
 

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Extension, Policy, ToolContext, Validated } from '../index.ts'
+import type { Extension, ToolContext } from '../index.ts'
+import type { Policy, Validated } from '../extension.ts'
 import { wrong } from './_options.ts'
 
 /** What a policy would have decided on a call. */
@@ -77,7 +78,7 @@ export function shadow(
     policies: policies.map((policy) => ({
       name: `shadow of ${policy.name}`,
       decide: (call, context) => ask(policy, call, context),
-      weigh: () => undefined,
+      evaluate: () => undefined,
     })),
     ...(observers && { observers }),
     ...(extension.close && { close: () => extension.close?.() }),

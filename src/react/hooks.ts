@@ -17,7 +17,8 @@ import {
 } from 'react'
 import type { WireError } from '../client/browser.ts'
 import type { Answer, CallView, ClientHandler, ToolClient } from '../client/protocol.ts'
-import type { ClientToolDescription, Tool } from '../index.ts'
+import type { Tool } from '../index.ts'
+import type { ClientToolDescription } from '../extension.ts'
 
 /** A call of a client tool that a form answers. */
 export interface ClientCall<Args = unknown> {

@@ -16,7 +16,6 @@ import {
 } from 'react'
 import {
   tool,
-  type CheckedHandlerField,
   type InputOf,
   type OutputOf,
   type Schema,
@@ -27,6 +26,7 @@ import {
   type ToolOptions,
   type ToolType,
 } from '../index.ts'
+import type { CheckedHandlerField } from '../extension.ts'
 import type { TickState, ToolChildren, ToolLifecycle } from './root/_lifecycle.ts'
 import { Root, useRoot, type ToolRoot, type ToolRootOptions } from './root/_root.ts'
 import { versionOf, type Given, type Seat } from './root/_version.ts'
@@ -102,7 +102,7 @@ function useGiven(name: string, given: Given): void {
   useLayoutEffect(() => root.mount(version), [root, version])
 }
 
-/** Returns the state that the host's loop gave to the newest tick. Renders again with each tick. */
+/** Returns the state that the application's loop gave to the newest tick. Renders again with each tick. */
 export function useTickState(): TickState | undefined {
   const { subscribe, tick } = useRoot('useTickState')
   return useSyncExternalStore(subscribe, tick, tick)
@@ -164,7 +164,7 @@ export interface ComponentRun<Input> {
 export interface ComponentToolConfig<Input extends Schema, Result> extends ToolOptions<OutputOf<Input>> {
   /** Has the tools of the sub-agent. */
   readonly component: ComponentType<ComponentProps<OutputOf<Input>>>
-  /** The host's loop: calls the model with `root.registry` until there is an answer, and returns it. */
+  /** The application's loop: calls the model with `root.registry` until there is an answer, and returns it. */
   readonly run: (agent: ComponentRun<OutputOf<Input>>) => Result | Promise<Result>
   /** Default: `{ prompt }`, a text. */
   readonly inputSchema?: Input

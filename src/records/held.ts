@@ -5,7 +5,7 @@ import type { Received } from '../kernel/call/parcel.ts'
 import type { PausedCall, WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
-import type { CallQuery, Inbox, WaitingQuery } from '../kernel/executor-types.ts'
+import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -34,11 +34,11 @@ type Listed = Held | { readonly record: ToolCallRecord }
 
 /**
  * Keeps the paused calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it, and
- * its result is kept until the host asks for it. If it is full, it drops the oldest call of the session whose calls take most, so
+ * its result is kept until the application asks for it. If it is full, it drops the oldest call of the session whose calls take most, so
  * that one caller cannot push out the others.
  */
-export class HeldCalls implements PauseKeeper, Inbox {
-  readonly inbox: Inbox = this
+export class HeldCalls implements PauseKeeper, RecordedCalls {
+  readonly calls: RecordedCalls = this
   readonly #kernel: Kernel
   readonly #held = new Map<string, Held>()
   /** About how many bytes the calls of each session take. */
@@ -118,7 +118,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     return wanted.map(({ record, paused }) => waitingCall(record, paused, argsOf(record, paused)))
   }
 
-  async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<Inbox['lease']> {
+  async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<RecordedCalls['lease']> {
     requireLease(holder, milliseconds)
     const key = typeof call === 'string' ? undefined : keyOf(call)
     if (key === undefined) throw unlisted()
@@ -131,7 +131,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     return { call: waitingCall(held.record, paused, shown), args }
   }
 
-  async calls({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+  async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
     requireLimit(limit)
     const listed = new Map<string, Listed>()
     for (const call of this.#kernel.inFlight) listed.set(call.invocationId, { record: recordInFlight(call) })
@@ -163,7 +163,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     return settled
   }
 
-  async cancel(invocationId: string, reason = 'The call was cancelled.'): ReturnType<Inbox['cancel']> {
+  async cancel(invocationId: string, reason = 'The call was cancelled.'): ReturnType<RecordedCalls['cancel']> {
     const here = await cancelInFlight(invocationId, reason, this.#kernel)
     if (here !== undefined) return here
     const held = this.#ofInvocation(invocationId)
@@ -191,7 +191,7 @@ export class HeldCalls implements PauseKeeper, Inbox {
     throw new InvalidConfigurationError('There is nothing to prune: the executor has no journal that deletes records.')
   }
 
-  readonly watch: Inbox['watch'] = () => () => {} // there is no other process
+  readonly watch: RecordedCalls['watch'] = () => () => {} // there is no other process
 
   /** Settles a call that is given up, and tells of it. */
   async #close(
@@ -256,7 +256,7 @@ function bytesOf({ call }: PausedCall, { input, approval }: ToolCallRecord): num
   return overhead + String(call.args).length + JSON.stringify([input, call.result, approval]).length
 }
 
-/** Returns the args as they are shown, as a new value each time: a host that changes them changes no other's. */
+/** Returns the args as they are shown, as a new value each time: an application that changes them changes no other's. */
 function argsOf({ input }: ToolCallRecord, { text }: PauseRecord): unknown {
   return input === undefined ? readText(text) : copyOf(input)
 }

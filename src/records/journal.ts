@@ -1,5 +1,5 @@
 import type { PauseRecord, RecordChange, ToolCallRecord } from '../kernel/call/record.ts'
-import type { Bus } from '../kernel/executor-types.ts'
+import type { Bus } from '../kernel/queue-types.ts'
 
 /** Proves the right to write a record: the owner, and the number of the write at which it was read. */
 export interface Fence {

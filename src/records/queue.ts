@@ -3,7 +3,7 @@ import type { Received } from '../kernel/call/parcel.ts'
 import { Pause, type PausedCall, type Resumption } from '../kernel/call/pause.ts'
 import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
 import { isToolError, UnavailableError } from '../kernel/errors.ts'
-import type { Bus, RunOptions } from '../kernel/executor-types.ts'
+import type { Bus, RunOptions } from '../kernel/queue-types.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { WorkQueue } from '../kernel/ports.ts'
 import { endOf } from './close.ts'
@@ -13,7 +13,7 @@ import type { Fence, Found, Journal, Listed } from './journal.ts'
 import { pausedCallOf } from './paused.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
-import { Turns } from './turns.ts'
+import { SessionOrder } from './session-order.ts'
 
 /** How many calls are told to the workers again at a time. */
 const mostUnsent = 1_000
@@ -29,7 +29,7 @@ export class JournalQueue implements WorkQueue {
   readonly #recorder: JournalRecorder
   readonly #journal: Journal
   readonly #kernel: Kernel
-  readonly #turns: Turns
+  readonly #order: SessionOrder
   /** The calls that were taken and are about to run. */
   readonly #taken = new Map<string, Found>()
   /** The takes that the journal has not answered yet. */
@@ -45,10 +45,10 @@ export class JournalQueue implements WorkQueue {
     this.#recorder = recorder
     this.#journal = journal
     this.#kernel = kernel
-    this.#turns = new Turns(journal, () => kernel.owner())
+    this.#order = new SessionOrder(journal, () => kernel.owner())
   }
 
-  readonly onTurn: WorkQueue['onTurn'] = (listener) => this.#turns.on(listener)
+  readonly onOrder: WorkQueue['onOrder'] = (listener) => this.#order.on(listener)
 
   async take(queue: string, limit: number, except: readonly string[] = []): Promise<readonly string[]> {
     const lacking = await this.#stillLacking()
@@ -168,7 +168,7 @@ export class JournalQueue implements WorkQueue {
   /** Remembers a call if others of its session keep it from running. Takes it if they have just ended. */
   async #takeInTurn(invocationId: string): Promise<Found | undefined> {
     const found = await this.#recorder.read(invocationId)
-    const isKept = found !== null && isQueued(found.record) && this.#turns.add(found.record)
+    const isKept = found !== null && isQueued(found.record) && this.#order.add(found.record)
     return isKept ? this.#takeOne(invocationId) : undefined
   }
 

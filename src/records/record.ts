@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 import type { ToolCallRecord, ToolCallSnapshot, ToolCallState } from '../kernel/call/record.ts'
-import { readText } from '../kernel/json/json-text.ts'
+import { bounded, readText } from '../kernel/json/json-text.ts'
 import { sortMembers } from '../kernel/json/own-json.ts'
 
 /**
@@ -38,6 +38,7 @@ export function digestOf(previous: string, record: ToolCallRecord): string {
 }
 
 const longestPreview = 200
+const largestArgs = 16_384
 
 /** Makes the snapshot of a record. */
 export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
@@ -45,9 +46,10 @@ export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
   const { result, artifact, handle, awaits: { prompt, expiresAt } = {} } = journal ?? {}
-  return readText(
-    JSON.stringify({ ...shown, prompt, expiresAt, result, artifact, handle, inputPreview }),
-  ) as ToolCallSnapshot
+  const { id: invocationId, name: toolName } = record
+  const args = bounded(input, largestArgs)
+  const own = { invocationId, toolName, args, prompt, expiresAt, result, artifact, handle, inputPreview }
+  return readText(JSON.stringify({ ...shown, ...own })) as ToolCallSnapshot
 }
 
 /** Which states may follow each. */

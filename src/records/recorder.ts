@@ -15,7 +15,7 @@ import { Cancellations } from './cancellations.ts'
 import { SettlementChain } from './chain.ts'
 import { tellDropped } from './close.ts'
 import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
-import { JournalInbox } from './inbox.ts'
+import { JournalCalls } from './calls.ts'
 import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
@@ -39,7 +39,7 @@ export class JournalRecorder implements Recorder {
   readonly #journal: Journal
   readonly #kernel: Kernel
   readonly #format: RecordFormat
-  readonly inbox: JournalInbox
+  readonly calls: JournalCalls
   readonly queue: JournalQueue
   readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
   readonly #undrop: (() => void) | undefined
@@ -53,7 +53,7 @@ export class JournalRecorder implements Recorder {
     this.#format = format
     this.#chain = new SettlementChain(kernel.report)
     this.#cancellations = new Cancellations(journal, kernel, () => void this.beat())
-    this.inbox = new JournalInbox(this, journal, kernel)
+    this.calls = new JournalCalls(this, journal, kernel)
     this.queue = new JournalQueue(this, journal, kernel)
     this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
   }
@@ -86,7 +86,7 @@ export class JournalRecorder implements Recorder {
     const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
     if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
     const isChained = settlement.paused === undefined && this.#journal.isDurable
-    // Another executor may claim an id that the host chose. A claim that fails must leave no gap in the chain.
+    // Another executor may claim an id that the application chose. A claim that fails must leave no gap in the chain.
     const mayLoseClaim = isChained && fence === undefined && !call.invocationId.startsWith(this.#kernel.owner())
     const claimed = mayLoseClaim ? this.commit(call) : undefined
     return isThenable(claimed)
@@ -191,7 +191,7 @@ export class JournalRecorder implements Recorder {
     this.#hasEnded = true
     this.#pulse.stop()
     this.#cancellations.stop()
-    this.inbox.close()
+    this.calls.close()
     this.#undrop?.()
   }
 
@@ -301,7 +301,7 @@ export class JournalRecorder implements Recorder {
     this.#cancellations.start()
     try {
       const asked = await this.#journal.beat(this.#kernel.owner())
-      for (const id of asked ?? []) await this.inbox.cancelHere(id, 'Another executor asked to cancel the call.')
+      for (const id of asked ?? []) await this.calls.cancelHere(id, 'Another executor asked to cancel the call.')
     } catch (error) {
       this.#kernel.report(error)
     }

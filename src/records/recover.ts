@@ -27,12 +27,12 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
 export async function recover(options: RecoverOptions, recorder: JournalRecorder, kernel: Kernel): Promise<Recovery> {
   const { strategy, approvals, staleAfter, attempts } = checked(options)
   const { rerun = kernel.elsewhere !== undefined } = options
-  const { inbox, queue } = recorder
+  const { calls, queue } = recorder
   const owner = kernel.owner()
   const sealed: ToolResult[] = []
   const requeued: Recovery['requeued'][number][] = []
   const kept: ToolCallRecord[] = []
-  const expired = strategy === 'manual' ? [] : await inbox.expire()
+  const expired = strategy === 'manual' ? [] : await calls.expire()
   const treat = async (listed: Listed, isWaiting = false): Promise<void> => {
     const { record, fence, idle } = listed
     const isOurs = fence.owner === owner
@@ -46,14 +46,14 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
     if (closed !== undefined) sealed.push(await replay(closed, kernel))
   }
   if (approvals === 'seal') {
-    await inbox.inBatches({ state: 'waiting' }, async (listed) => {
+    await calls.inBatches({ state: 'waiting' }, async (listed) => {
       // A paused call has no active owner. One that waits for a worker waits for no answer.
       if (listed.record.journal?.awaits?.reason !== 'worker') await treat(listed, true)
     })
   }
-  await inbox.inBatches({ state: 'running', owner }, (listed) => treat(listed))
+  await calls.inBatches({ state: 'running', owner }, (listed) => treat(listed))
   // Its own calls may be silent too, and were listed before.
-  await inbox.inBatches({ state: 'running', silentFor: staleAfter }, async (listed) => {
+  await calls.inBatches({ state: 'running', silentFor: staleAfter }, async (listed) => {
     if (listed.fence.owner !== owner) await treat(listed)
   })
   return { sealed, requeued, kept, expired }

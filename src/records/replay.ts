@@ -22,7 +22,7 @@ import { contentOf } from './stored-content.ts'
 const storeTimeout = 30_000
 
 /**
- * Returns the result of an invocation with an id of the host, if it has a record.
+ * Returns the result of an invocation with an id of the application, if it has a record.
  *
  * @returns Its result, if it has settled or is paused; `undefined` if it is new.
  * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.

@@ -3,7 +3,7 @@ import { copyOf } from '../kernel/json/copy.ts'
 import { invocationOf, type WaitingCall } from '../kernel/call/pause.ts'
 import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import { InvalidConfigurationError } from '../kernel/errors.ts'
-import type { WaitingQuery } from '../kernel/executor-types.ts'
+import type { WaitingQuery } from '../kernel/calls-types.ts'
 import { isSettled } from './record.ts'
 
 /** How far the clocks of two machines may be apart, in milliseconds. */
@@ -25,7 +25,7 @@ export function keyOf(token: unknown): PauseKey | undefined {
   return typeof token === 'object' && token !== null ? listed.get(token) : undefined
 }
 
-/** Makes the waiting call of a record, as the host sees it. */
+/** Makes the waiting call of a record, as the application sees it. */
 export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: unknown = record.input): WaitingCall {
   const { id: invocationId, callId, toolCallId: id, name: toolName, session, approval, createdAt } = record
   const { expiresAt, prompt = approval.prompt ?? '', digest } = paused

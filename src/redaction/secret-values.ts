@@ -31,7 +31,7 @@ export function secretValues(args: () => string, secrets: readonly string[]): re
   try {
     maskedBy(readText(args()), secrets, collect)
   } catch {
-    return undefined // the host's own args, which are not JSON
+    return undefined // the application's own args, which are not JSON
   }
   return texts.size > mostValues ? undefined : [...texts].toSorted((one, other) => other.length - one.length)
 }

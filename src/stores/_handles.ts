@@ -1,4 +1,4 @@
-import { ArtifactError } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
 
 const pattern = /^artifact_[0-9a-f]{40}$/
 

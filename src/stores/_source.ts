@@ -1,4 +1,4 @@
-import type { SpoolSource } from '../index.ts'
+import type { SpoolSource } from '../extension.ts'
 
 const encodedLength = 1_048_576
 

@@ -7,14 +7,9 @@
 import { createSha256 } from '#sha256'
 import { link, lstat, mkdir, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import {
-  ArtifactError,
-  InvalidConfigurationError,
-  type ArtifactStore,
-  type Extension,
-  type SpoolReader,
-  type SpoolSource,
-} from '../index.ts'
+import type { Extension } from '../index.ts'
+import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
+import type { ArtifactStore, SpoolReader, SpoolSource } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { collect, forget, type Collected } from './file/_collect.ts'

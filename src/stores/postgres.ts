@@ -5,13 +5,9 @@
  * @module
  */
 import { createSha256 } from '#sha256'
-import {
-  ArtifactError,
-  InvalidConfigurationError,
-  type ArtifactStore,
-  type Extension,
-  type SpoolReader,
-} from '../index.ts'
+import type { Extension } from '../index.ts'
+import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
+import type { ArtifactStore, SpoolReader } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { openDatabase, type PostgresStorePool, type Row, type Transaction } from './postgres/_database.ts'
@@ -58,7 +54,7 @@ export interface PostgresStore extends Extension {
  * statement; more take one transaction, which holds a connection of the pool until the stream ends. The first use makes the
  * tables if they do not exist.
  *
- * @param pool A `pg.Pool` or a pool like it, which the host configures and closes; or a connection string. A string needs the
+ * @param pool A `pg.Pool` or a pool like it, which the application configures and closes; or a connection string. A string needs the
  * package `pg`, and its pool is closed with the executor.
  * @throws `E_INVALID_CONFIGURATION` if an argument is wrong. The store throws `E_ARTIFACT`.
  * @experimental

@@ -5,7 +5,9 @@
  * @module
  */
 import { createSha256, sha256 } from '#sha256'
-import { ArtifactError, type ArtifactStore, type Extension, type SpoolReader } from '../index.ts'
+import type { Extension } from '../index.ts'
+import { ArtifactError } from '../errors.ts'
+import type { ArtifactStore, SpoolReader } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { dispose, isMissing, send, type S3Answer } from './s3/_client.ts'

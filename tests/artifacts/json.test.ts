@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { artifact as handleOf, createExecutor, JsonArtifact, tool, type LineIndex } from 'toolwright'
+import { artifact as handleOf, createExecutor, JsonArtifact, tool } from 'toolwright'
+import type { LineIndex } from 'toolwright/extension'
 import { filter, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

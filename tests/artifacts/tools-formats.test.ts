@@ -91,8 +91,8 @@ describe.each(formats)('%s', (_, make) => {
 
   test('shows the schemas of the tools with their handles', () => {
     const executor = createExecutor({ use: [artifactTools({ only: 'all' })] })
-    const definitions = JSON.stringify(make().definitions(executor.list()))
-    for (const { name } of executor.list()) expect(definitions).toContain(`"${name}"`)
+    const definitions = JSON.stringify(make().definitions(executor.tools()))
+    for (const { name } of executor.tools()) expect(definitions).toContain(`"${name}"`)
     expect(definitions).toContain('The handle of the artifact')
   })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { BinaryArtifact, memoryStore, TextArtifact, type ArtifactStore } from 'toolwright'
+import { BinaryArtifact, memoryStore, TextArtifact } from 'toolwright'
+import type { ArtifactStore } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { asking, bytes, lines } from './_asking.ts'
 
@@ -291,7 +292,7 @@ describe('grep', () => {
     expect(await ask('grep', { pattern: 'x\\ty' })).toMatch(/^4: x\ty\n\(1/)
   })
 
-  test('finds the same lines as the host’s own search, whatever the text', async () => {
+  test('finds the same lines as the application’s own search, whatever the text', async () => {
     const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' ', 'é', '\t', '1'), maxLength: 8 }), {
       minLength: 1,
       maxLength: 60,
@@ -338,7 +339,7 @@ describe('sizes', () => {
     expect(await ask('estimate_tokens')).toBe(String(Math.ceil(bytes(`${lines(1_500)}\n`) / 4)))
   })
 
-  test('count tokens as the host does', async () => {
+  test('count tokens as the application does', async () => {
     const counting = asking({ estimateTokens: (text) => text.split(/\s+/).filter((word) => word !== '').length })
     await counting.keep('one two three\nfour')
     expect(await counting.ask('estimate_tokens')).toBe('4')

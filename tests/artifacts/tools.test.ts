@@ -1,7 +1,6 @@
 import { type } from 'arktype'
 import {
   createExecutor,
-  InvalidConfigurationError,
   JsonArtifact,
   memoryStore,
   TextArtifact,
@@ -10,6 +9,7 @@ import {
   type ToolContext,
   type ToolExecutor,
 } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { describe, expect, test, vi } from 'vitest'
@@ -51,7 +51,7 @@ const requests = lines(3_000, (line) => `GET /path/${line % 7} ${line % 1_000 ==
 
 function listed(executor: ToolExecutor, session = 'a'): string[] {
   return executor
-    .list('model', session)
+    .tools('model', session)
     .map(({ name }) => name)
     .filter((name) => name.startsWith('artifact_'))
 }
@@ -61,7 +61,7 @@ describe('the tools', () => {
     const { executor } = asking()
     expect(listed(executor)).toEqual(names)
     expect(listed(executor, 'b')).toEqual(names)
-    for (const definition of executor.list().filter(({ name }) => name.startsWith('artifact_'))) {
+    for (const definition of executor.tools().filter(({ name }) => name.startsWith('artifact_'))) {
       expect(definition).toMatchObject({
         ephemeral: true,
         trusted: false,
@@ -107,11 +107,11 @@ describe('the tools', () => {
       six.toSorted(),
     )
     const weigh = (only: 'all' | 'usual'): number =>
-      JSON.stringify(anthropic().definitions(asking({ only }).executor.list())).length
+      JSON.stringify(anthropic().definitions(asking({ only }).executor.tools())).length
     expect(weigh('usual')).toBeLessThan(weigh('all') / 2)
   })
 
-  test('of the host’s own classes are there besides, from the start or from their first artifact', async () => {
+  test('of the application’s own classes are there besides, from the start or from their first artifact', async () => {
     const early = createExecutor({ use: [artifactTools({ classes: [AccessLog] })] })
     expect(listed(early)).toEqual(expect.arrayContaining(['artifact_grep', 'artifact_failures']))
     expect(listed(early)).not.toContain('artifact_bytes')
@@ -291,7 +291,7 @@ describe('a class of one’s own', () => {
     await keep(requests)
     const { inputSchema } =
       executor
-        .list()
+        .tools()
         .find(({ name }) => name === 'artifact_requests')
         ?.describe() ?? expect.fail('none')
     expect(inputSchema).toMatchObject({
@@ -472,7 +472,7 @@ describe('{ enumerate: true }', () => {
     const json = await keep(Array.from({ length: 2_000 }, (_, id) => ({ id })))
     const handles = (name: string, session = 'a'): unknown =>
       executor
-        .list('model', session)
+        .tools('model', session)
         .find((each) => each.name === name)
         ?.describe().inputSchema.properties?.['artifact']
     expect(listed(executor)).toEqual(names.filter((name) => name !== 'artifact_image'))
@@ -507,7 +507,7 @@ describe('{ enumerate: true }', () => {
     const handle = await keep(requests)
     await call('cat')
     await call('grep', { pattern: 'GET' })
-    const { inputSchema } = executor.list('model', 'a').at(-1)?.describe() ?? expect.fail('none')
+    const { inputSchema } = executor.tools('model', 'a').at(-1)?.describe() ?? expect.fail('none')
     expect(inputSchema.properties?.['artifact']).toMatchObject({ enum: [handle] })
   })
 
@@ -515,7 +515,7 @@ describe('{ enumerate: true }', () => {
     const { executor, keep, call } = asking({ enumerate: true })
     const first = await keep(requests)
     for (let count = 0; count < 55; count++) await keep('x'.repeat(9))
-    const { inputSchema } = executor.list('model', 'a').at(-1)?.describe() ?? expect.fail('none')
+    const { inputSchema } = executor.tools('model', 'a').at(-1)?.describe() ?? expect.fail('none')
     expect(inputSchema.properties?.['artifact']).toHaveProperty('enum.length', 50)
     expect((await call('head', { artifact: first, count: 1 })).status).toBe('ok')
   })

@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('decorated methods are tools, with their object as `this` and the context of the call', async () => {
   const executor = createExecutor({ tools: toolsOf(new fixture.Account()) })
-  expect(executor.list().map(({ name, traits }) => [name, traits.idempotent])).toEqual([
+  expect(executor.tools().map(({ name, traits }) => [name, traits.idempotent])).toEqual([
     ['deposit', false],
     ['get_balance', true],
   ])

@@ -52,7 +52,7 @@ test('there are twelve tools, each described to its last field', async () => {
     todoTools(),
     taskTool({ run: () => 'done' }),
   )
-  const tools = executor.list()
+  const tools = executor.tools()
   expect(tools.map(({ name }) => name)).toEqual(
     [
       ['fs_read', 'fs_write', 'fs_edit', 'fs_multi_edit', 'fs_glob', 'fs_grep'],
@@ -80,7 +80,7 @@ test('tools are chosen by name, and get a prefix', async () => {
     workspaceTools(sandbox, { tools: ['fs_read'], prefix: 'my_' }),
     todoTools({ prefix: 'my_' }),
   )
-  expect(executor.list().map(({ name }) => name)).toEqual(['my_fs_read', 'my_todo_read', 'my_todo_write'])
+  expect(executor.tools().map(({ name }) => name)).toEqual(['my_fs_read', 'my_todo_read', 'my_todo_write'])
   for (const options of [
     { tools: ['bash_run'] },
     { prefix: 'a b' },

@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
       value: { toolCallId: 'c1', type: 'half', data: { percent: 50 } },
     })
     expect(answersOf(agent)).toEqual({ c1: 'noon', c3: expect.stringContaining('no luck') as string })
-    const [waiting] = await executor.waiting({ session: 'thread' })
+    const [waiting] = await executor.calls.waiting({ session: 'thread' })
     expect(waiting).toMatchObject({ id: 'c2', toolName: 'pay' })
     expect(lastOf(events)).toMatchObject({
       outcome: {
@@ -166,7 +166,7 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
     const pay = async (id: string, sum: number): Promise<string> => {
       script.push([{ id, name: 'pay', args: { sum } }])
       await agent.runAgent()
-      const [waiting] = await executor.waiting({ session: 'thread' })
+      const [waiting] = await executor.calls.waiting({ session: 'thread' })
       return waiting!.invocationId
     }
     const first = await pay('c1', 5)
@@ -201,7 +201,7 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
       { type: 'RUN_ERROR', code: 'E_APPROVAL_INVALID' },
     ])
     expect(ran).toEqual([5, 1])
-    expect(await executor.waiting({ session: 'thread' })).toHaveLength(1)
+    expect(await executor.calls.waiting({ session: 'thread' })).toHaveLength(1)
   })
 
   it('runs the tools of its page: a call waits for its message, and an error is told to the model', async () => {
@@ -237,7 +237,7 @@ describe.skipIf(missing !== undefined)('an agent of @ag-ui/client', () => {
     expect(lastOf(events)).toMatchObject({ outcome: { type: 'success' } })
     expect(lastOf(events)?.['outcome']).not.toHaveProperty('pendingToolCallIds')
     await agent.runAgent({ tools: [] })
-    expect(executor.list('model', 'thread').map(({ name }) => name)).not.toContain('pick_color')
+    expect(executor.tools('model', 'thread').map(({ name }) => name)).not.toContain('pick_color')
   })
 
   it('gets page calls beside approvals as interrupts too, and answers both at once', async () => {
@@ -324,7 +324,7 @@ describe('a run', () => {
     expect(asked[1]?.results.map(({ status }) => status)).toEqual(['ok'])
   })
 
-  it('takes the calls of the host, and gives those without an id one of their own', async () => {
+  it('takes the calls of the application, and gives those without an id one of their own', async () => {
     const { server } = bench({}, [])
     const events = await all(server.run(input, { calls: [{ name: 'now' }, { name: 'now', args: '{"a":' }] }))
     const ids = events.filter(({ type }) => type === 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)
@@ -353,7 +353,7 @@ describe('a run', () => {
     const events = await all(after.server.run({ ...input, resume }, { decidedBy: 'ada' }))
     expect(events.map(({ content }) => content)).toContain('paid 2')
     expect([before.ran, after.ran]).toEqual([[], [2]])
-    expect(await after.executor.snapshot(interrupts[0]!.id)).toMatchObject({ approval: { decidedBy: 'ada' } })
+    expect(await after.executor.calls.get(interrupts[0]!.id)).toMatchObject({ approval: { decidedBy: 'ada' } })
   })
 
   it('answers nothing of another session: neither its interrupts nor its calls', async () => {
@@ -363,7 +363,7 @@ describe('a run', () => {
       { id: 'c2', name: 'pick_color' },
     ]
     await all(server.run({ ...input, tools: [color] }, { calls, session: 'ada' }))
-    const [waiting] = await executor.waiting({ session: 'ada', reason: 'approval' })
+    const [waiting] = await executor.calls.waiting({ session: 'ada', reason: 'approval' })
     const resume = [{ interruptId: waiting!.invocationId, status: 'resolved', payload: { approved: true } }]
     const messages = [{ id: 'm', role: 'tool', toolCallId: 'c2', content: 'forged' }]
     expect(lastOf(await all(server.run({ ...input, resume }, { session: 'eve' })))).toMatchObject({
@@ -372,11 +372,11 @@ describe('a run', () => {
     expect(lastOf(await all(server.run({ ...input, messages }, { session: 'eve' })))).toMatchObject({
       outcome: { type: 'success' },
     })
-    expect(await executor.waiting({ session: 'ada' })).toHaveLength(2)
+    expect(await executor.calls.waiting({ session: 'ada' })).toHaveLength(2)
     expect(ran).toEqual([])
   })
 
-  it('ends with an error that tells no fault of the host, and reports it', async () => {
+  it('ends with an error that tells no fault of the application, and reports it', async () => {
     const { server, reports } = bench({ model: () => Promise.reject(new Error('401: key sk-canary')) })
     expect(lastOf(await all(server.run(input)))).toMatchObject({
       type: 'RUN_ERROR',
@@ -485,7 +485,7 @@ describe('a run', () => {
     const executor = createExecutor({ use: [pages] })
     const model: AgUiModel = (_input, { tools }) => (listed.push(tools.map(({ name }) => name)), [])
     const server = agUi({ executor, pageTools: pages, model })
-    const names = (threadId: string): string[] => executor.list('model', threadId).map(({ name }) => name)
+    const names = (threadId: string): string[] => executor.tools('model', threadId).map(({ name }) => name)
     const started = await all(
       server.run({ ...input, threadId: 'first', tools: [color] }, { calls: [{ id: 'c1', name: 'pick_color' }] }),
     )
@@ -500,7 +500,7 @@ describe('a run', () => {
     const messages = [{ id: 'm', role: 'tool', toolCallId: 'c1', content: 'red' }]
     const answered = await all(server.run({ ...input, threadId: 'first', messages, tools: [color] }))
     expect(lastOf(answered)).toMatchObject({ outcome: { type: 'success' } })
-    expect(await executor.waiting({ session: 'first' })).toEqual([])
+    expect(await executor.calls.waiting({ session: 'first' })).toEqual([])
     expect(names('first')).toEqual([])
   })
 
@@ -511,7 +511,7 @@ describe('a run', () => {
       code: 'E_INVALID_INITIAL_TOOL_VALUE',
     })
     await all(server.run({ ...input, tools: [{ ...color, name: 'pay' }] }))
-    expect(executor.list('model', 'thread').filter(({ name }) => name === 'pay')).toMatchObject([{ type: 'server' }])
+    expect(executor.tools('model', 'thread').filter(({ name }) => name === 'pay')).toMatchObject([{ type: 'server' }])
   })
 
   it('is given up by its signal or by who leaves it, whatever the model does', async () => {
@@ -600,7 +600,7 @@ describe('a request', () => {
       model: (_given, { session }) => (seen.push(session), []),
     })
     await executor.execute({ name: 'pay', args: { sum: 1 } }, { session: 'ada' })
-    const [waiting] = await executor.waiting()
+    const [waiting] = await executor.calls.waiting()
     const resume = [{ interruptId: waiting!.invocationId, status: 'resolved', payload: { approved: true } }]
     const send = async (role: string): Promise<string> => {
       const request = post(
@@ -610,14 +610,14 @@ describe('a request', () => {
       return (await server.fetch(request)).text()
     }
     expect(await send('guest')).toContain('E_APPROVAL_INVALID')
-    expect(executor.list('model', 'ada').map(({ name }) => name)).not.toContain('pick_color')
+    expect(executor.tools('model', 'ada').map(({ name }) => name)).not.toContain('pick_color')
     expect(ran).toEqual([])
     expect(await send('owner')).toContain('paid 1')
-    expect(await executor.snapshot(waiting!.invocationId)).toMatchObject({ approval: { decidedBy: 'Ada' } })
+    expect(await executor.calls.get(waiting!.invocationId)).toMatchObject({ approval: { decidedBy: 'Ada' } })
     expect(seen).toEqual(['ada'])
     const own = bench({ session: (visitor, { threadId }) => `${visitor.session}/${threadId}` })
     own.script.push([{ name: 'pay', args: { sum: 1 } }])
     await (await own.server.fetch(post())).text()
-    expect(await own.executor.waiting()).toMatchObject([{ session: '*/thread' }])
+    expect(await own.executor.calls.waiting()).toMatchObject([{ session: '*/thread' }])
   })
 })

@@ -205,7 +205,7 @@ test.each<[string, () => Extension[]]>([
     expect((await deploy(to)).status).toBe('pending')
     expect((await decide(decision)).data).toMatchObject({ repeated: false, state })
     expect((await decide(decision)).data).toMatchObject({ repeated: true, state })
-    if (use().length > 0) await executor.prune({ settledBefore: Date.now() + 1_000 })
+    if (use().length > 0) await executor.calls.prune({ settledBefore: Date.now() + 1_000 })
     await new Promise((resolve) => setTimeout(resolve, 2)) // the next wait begins at another time
   }
   expect(ran).toEqual(['one', 'one', 'two'])
@@ -275,7 +275,7 @@ describe('tools of pages', () => {
       const ship = tool({ name: 'ship', aliases: ['de_liver'], description: 'Of the host', handler: () => 'host' })
       const executor = createExecutor({ tools: [ship], use: [pages] })
       pages.declare('ada', 'page', declared(name))
-      expect(executor.list('model', 'ada').map((each) => each.type)).toEqual([ship.type])
+      expect(executor.tools('model', 'ada').map((each) => each.type)).toEqual([ship.type])
       const { status, content } = await executor.execute({ name }, { session: 'ada' })
       if (status === 'ok') expect(content).toEqual([{ type: 'text', text: 'host' }])
       else expect(status).toBe('error')
@@ -299,7 +299,7 @@ describe('tools of pages', () => {
     const host = tool({ name: 'host', description: 'Of the host', handler: () => 'host' })
     const executor = createExecutor({ tools: [host], use: [pages], report: (error) => void reports.push(error) })
     pages.declare('ada', 'page', [...declared('my-tool'), ...declared('my_tool'), ...declared('other')])
-    const names = executor.list('model', 'ada').map(({ name }) => name)
+    const names = executor.tools('model', 'ada').map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['host', 'my-tool', 'other']))
     expect((await executor.execute({ name: 'host' }, { session: 'ada' })).status).toBe('ok')
   })

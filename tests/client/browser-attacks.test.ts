@@ -45,7 +45,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     expect(await sendFrom(page, `${evil}/api/calls`)).toBe(403)
     expect(await sendFrom(page, evil + decision, json)).toBe(403)
     expect(its.ran).toEqual([])
-    expect(await its.executor.waiting()).toHaveLength(1)
+    expect(await its.executor.calls.waiting()).toHaveLength(1)
   })
 
   test('in a frame without an origin, and a form, decide nothing', async () => {
@@ -72,7 +72,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     expect(['TypeError', 403]).toContain(said)
     await expect.poll(() => its.counts.requests, { timeout: 20_000 }).toBeGreaterThan(1)
     expect(its.ran).toEqual([])
-    expect(await its.executor.waiting()).toHaveLength(1)
+    expect(await its.executor.calls.waiting()).toHaveLength(1)
   })
 
   test('is given hostile text as it is, and runs none of it', async () => {
@@ -121,11 +121,11 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       const described = { name: 'read_title', description: 'Reads the title of the page' }
       window.client.tool('read_title', () => document.title, described)
     })
-    const namesOf = (session: string): string[] => its.executor.list('model', session).map(({ name }) => name)
+    const namesOf = (session: string): string[] => its.executor.tools('model', session).map(({ name }) => name)
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).toContain('read_title')
     expect(namesOf('bob')).not.toContain('read_title')
     const pending = await its.executor.execute({ name: 'read_title' }, { session: 'ada' })
-    expect((await its.executor.settled(pending)).content).toEqual([{ type: 'text', text: 'page' }])
+    expect((await its.executor.calls.settled(pending)).content).toEqual([{ type: 'text', text: 'page' }])
     await page.evaluate(() => window.client.close())
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).not.toContain('read_title')
   })

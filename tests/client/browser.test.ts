@@ -53,7 +53,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const user = await windowOf(browser, its)
     const [one, other] = [await pageIn(user, its), await pageIn(user, its)]
     const early = await its.executor.execute({ name: 'look', args: { at: 'early' } }, { session: 'ada' })
-    const settled = its.executor.settled(early)
+    const settled = its.executor.calls.settled(early)
     for (const page of [one, other]) {
       await sees(page, `call.toolName === 'look'`)
       await page.evaluate(() => {
@@ -67,7 +67,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     }
     expect((await settled).content).toEqual([{ type: 'text', text: 'look saw early' }])
     const late = await its.executor.execute({ name: 'look', args: { at: 'late' } }, { session: 'ada' })
-    expect((await its.executor.settled(late)).content).toEqual([{ type: 'text', text: 'look saw late' }])
+    expect((await its.executor.calls.settled(late)).content).toEqual([{ type: 'text', text: 'look saw late' }])
     const ran = await Promise.all([one, other].map((page) => page.evaluate(() => window.ran)))
     expect(new Set(ran.flat())).toEqual(new Set(['early', 'late']))
     expect(ran.flat()).toHaveLength(2)
@@ -88,10 +88,10 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       }
     })
     const failed = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const text = JSON.stringify((await its.executor.settled(failed)).content)
+    const text = JSON.stringify((await its.executor.calls.settled(failed)).content)
     expect(text).toContain('nothing is selected')
     const wrong = await its.executor.execute({ name: 'form', args: {} }, { session: 'ada' })
-    expect((await its.executor.settled(wrong)).status).toBe('error')
+    expect((await its.executor.calls.settled(wrong)).status).toBe('error')
     expect(await page.evaluate(() => window.ran)).toEqual([expect.stringContaining('has a handler already')])
   })
 
@@ -103,7 +103,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const dying = await pageIn(one, its)
     await dying.evaluate(() => void window.client.tool('look', () => new Promise(() => {})))
     const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.settled(pending)
+    const settled = its.executor.calls.settled(pending)
     const heir = await pageIn(other, its)
     await sees(heir, `call.waiting?.lease !== undefined`)
     await heir.evaluate(() => void window.client.tool('look', () => 'taken over'))
@@ -124,7 +124,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       })
     })
     const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.settled(pending)
+    const settled = its.executor.calls.settled(pending)
     await sees(sleeping, `call.waiting?.lease !== undefined`)
     const awake = await pageIn(other, its)
     await awake.evaluate(
@@ -156,7 +156,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       window.client.tool('look', () => void window.ran.push(1))
     })
     const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const { content } = await its.executor.settled(pending)
+    const { content } = await its.executor.calls.settled(pending)
     const ran = await other.evaluate(() => window.ran)
     // One of them has run it, and that one alone.
     if (ran.length === 0) expect(content).toEqual([{ type: 'text', text: 'done' }])
@@ -223,9 +223,9 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const [off, now] = await page.evaluate(() => [Date.now(), window.client.now()] as const)
     expect(off - now).toBeGreaterThan(3_500_000)
     const { invocationId } = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.settled(invocationId)
-    const [waiting] = await its.executor.waiting({ invocationId })
-    await its.executor.lease(waiting!, 'another page', 1_500)
+    const settled = its.executor.calls.settled(invocationId)
+    const [waiting] = await its.executor.calls.waiting({ invocationId })
+    await its.executor.calls.lease(waiting!, 'another page', 1_500)
     await page.reload()
     await sees(page, `call.waiting?.lease`)
     await page.evaluate(() => void window.client.tool('look', () => 'in its time'))
@@ -268,7 +268,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       window.client.tool('look', () => window.ran.push('ran'))
     })
     const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.settled(pending)
+    const settled = its.executor.calls.settled(pending)
     await page.waitForFunction(() => window.ran.length === 1)
     await page.waitForTimeout(1_500) // all tries have failed
     isCut = false

@@ -8,7 +8,7 @@ function made(...tools: Tool[]): ToolExecutor {
   return createExecutor({ tools })
 }
 
-test('a tool is a method, and its calls take the passage', async () => {
+test('a tool is a method, and its calls go through the pipeline', async () => {
   const executor = made(add)
   const events: unknown[] = []
   executor.on('call:received', ({ id, session }) => void events.push([id, session]))

@@ -45,7 +45,7 @@ describe.skipIf(missingBrowser !== undefined).each(['production', 'development']
 
   const ask = ({ executor }: Site, name: string, args: object): Promise<ToolResult> =>
     executor.execute({ name, args }, { session: 'ada' })
-  const settled = (executor: ToolExecutor, call: ToolResult): Promise<ToolResult> => executor.settled(call)
+  const settled = (executor: ToolExecutor, call: ToolResult): Promise<ToolResult> => executor.calls.settled(call)
 
   it('shows what waits for approval, and decides', async () => {
     const { its, page } = await open()
@@ -71,7 +71,7 @@ describe.skipIf(missingBrowser !== undefined).each(['production', 'development']
   it('declares a tool of its own to the model', async () => {
     const { its } = await open()
     await expect
-      .poll(() => its.executor.list('model', 'ada').map(({ name }) => name), { timeout: 20_000 })
+      .poll(() => its.executor.tools('model', 'ada').map(({ name }) => name), { timeout: 20_000 })
       .toContain('page_title')
     const call = await ask(its, 'page_title', {})
     expect((await settled(its.executor, call)).content).toEqual([{ type: 'text', text: 'page' }])
@@ -134,6 +134,6 @@ describe.skipIf(missingBrowser !== undefined).each(['production', 'development']
     await ask(its, 'form', { question: 'Which address?' })
     await page.waitForSelector('fieldset')
     await page.evaluate(() => window.client.close())
-    await expect.poll(async () => (await its.executor.waiting())[0]?.lease, { timeout: 20_000 }).toBeUndefined()
+    await expect.poll(async () => (await its.executor.calls.waiting())[0]?.lease, { timeout: 20_000 }).toBeUndefined()
   })
 })

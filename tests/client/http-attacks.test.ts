@@ -62,7 +62,7 @@ describe('the counter refuses', () => {
     expect((await send(`${url}/calls`, { as: 'the-one' })).status).toBe(200)
   })
 
-  test('a visitor of a host that cannot say who it is, and one whose look-up fails', async () => {
+  test('a visitor of an application that cannot say who it is, and one whose look-up fails', async () => {
     for (const wrong of [
       () => null,
       () => false,
@@ -95,7 +95,7 @@ describe('the counter refuses', () => {
     const refused = await send(`${url}/calls/${invocationId}/decision`, { raw })
     expect([refused.status, ran]).toEqual([status, []])
     expect(refused.data.error.message).not.toBe('')
-    expect(await executor.waiting()).toHaveLength(1)
+    expect(await executor.calls.waiting()).toHaveLength(1)
   })
 
   test.each([
@@ -328,29 +328,29 @@ describe('a tool that changed while a page waited', () => {
       409,
       expect.stringMatching(/changed/),
     ])
-    expect(await other.waiting()).toHaveLength(1)
+    expect(await other.calls.waiting()).toHaveLength(1)
     await clients.close()
   })
 })
 
 describe('tools of pages', () => {
-  test('are declared if the host lets them, called, and answered', async () => {
+  test('are declared if the application lets them, called, and answered', async () => {
     const pages = pageTools()
     const { executor, url } = await counter({ use: [pages], pageTools: pages })
     const tools = [{ name: 'read_selection', description: 'Reads what is selected' }]
     const declared = await send(`${url}/tools/page-1`, { method: 'PUT', body: { tools } })
     expect(declared.status).toBe(200)
     const pending = await executor.execute({ name: 'read_selection' }, { session: 'ada' })
-    const settled = executor.settled(pending)
+    const settled = executor.calls.settled(pending)
     await send(`${url}/tool-results`, { body: { invocationId: pending.invocationId, value: 'this' } })
     expect((await settled).content).toEqual([{ type: 'text', text: 'this' }])
     for (const body of [{ tools: [{}] }, { tools: 'all' }, { tools: [null] }, {}]) {
       expect((await send(`${url}/tools/page-1`, { method: 'PUT', body })).status).toBe(400)
     }
-    expect(executor.list('model', 'bob').map(({ name }) => name)).not.toContain('read_selection')
+    expect(executor.tools('model', 'bob').map(({ name }) => name)).not.toContain('read_selection')
   })
 
-  test('are refused if the host does not let them', async () => {
+  test('are refused if the application does not let them', async () => {
     const { url } = await counter()
     expect((await send(`${url}/tools/page-1`, { method: 'PUT', body: { tools: [] } })).status).toBe(403)
   })

@@ -68,7 +68,7 @@ describe('an approval', () => {
   test('is denied with words for the model', async () => {
     const { executor, url, ran } = await counter()
     const pending = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
-    const settled = executor.settled(pending)
+    const settled = executor.calls.settled(pending)
     await send(`${url}/calls/${pending.invocationId}/decision`, { body: { decision: 'deny', note: 'not today' } })
     expect((await settled).content).toEqual([{ type: 'text', text: expect.stringContaining('not today') }])
     expect(ran).toEqual([])
@@ -146,7 +146,7 @@ describe('an approval', () => {
     await new Promise((resolve) => setTimeout(resolve, 60))
     const late = await send(`${url}/calls/${invocationId}/decision`, { body: { decision: 'allow' } })
     expect([late.status, late.data.error.code]).toEqual([410, 'E_APPROVAL_EXPIRED'])
-    await executor.expire()
+    await executor.calls.expire()
     const later = await send(`${url}/calls/${invocationId}/decision`, { body: { decision: 'allow' } })
     expect([later.status, later.data.error.code]).toEqual([410, 'E_APPROVAL_EXPIRED'])
   })
@@ -156,7 +156,7 @@ describe('a client tool', () => {
   test('is answered at /tool-results, and a wrong answer can be corrected', async () => {
     const { executor, url } = await counter({ use: [memoryJournal()] })
     const pending = await executor.execute({ name: 'form', args: { question: 'Who?' } }, { session: 'ada' })
-    const settled = executor.settled(pending)
+    const settled = executor.calls.settled(pending)
     const { invocationId } = pending
     const post = (body: object) => send(`${url}/tool-results`, { body: { invocationId, ...body } })
     const wrong = await post({ value: { phone: '1' } })
@@ -178,12 +178,12 @@ describe('a client tool', () => {
     })
     const { executor, url } = await counter({ use: [memoryJournal()], extra: [both] })
     const { invocationId } = await executor.execute({ name: 'sign' }, { session: 'ada' })
-    const settled = executor.settled(invocationId)
+    const settled = executor.calls.settled(invocationId)
     const post = async (body: object) => (await send(`${url}/tool-results`, { body: { invocationId, ...body } })).status
     const decide = (decision: string) => send(`${url}/calls/${invocationId}/decision`, { body: { decision } })
     expect(await post({ value: 'too early' })).toBe(409)
     expect((await decide('allow')).status).toBeLessThan(300)
-    await expect.poll(async () => (await executor.waiting())[0]?.reason, waitFor).toBe('client')
+    await expect.poll(async () => (await executor.calls.waiting())[0]?.reason, waitFor).toBe('client')
     expect((await decide('allow')).data.repeated).toBe(true)
     expect((await decide('deny')).status).toBe(409)
     expect(await post({ value: 'signed' })).toBeLessThan(300)
@@ -193,7 +193,7 @@ describe('a client tool', () => {
   test('fails with words for the model', async () => {
     const { executor, url } = await counter()
     const pending = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
-    const settled = executor.settled(pending)
+    const settled = executor.calls.settled(pending)
     const { invocationId } = pending
     await send(`${url}/tool-results`, { body: { invocationId, error: 'The user closed the form.' } })
     expect((await settled).content).toEqual([{ type: 'text', text: expect.stringContaining('closed the form') }])
@@ -256,14 +256,14 @@ describe('other requests', () => {
 
   test('list no call without what it waits for, also if it pauses meanwhile', async () => {
     const { executor, url } = await counter()
-    const waiting = executor.waiting.bind(executor)
+    const waiting = executor.calls.waiting.bind(executor)
     let pausing: Promise<unknown> | undefined
     const slowly: typeof waiting = async (query) => {
       const list = await waiting(query)
       await (pausing ??= executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' }))
       return list
     }
-    Object.assign(executor, { waiting: slowly })
+    Object.assign(executor.calls, { waiting: slowly })
     expect((await send(`${url}/calls`)).data.calls).toEqual([]) // its events come after the list
     expect((await send(`${url}/calls`)).data.calls).toMatchObject([{ waiting: { prompt: 'Deploy to x?' } }])
   })
@@ -358,11 +358,11 @@ describe('other requests', () => {
       body: '{"decision":"allow"}',
       signal: leaving.signal,
     })
-    await expect.poll(async () => (await executor.snapshot(pending.invocationId)).state, waitFor).toBe('EXECUTING')
+    await expect.poll(async () => (await executor.calls.get(pending.invocationId)).state, waitFor).toBe('EXECUTING')
     leaving.abort()
     await expect(asked).rejects.toThrow()
     made.release()
-    expect((await executor.settled(pending)).content).toEqual([{ type: 'text', text: 'at last' }])
+    expect((await executor.calls.settled(pending)).content).toEqual([{ type: 'text', text: 'at last' }])
   })
 })
 
@@ -386,7 +386,7 @@ describe('two processes', () => {
     expect(answers.filter(({ status }) => status < 300).length).toBeGreaterThan(0)
     expect(answers.filter(({ status }) => status >= 300 && status !== 409)).toEqual([])
     expect(answers.filter(({ status, data }) => status < 300 && !data.repeated)).toHaveLength(1)
-    expect((await one.executor.settled(pending)).status).toBe('ok')
+    expect((await one.executor.calls.settled(pending)).status).toBe('ok')
     expect([...one.ran, ...other.ran]).toEqual(['prod'])
     await expect.poll(() => seenIn(stream).get(invocationId), waitFor).toMatchObject({ status: 'ok' })
   })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const described = (name: string, description = `Runs ${name}`) => ({ name, description })
 const namesOf = (executor: ReturnType<typeof createExecutor>, session: string): string[] =>
-  executor.list('model', session).map(({ name }) => name)
+  executor.tools('model', session).map(({ name }) => name)
 
 test('a page declares tools for its own session alone', async () => {
   const pages = pageTools()
@@ -31,7 +31,7 @@ test('a page that declares its list again replaces it, and one with no tools is 
 test('of two pages that declare one name the first has it, until it leaves', () => {
   const pages = pageTools()
   const executor = createExecutor({ use: [pages] })
-  const descriptionOf = (): string | undefined => executor.list('model', 'ada')[0]?.description
+  const descriptionOf = (): string | undefined => executor.tools('model', 'ada')[0]?.description
   pages.declare('ada', 'page 1', [described('read', 'as page 1 does')])
   pages.declare('ada', 'page 2', [described('read', 'as page 2 does')])
   expect(descriptionOf()).toBe('as page 1 does')
@@ -39,7 +39,7 @@ test('of two pages that declare one name the first has it, until it leaves', () 
   expect(descriptionOf()).toBe('as page 2 does')
 })
 
-test('a page cannot take the name of a tool of the host, in any spelling', async () => {
+test('a page cannot take the name of a tool of the application, in any spelling', async () => {
   const pages = pageTools()
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
@@ -108,7 +108,7 @@ test('the executor tells of a changed list', () => {
   const pages = pageTools()
   const executor = createExecutor({ use: [pages] })
   let count = 0
-  executor.onToolsChange(() => count++)
+  executor.on('tools:changed', () => count++)
   pages.declare('ada', 'page 1', [described('one')])
   pages.declare('ada', 'page 1', [described('one')])
   pages.declare('ada', 'page 1', [])

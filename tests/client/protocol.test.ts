@@ -27,9 +27,9 @@ function told(event: ToolEvent): WireEvent {
 }
 
 const answers: Readonly<Record<string, (executor: ToolExecutor, token: string) => Promise<unknown>>> = {
-  allowed: (executor, token) => executor.decide(token, 'allow', { note: 'go on', decidedBy: 'ada' }),
-  denied: (executor, token) => executor.decide(token, 'deny', { note: 'no' }),
-  answered: (executor, token) => executor.respond(token, 'blue'),
+  allowed: (executor, token) => executor.calls.decide(token, 'allow', { note: 'go on', decidedBy: 'ada' }),
+  denied: (executor, token) => executor.calls.decide(token, 'deny', { note: 'no' }),
+  answered: (executor, token) => executor.calls.respond(token, 'blue'),
 }
 
 describe('the view of a call', () => {
@@ -55,7 +55,7 @@ describe('the view of a call', () => {
       expect(view?.waiting).toMatchObject({ reason: name === 'form' ? 'client' : 'approval' })
       await answers[answer]!(executor, result.token ?? '')
     }
-    const snapshot = await executor.snapshot(result.invocationId)
+    const snapshot = await executor.calls.get(result.invocationId)
     expect(view).toMatchObject({
       invocationId: snapshot.id,
       callId: snapshot.callId,
@@ -83,7 +83,7 @@ describe('the view of a call', () => {
     expect(views[0]).not.toHaveProperty('progress')
   })
 
-  test('waits for no page if an approver of the host is asked', async () => {
+  test('waits for no page if an approver of the application is asked', async () => {
     const approver = { ask: async () => ({ decision: 'allow' as const }) }
     const executor = createExecutor({ tools, use: [{ approver }] })
     const views: CallView[] = []

@@ -1,15 +1,6 @@
-import {
-  content,
-  createExecutor,
-  tool,
-  ToolDeniedError,
-  ToolFailure,
-  type Extension,
-  type Tool,
-  type ToolCallRecord,
-  type ToolContext,
-  type ToolEvent,
-} from 'toolwright'
+import { content, createExecutor, tool, type Extension, type Tool, type ToolContext, type ToolEvent } from 'toolwright'
+import { ToolDeniedError, ToolFailure } from 'toolwright/errors'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { expect } from 'vitest'
 
 const megabyte = 1_048_576
@@ -84,7 +75,7 @@ export async function flood(use: readonly Extension[]): Promise<readonly ToolEve
   ]
   for (const call of calls) {
     const { token } = await executor.execute(call)
-    if (token !== undefined) await executor.decide(token, 'allow', { note: long, decidedBy: long })
+    if (token !== undefined) await executor.calls.decide(token, 'allow', { note: long, decidedBy: long })
   }
   await executor.close()
   return events

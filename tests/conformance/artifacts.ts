@@ -2,15 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import {
-  isToolError,
-  memoryStore,
-  SpooledArtifact,
-  type ArtifactClass,
-  type ArtifactQuery,
-  type ArtifactStore,
-  type SpoolReader,
-} from 'toolwright'
+import { isToolError, memoryStore, SpooledArtifact, type ArtifactClass, type ArtifactQuery } from 'toolwright'
+import type { ArtifactStore, SpoolReader } from 'toolwright/extension'
 import { fileStore } from 'toolwright/stores/file'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 

@@ -1,4 +1,5 @@
-import { createExecutor, tool, type Extension, type ToolCallRecord } from 'toolwright'
+import { createExecutor, tool, type Extension } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { describeJournal } from 'toolwright/conformance/journals'
 import { records, type Journal } from 'toolwright/records'
 import { expect, test } from 'vitest'
@@ -66,10 +67,10 @@ export function journalConformance(
         expect.stringMatching(/^Policy asking could not decide: JSON cannot hold `meta\./),
       ])
     }
-    const waiting = await executor.waiting()
+    const waiting = await executor.calls.waiting()
     expect(waiting.map((call) => call.meta)).toEqual([{ when: '1970-01-01T00:00:00.000Z', risk: 0.5 }])
     meta = {}
-    expect((await executor.decide(waiting[0]!, 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(waiting[0]!, 'allow')).status).toBe('ok')
     await executor.close()
   })
 }

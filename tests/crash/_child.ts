@@ -61,7 +61,7 @@ async function work(): Promise<void> {
     const { call, invocationId, isAnswered } = callOf(round, next++)
     const result = await executor.execute(call, { invocationId, session: 'crash' })
     acknowledge(result)
-    if (isAnswered && result.token !== undefined) acknowledge(await executor.decide(result.token, 'allow'))
+    if (isAnswered && result.token !== undefined) acknowledge(await executor.calls.decide(result.token, 'allow'))
   }
 }
 

@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createExecutor, isToolError, type ToolCallRecord, type ToolResult } from 'toolwright'
+import { createExecutor, isToolError, type ToolResult } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { isSettled } from 'toolwright/records'
 import { expect } from 'vitest'
 import { callOf, callsOfRound, openJournal, toolsOn, type Place } from './_work.ts'
@@ -158,8 +159,8 @@ async function lookAfter(
   const recordOf = async (id: string): Promise<ToolCallRecord | undefined> => (await journal.read(id))?.record
   tally.promised += promised.length
 
-  const { sealed } = await executor.recover({ strategy: 'crash', staleAfter: 0 })
-  const kept = await executor.waiting()
+  const { sealed } = await executor.calls.recover({ strategy: 'crash', staleAfter: 0 })
+  const kept = await executor.calls.waiting()
   tally.sealed += sealed.length
   tally.keptApprovals += kept.length
   const left: ToolCallRecord[] = []
@@ -223,7 +224,7 @@ async function lookAfter(
     tokens.flatMap((token) =>
       [executor, other].map(async (each) => {
         try {
-          await each.decide(token, 'allow')
+          await each.calls.decide(token, 'allow')
           tally.answeredApprovals++
         } catch (error) {
           if (!isToolError(error) || error.code !== 'E_APPROVAL_INVALID') throw error

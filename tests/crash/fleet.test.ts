@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import type { ToolCallRecord, ToolExecutor, ToolResult } from 'toolwright'
+import type { ToolExecutor, ToolResult } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { digestOf, isSettled } from 'toolwright/records'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startPostgres, type PostgresServer } from '../servers/postgres.ts'
@@ -363,7 +364,7 @@ describe.concurrent.each(['bullmq on Redis', 'bullmq on Postgres', 'the journal 
           await Promise.all([stage.startWorker(), stage.startWorker()])
           const written = await stage.records(callsOf(stage.site, calls))
           expect(written.length).toBeGreaterThanOrEqual(unsent)
-          for (const { id } of written) await stage.executor.settled(id)
+          for (const { id } of written) await stage.executor.calls.settled(id)
           const planned = callsOf(stage.site, calls)
           const tally = await stage.verify(planned, await stage.execute(planned))
           expect([tally.sealed, tally.again]).toEqual([0, 0])

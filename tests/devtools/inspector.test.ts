@@ -102,7 +102,7 @@ describe('the inspector', () => {
     expect(() => made({ token: 'with space' })).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
   })
 
-  test('calls tools for the page only if the host lets it', async () => {
+  test('calls tools for the page only if the application lets it', async () => {
     const json = { 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'greet', args: { name: 'Ada' } })
     const closed = made()

@@ -98,5 +98,5 @@ export async function cancelOn(caller: ToolExecutor, started: Promise<void>, abo
   leaving.abort()
   expect(await asked).toMatchObject({ status: 'cancelled', effect: 'unknown' })
   await aborted
-  await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('cancelled'), soon)
+  await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('cancelled'), soon)
 }

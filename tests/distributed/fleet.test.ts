@@ -30,7 +30,7 @@ describe.each([
     expect(results.map(told)).toEqual(here.map(told))
     expect(results.every(({ status }) => status === 'ok')).toBe(true)
     expect(new Set(ran.slice(0, 20)).size).toBe(20)
-    const { auditTrail } = await caller.snapshot(results[0]?.invocationId ?? '')
+    const { auditTrail } = await caller.calls.get(results[0]?.invocationId ?? '')
     expect(auditTrail.map(({ state, note }) => (note === undefined ? state : `${state}/${note}`))).toEqual([
       'PENDING',
       'PENDING/queued',
@@ -53,10 +53,10 @@ describe.each([
     const worker = workerOn(ground)
     const first = await caller.execute({ name: 'guarded' }, { session: 's', invocationId: 'a' })
     expect([first.status, await worker.depth(), ran]).toEqual(['pending', { default: 0 }, []])
-    const [waiting] = await caller.waiting()
-    const result = await caller.decide(waiting ?? '', 'allow', { decidedBy: 'alice' })
+    const [waiting] = await caller.calls.waiting()
+    const result = await caller.calls.decide(waiting ?? '', 'allow', { decidedBy: 'alice' })
     expect([result.status, ran]).toEqual(['ok', ['a']])
-    const { auditTrail, approval } = await caller.snapshot('a')
+    const { auditTrail, approval } = await caller.calls.get('a')
     expect(auditTrail.map(({ state, note }) => (note === undefined ? state : `${state}/${note}`))).toEqual([
       'PENDING',
       'APPROVAL_REQUIRED',
@@ -76,7 +76,7 @@ describe.each([
     const call = { name: 'charge', args: { i: 1 } }
     const options = { session: 's', invocationId: 'order-1' }
     const asked = [one.execute(call, options)]
-    await vi.waitFor(async () => expect((await one.snapshot('order-1')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await one.calls.get('order-1')).status).toBe('pending'), soon)
     asked.push(two.execute(call, options))
     workerOn(ground)
     const results = await Promise.all(asked)
@@ -89,9 +89,9 @@ describe.each([
     const ground = sqliteGround(toolsOf(), dispatcherOf())
     const caller = callerOn(ground)
     const asked = caller.execute({ name: 'charge' }, { session: 's', invocationId: 'a' })
-    await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('pending'), soon)
-    expect(await caller.waiting()).toEqual([])
-    expect(await caller.waiting({ invocationId: 'a' })).toEqual([])
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
+    expect(await caller.calls.waiting()).toEqual([])
+    expect(await caller.calls.waiting({ invocationId: 'a' })).toEqual([])
     workerOn(ground)
     expect((await asked).status).toBe('ok')
   })
@@ -120,7 +120,7 @@ describe.each([
     const caller = callerOn(ground)
     const leaving = new AbortController()
     const asked = caller.execute({ name: 'charge' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-    await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
     leaving.abort()
     expect(await asked).toMatchObject({ status: 'cancelled', effect: 'none', error: { code: 'E_TOOL_CANCELLED' } })
     const worker = workerOn(ground)
@@ -153,7 +153,7 @@ describe.each([
     const caller = callerOn(ground, { maximumWaiting: 2 })
     const asked = ['a', 'b'].map((invocationId) => caller.execute({ name: 'charge' }, { session: 's', invocationId }))
     for (const id of ['a', 'b']) {
-      await vi.waitFor(async () => expect((await caller.snapshot(id)).status).toBe('pending'), soon)
+      await vi.waitFor(async () => expect((await caller.calls.get(id)).status).toBe('pending'), soon)
     }
     const refused = await caller.execute({ name: 'charge' }, { session: 's' })
     expect(refused).toMatchObject({
@@ -222,7 +222,7 @@ describe.each([
     expect([older, newer]).toEqual([[], ['a']])
   })
 
-  test('carries of the values what the host chooses', async () => {
+  test('carries of the values what the application chooses', async () => {
     const seen: unknown[] = []
     const look = tool('look', (_args, { values, principal }) => void seen.push({ ...values }, principal))
     const ground = sqliteGround([look], dispatcherOf())
@@ -300,7 +300,7 @@ describe.each([
     const caller = callerOn(ground)
     const call = { name: 'charge', args: { i: 1 } }
     const asked = caller.execute(call, { session: 's', invocationId: 'a' })
-    await vi.waitFor(async () => expect((await caller.snapshot('a')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
     await caller.close()
     expect((await asked).status).toBe('pending')
     workerOn(ground)

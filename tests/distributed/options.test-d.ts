@@ -44,7 +44,7 @@ test('bullmq takes the address of a server, or options of its client', () => {
 test('a dispatcher carries ids of calls, each to a queue', () => {
   const dispatcher = memoryDispatcher()
   expectTypeOf<Parameters<Dispatcher['send']>>().toEqualTypeOf<[calls: readonly QueuedCall[]]>()
-  void dispatcher.send([{ invocationId: 'a', queue: 'gpu', priority: 1, attempts: 2, turn: 'b' }])
+  void dispatcher.send([{ invocationId: 'a', queue: 'gpu', priority: 1, attempts: 2, place: 'b' }])
   // @ts-expect-error -- it has no options
   memoryDispatcher({ concurrency: 1 })
   // @ts-expect-error -- a call is in a queue

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq'
-import { tool, UnavailableError, type ToolEvent } from 'toolwright'
+import { tool, type ToolEvent } from 'toolwright'
+import { UnavailableError } from 'toolwright/errors'
 import { bullmq } from 'toolwright/distributed/bullmq'
 import { memoryDispatcher } from 'toolwright/distributed/memory'
 import type { Dispatcher } from 'toolwright/distributed/fleet'

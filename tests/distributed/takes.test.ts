@@ -31,9 +31,9 @@ test('a sweep leaves alone the calls that its worker is taking: it waits for the
   onTestFinished(() => executor.close())
   const taking = executor.queue.take('default', 2)
   await taken.promise
-  const { requeued, sealed } = await executor.recover({ rerun: true })
+  const { requeued, sealed } = await executor.calls.recover({ rerun: true })
   expect({ requeued, sealed }).toEqual({ requeued: [], sealed: [] })
-  for (const id of await taking) expect((await executor.run(id))?.status).toBe('ok')
+  for (const id of await taking) expect((await executor.queue.run(id))?.status).toBe('ok')
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(['ok', 'ok'])
   expect(ran.toSorted()).toEqual(['a', 'b'])
 })
@@ -54,9 +54,9 @@ test('a take whose answer is lost keeps its calls from no other worker', async (
   await vi.waitFor(async () => {
     await expect(executor.queue.take('default', 1)).rejects.toMatchObject({ code: 'E_JOURNAL' })
   }, soon)
-  expect((await executor.recover({ rerun: true })).requeued).toMatchObject([{ invocationId: 'a' }])
+  expect((await executor.calls.recover({ rerun: true })).requeued).toMatchObject([{ invocationId: 'a' }])
   const other = createExecutor({ tools: ground.tools, use: ground.use() })
   onTestFinished(() => other.close())
-  expect((await other.run('a'))?.status).toBe('ok')
+  expect((await other.queue.run('a'))?.status).toBe('ok')
   expect((await asked).status).toBe('ok')
 })

@@ -1,4 +1,4 @@
-import { InvalidToolArgsError, ToolNotFoundError } from 'toolwright'
+import { InvalidToolArgsError, ToolNotFoundError } from 'toolwright/errors'
 import { mcp } from 'toolwright/formats/mcp'
 import { describe, expect, test } from 'vitest'
 import { formatConformance, type ReadAnswer } from '../conformance/formats.ts'

@@ -176,7 +176,7 @@ describe('an answer by a tool', () => {
     const options = { session: 's', invocationId: 'inv_1' }
     const paused = await executor.execute(call, options)
     expect(outputsOf([paused])).toEqual({})
-    const allowed = await executor.decide(paused.token!, 'allow')
+    const allowed = await executor.calls.decide(paused.token!, 'allow')
     const again = await executor.execute(call, options)
     for (const result of [allowed, again]) expect(outputsOf([result])).toEqual({ answer: [{ city: 'Oslo' }] })
   })

@@ -6,10 +6,10 @@ import {
   TextArtifact,
   tool,
   ToolFailure,
-  type CallingProgram,
   type Format,
   type ToolEvent,
 } from 'toolwright'
+import type { CallingProgram } from 'toolwright/extension'
 import { aiSdk, type AiSdkOptions } from 'toolwright/formats/ai-sdk'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
@@ -169,7 +169,7 @@ describe.each(Object.entries(sides))(
       expect(limited).toMatchObject({ error: { code: 'E_INVALID_TOOL_RESULT' } })
     })
 
-    test('gets a result that the executor or the host made for the model as JSON only if it is whole', async () => {
+    test('gets a result that the executor or the application made for the model as JSON only if it is whole', async () => {
       const [call] = format.calls(asking('rows', {}))
       const said = async (returned: unknown): Promise<unknown> => {
         const rows = tool({ name: 'rows', description: 'All rows', handler: () => returned })
@@ -331,7 +331,7 @@ describe('a program as the executor sees it', () => {
       { session: 's', invocationId: 'inv_1' },
     )
     expect(paused.status).toBe('pending')
-    const result = await executors[1]!.decide(paused.token!, 'allow')
+    const result = await executors[1]!.calls.decide(paused.token!, 'allow')
     expect(result.content).toMatchObject([{ type: 'json', data: 'It is 3.', text: '"It is 3."' }])
     const again = await executors[1]!.execute(
       { id: 'a', name: 'rows', program },

@@ -57,7 +57,7 @@ describe.each(formats)('a budget of tokens for the results of one turn, in $name
     expect(first!.length).toBeLessThan(1_200)
   })
 
-  test('counts as the host does', async () => {
+  test('counts as the application does', async () => {
     const results = await said(8_000, 8_000)
     const texts = textsOf(format.results(results, undefined, { tokens: 1_000, estimateTokens }))
     expect(texts.reduce((sum, text) => sum + estimateTokens(text), 0)).toBeLessThanOrEqual(1_000)

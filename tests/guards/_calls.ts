@@ -11,10 +11,10 @@ const call = { id: 'call_1', name: 'search', args }
 /** The ways to call, by name. */
 export const calls: Record<string, () => Promise<unknown>> = {
   direct: callOf(() => tool({ ...config, handler: () => 'done' })),
-  bare: passage(config, {}),
-  'bare, compiled': passage({ ...config, inputSchema: z.compile(schema) }, {}),
-  'an async handler': passage({ ...config, handler: async () => 'done' } as never, {}),
-  journaled: passage(config, {
+  bare: pipeline(config, {}),
+  'bare, compiled': pipeline({ ...config, inputSchema: z.compile(schema) }, {}),
+  'an async handler': pipeline({ ...config, handler: async () => 'done' } as never, {}),
+  journaled: pipeline(config, {
     use: [
       { observers: [() => {}], policies: [{ name: 'none', decide: () => undefined }] },
       memoryJournal({ settled: 10 }),
@@ -27,7 +27,7 @@ function callOf(make: () => (args: typeof call.args) => Promise<unknown>): () =>
   return () => made(args)
 }
 
-function passage(definition: typeof config, options: object): () => Promise<unknown> {
+function pipeline(definition: typeof config, options: object): () => Promise<unknown> {
   const executor = createExecutor({ tools: [tool({ handler: () => 'done', ...definition })], ...options })
   return () => executor.execute(call)
 }

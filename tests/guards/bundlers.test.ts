@@ -37,7 +37,7 @@ import { anthropic } from 'toolwright/formats/anthropic'
 import { artifactTools } from 'toolwright/artifacts/tools'
 const executor = createExecutor({ tools: [${add}], use: [artifactTools()] })
 const format = anthropic()
-globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'add', input: { a: 1 } }] })).then((results) => JSON.stringify(format.results(results)) + format.definitions(executor.list()).length)`,
+globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant', content: [{ type: 'tool_use', id: 'x', name: 'add', input: { a: 1 } }] })).then((results) => JSON.stringify(format.results(results)) + format.definitions(executor.tools()).length)`,
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
@@ -103,7 +103,7 @@ describe('every leaf is bundled for browsers, but for those of Node', () => {
   ]
   const root = join(import.meta.dirname, '..', '..')
   const families =
-    'artifacts,builtins,client,devtools,distributed,formats,hosts,journals,mcp,middleware,observers,policies,react,stores'
+    'artifacts,builtins,client,devtools,distributed,formats,frameworks,journals,mcp,middleware,observers,policies,react,stores'
   const leaves = globSync([`src/{${families}}/*.{ts,tsx}`, 'validators/*.ts', 'src/records/index.ts'], {
     cwd: root,
     ignore: '**/_*',

@@ -37,21 +37,24 @@ const settings = {
 }
 
 const leaves = globSync(
-  ['src/{artifacts,client,distributed,formats,hosts,middleware,observers,policies}/*.ts', 'src/journals/memory.ts'],
+  [
+    'src/{artifacts,client,distributed,formats,frameworks,middleware,observers,policies}/*.ts',
+    'src/journals/memory.ts',
+  ],
   {
     cwd: root,
     ignore: [
       '**/_*',
       'src/client/node.ts',
       'src/distributed/bullmq.ts',
-      'src/hosts/claude-agent.ts',
+      'src/frameworks/claude-agent.ts',
       'src/observers/tracing-channel.ts',
     ],
   },
 ).map((file) => file.replace(/^src\/|\.ts$/g, ''))
 const ofNode = ['builtins/local', 'builtins/tools', 'client/node', 'journals/sqlite', 'stores/file']
 // Their packages have many declarations, which the compilers before 7.0 take long to check.
-const large = ['hosts/claude-agent', 'mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
+const large = ['frameworks/claude-agent', 'mcp/client', 'mcp/server', 'validators/zod', 'validators/json-schema']
 const program = (names: readonly string[]): string =>
   `${names.map((name, index) => `export * as leaf${index} from 'toolwright/${name}'`).join('\n')}
 import { createExecutor, tool, type ToolExecutor } from 'toolwright'
@@ -72,9 +75,9 @@ import { gemini } from 'toolwright/formats/gemini'
 import { mcp } from 'toolwright/formats/mcp'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
-import { aiSdkTools } from 'toolwright/hosts/ai-sdk'
+import { aiSdkTools } from 'toolwright/frameworks/ai-sdk'
 import { executor } from './library.js'
-const tools = executor.list()
+const tools = executor.tools()
 const results = await executor.executeToolCalls([])
 export const formats = [aiSdk(), anthropic(), gemini(), mcp(), openai(), openaiResponses()] as const
 export const [sdkTool, anthropicTool, geminiTool, mcpTool, openaiTool, responsesTool] = [

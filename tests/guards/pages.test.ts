@@ -19,7 +19,7 @@ describe('the figures on the pages', () => {
     expect(page).toBe(frontPage(page, summary))
     const [, section = ''] = /^## Performance\n([^]*?)(?=^## )/m.exec(page) ?? []
     expect(section.trim().split('\n')).toEqual([
-      expect.stringMatching(/whole passage \d.*\(https:\/\/.*\/bench\/README\.md\)\. <!-- .*bench:report.* -->$/),
+      expect.stringMatching(/whole pipeline \d.*\(https:\/\/.*\/bench\/README\.md\)\. <!-- .*bench:report.* -->$/),
     ])
   })
 })

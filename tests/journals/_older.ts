@@ -1,6 +1,6 @@
 // Journals as older releases left them: their own tables, with records in every state.
 import { DatabaseSync } from 'node:sqlite'
-import type { ToolCallRecord } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { isSettled, type Journal, type RecordQuery } from 'toolwright/records'
 import { recordOf, settledOf, waitingOf } from '../conformance/journals.ts'

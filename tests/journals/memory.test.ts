@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, tool, type ToolCallSnapshot } from 'toolwright'
+import { createExecutor, tool, type ToolCallSnapshot } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import type { Journal } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -185,7 +186,7 @@ test('memoryJournal has the whole result for a listener of call:settled', async 
   const executor = createExecutor({ tools: [tool('greet', () => 'Hello')], use: [memoryJournal()] })
   onTestFinished(() => executor.close())
   const seen: Promise<ToolCallSnapshot>[] = []
-  executor.on('call:settled', ({ invocationId }) => seen.push(executor.snapshot(invocationId)))
+  executor.on('call:settled', ({ invocationId }) => seen.push(executor.calls.get(invocationId)))
   await executor.execute({ name: 'greet' })
   expect(await Promise.all(seen)).toMatchObject([{ state: 'COMPLETED', result: [{ type: 'text', text: 'Hello' }] }])
 })

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { createExecutor, tool } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { postgresJournal } from 'toolwright/journals/postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
@@ -42,7 +43,7 @@ describe('postgresJournal takes', () => {
     const journal = postgresJournal(`postgres://127.0.0.1:${port}/calls`)
     const add = tool('add', () => 2)
     const executor = createExecutor({ tools: [add], use: [journal], report: () => {} })
-    executor.list()
+    executor.tools()
     expect(await connections()).toBe(0)
     // What hangs up is no server: the call fails, but not before it was asked.
     expect(await executor.execute({ name: 'add' })).toMatchObject({ error: { code: 'E_JOURNAL' } })

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { InvalidConfigurationError, JournalError } from 'toolwright'
+import { InvalidConfigurationError, JournalError } from 'toolwright/errors'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {

@@ -1,7 +1,6 @@
 import { type } from 'arktype'
 import {
   artifact,
-  ArtifactError,
   BinaryArtifact,
   createExecutor,
   JsonArtifact,
@@ -13,6 +12,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { ArtifactError } from 'toolwright/errors'
 import { valibot } from 'toolwright/validators/valibot'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -71,7 +71,7 @@ describe.each(schemas)('a schema of %s', (_, inputSchema) => {
   const executor = createExecutor({ tools: [...sources, counting(inputSchema)], report: () => {} })
 
   test('is shown to models as one that takes a string', () => {
-    const { inputSchema: shown } = executor.list().at(-1)?.describe() ?? expect.fail('it is not listed')
+    const { inputSchema: shown } = executor.tools().at(-1)?.describe() ?? expect.fail('it is not listed')
     expect(shown.properties?.['rows']).toMatchObject({ type: 'string' })
   })
 
@@ -280,7 +280,7 @@ describe('a call that waits', () => {
     const rowsHandle = await handleOf(executor, 'rows')
     const paused = await ask(executor, { rows: rowsHandle })
     expect(paused.status).toBe('pending')
-    const result = await executor.decide(paused.token ?? '', 'allow')
+    const result = await executor.calls.decide(paused.token ?? '', 'allow')
     expect(text(result)).toBe('2000')
   })
 
@@ -309,14 +309,14 @@ describe('a call that waits', () => {
     const paused = await ask(executor, { rows: 'artifact_1' })
     expect(paused.status).toBe('pending')
     stored.clear()
-    const result = await executor.decide(paused.token ?? '', 'allow')
+    const result = await executor.calls.decide(paused.token ?? '', 'allow')
     expect(result).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_ARGS' } })
   })
 
   test('edited args are opened like any others', async () => {
     const executor = createExecutor({ tools: [...sources, asks] })
     const paused = await ask(executor, { rows: await handleOf(executor, 'rows') })
-    const result = await executor.decide(paused.token ?? '', 'allow', {
+    const result = await executor.calls.decide(paused.token ?? '', 'allow', {
       editedArgs: { rows: await handleOf(executor, 'prose') },
     })
     expect(result).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_ARGS' } })
@@ -326,7 +326,7 @@ describe('a call that waits', () => {
     const executor = createExecutor({ tools: [...sources, asks] })
     const theirs = await handleOf(executor, 'rows', 'b')
     const paused = await ask(executor, { rows: await handleOf(executor, 'rows') })
-    const result = await executor.decide(paused.token ?? '', 'allow', { editedArgs: { rows: theirs } })
+    const result = await executor.calls.decide(paused.token ?? '', 'allow', { editedArgs: { rows: theirs } })
     expect(result).toMatchObject({ status: 'error', error: { code: 'E_INVALID_TOOL_ARGS' } })
   })
 })

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
-import {
-  ArtifactError,
-  BinaryArtifact,
-  createExecutor,
-  JsonArtifact,
-  SpooledArtifact,
-  TextArtifact,
-  type SpoolReader,
-} from 'toolwright'
+import { BinaryArtifact, createExecutor, JsonArtifact, SpooledArtifact, TextArtifact } from 'toolwright'
+import { ArtifactError } from 'toolwright/errors'
+import type { SpoolReader } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import type * as Artifacts from '../../src/kernel/result/artifact.ts'
 import { work } from './_calls.ts'

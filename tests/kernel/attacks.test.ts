@@ -75,9 +75,9 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const executor = open()
     const token = await asked(executor)
     const other = await asked(executor, 'guarded', { to: 'eve' })
-    await expect(executor.decide(forge(token, other) as string, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(forge(token, other) as string, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
-    expect((await executor.decide(token, 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
     expect(inputs).toEqual([{ to: 'ada' }])
   })
 
@@ -85,8 +85,8 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const { inputs, open } = house(place())
     const [one, other] = [open(), open()]
     const token = await asked(one)
-    const wrong = Array.from({ length: 10 }, () => other.decide(token, 'allow', { session: 'other' }))
-    const right = one.decide(token, 'allow', { session: 's' })
+    const wrong = Array.from({ length: 10 }, () => other.calls.decide(token, 'allow', { session: 'other' }))
+    const right = one.calls.decide(token, 'allow', { session: 's' })
     for (const attempt of await Promise.allSettled(wrong)) {
       expect(attempt).toMatchObject({ status: 'rejected', reason: invalid })
     }
@@ -98,16 +98,16 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const mine = house(place())
     const theirs = house(place())
     const token = await asked(theirs.open())
-    await expect(mine.open().decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(mine.open().calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect([...mine.inputs, ...theirs.inputs]).toEqual([])
   })
 
   test('is of use once: not again, not after a restart, and not for the opposite', async () => {
     const { inputs, open } = house(place())
     const token = await asked(open())
-    expect((await open().decide(token, 'allow')).status).toBe('ok')
+    expect((await open().calls.decide(token, 'allow')).status).toBe('ok')
     for (const decision of ['allow', 'deny'] as const) {
-      await expect(open().decide(token, decision)).rejects.toMatchObject(invalid)
+      await expect(open().calls.decide(token, decision)).rejects.toMatchObject(invalid)
     }
     expect(inputs).toHaveLength(1)
   })
@@ -116,8 +116,8 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const { inputs, open } = house(place())
     const executor = open()
     const token = await asked(executor)
-    expect((await executor.decide(token, 'deny')).status).toBe('denied')
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    expect((await executor.calls.decide(token, 'deny')).status).toBe('denied')
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   })
 
@@ -126,7 +126,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const [one, other] = [open(), open()]
     const token = await asked(open())
     const all = await Promise.allSettled(
-      Array.from({ length: 20 }, (__, index) => (index % 2 === 0 ? one : other).decide(token, 'allow')),
+      Array.from({ length: 20 }, (__, index) => (index % 2 === 0 ? one : other).calls.decide(token, 'allow')),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const each of all) if (each.status === 'rejected') expect(each.reason).toMatchObject(invalid)
@@ -137,7 +137,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const { inputs, open } = house(place())
     const executor = open()
     const token = await asked(executor)
-    const all = await Promise.allSettled([executor.decide(token, 'deny'), executor.decide(token, 'allow')])
+    const all = await Promise.allSettled([executor.calls.decide(token, 'deny'), executor.calls.decide(token, 'allow')])
     const settled = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value.status] : []))
     expect(settled).toHaveLength(1)
     expect(inputs).toHaveLength(settled[0] === 'ok' ? 1 : 0)
@@ -150,7 +150,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const token = await asked(executor, 'guarded', args)
     args.to = 'eve'
     args.deep.amount = 1_000_000
-    expect(data(await executor.decide(token, 'allow'))).toEqual({ ran: { to: 'ada', deep: { amount: 1 } } })
+    expect(data(await executor.calls.decide(token, 'allow'))).toEqual({ ran: { to: 'ada', deep: { amount: 1 } } })
     expect(inputs).toEqual([{ to: 'ada', deep: { amount: 1 } }])
   })
 
@@ -187,7 +187,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
       work('guarded', (input) => void ran.push(input), { requiresConfirmation: true, description: 'Harmless' }),
       { onCollision: 'replace' },
     )
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect([inputs, ran]).toEqual([[], []])
   })
 
@@ -197,7 +197,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const token = await asked(executor)
     const late = Date.now() + 86_400_001
     vi.spyOn(Date, 'now').mockReturnValue(late)
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
     expect(inputs).toEqual([])
   })
 
@@ -205,8 +205,8 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const { inputs, open } = house(place())
     const executor = open()
     const token = await asked(executor)
-    await open().recover({ approvals: 'seal' })
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await open().calls.recover({ approvals: 'seal' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   })
 
@@ -219,7 +219,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const executor = open([policy])
     const token = await asked(executor)
     isDenied = true
-    expect((await executor.decide(token, 'allow')).status).toBe('denied')
+    expect((await executor.calls.decide(token, 'allow')).status).toBe('denied')
     expect(inputs).toEqual([])
   })
 
@@ -233,9 +233,9 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const options = { session: 's', caller: 'user' as const, values: { tenant: 'y' } }
     const first = open()
     const one = await first.execute({ name: 't' }, options)
-    await first.decide(one.token ?? '', 'allow')
+    await first.calls.decide(one.token ?? '', 'allow')
     const two = await first.execute({ name: 't' }, options)
-    await open().decide(two.token ?? '', 'allow', { values: { tenant: 'z' } })
+    await open().calls.decide(two.token ?? '', 'allow', { values: { tenant: 'z' } })
     expect(seen).toEqual([
       ['s', 'user', { tenant: 'y' }],
       ['s', 'user', { tenant: 'z' }],
@@ -247,7 +247,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     const [one, other] = [open(), open()]
     const events = [heard(one), heard(other)]
     const token = await asked(one)
-    await other.decide(token, 'allow', { decidedBy: 'ada' })
+    await other.calls.decide(token, 'allow', { decidedBy: 'ada' })
     const all = events.flat()
     expect(all.map(({ seq }) => seq)).toEqual(all.map((__, index) => index))
     expect(names(all)).toBe('call:received call:paused call:settled call:resumed tool:start tool:end call:settled')
@@ -260,28 +260,28 @@ describe.each(places)("a client's answer (%s)", (_, place) => {
     const executor = open()
     const token = await asked(executor, 'form')
     const other = await asked(executor, 'form', { b: 1 })
-    await expect(executor.respond(forge(token, other) as string, 'forged')).rejects.toMatchObject(invalid)
-    expect(text(await executor.respond(token, 'mine'))).toBe('mine')
+    await expect(executor.calls.respond(forge(token, other) as string, 'forged')).rejects.toMatchObject(invalid)
+    expect(text(await executor.calls.respond(token, 'mine'))).toBe('mine')
   })
 
   test('is refused from another session', async () => {
     const { open } = house(place())
     const executor = open()
     const token = await asked(executor, 'form')
-    await expect(executor.respond(token, 'x', { session: 'other' })).rejects.toMatchObject(invalid)
-    expect((await executor.respond(token, 'x', { session: 's' })).status).toBe('ok')
+    await expect(executor.calls.respond(token, 'x', { session: 'other' })).rejects.toMatchObject(invalid)
+    expect((await executor.calls.respond(token, 'x', { session: 's' })).status).toBe('ok')
   })
 
   test('counts once: of two the first, and of twenty at once a single one', async () => {
     const { open } = house(place())
     const [executor, other] = [open(), open()]
     const token = await asked(executor, 'form')
-    expect(text(await executor.respond(token, 'first'))).toBe('first')
-    await expect(executor.respond(token, 'second')).rejects.toMatchObject(invalid)
+    expect(text(await executor.calls.respond(token, 'first'))).toBe('first')
+    await expect(executor.calls.respond(token, 'second')).rejects.toMatchObject(invalid)
     const another = await asked(executor, 'form')
     const all = await Promise.allSettled(
       Array.from({ length: 20 }, (__, index) =>
-        (index % 2 === 0 ? executor : other).respond(another, `answer ${index}`),
+        (index % 2 === 0 ? executor : other).calls.respond(another, `answer ${index}`),
       ),
     )
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -293,18 +293,18 @@ describe.each(places)("a client's answer (%s)", (_, place) => {
     const token = await asked(executor, 'form')
     const late = Date.now() + 60_001
     vi.spyOn(Date, 'now').mockReturnValue(late)
-    const result = await executor.respond(token, 'late')
+    const result = await executor.calls.respond(token, 'late')
     expect(outcome(result)).toBe('timed_out unknown E_CLIENT_TOOL')
     expect(text(result)).not.toContain('late')
-    await expect(executor.respond(token, 'later')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.respond(token, 'later')).rejects.toMatchObject(invalid)
   })
 
   test('is refused once the call has been sealed', async () => {
     const { open } = house(place())
     const executor = open()
     const token = await asked(executor, 'form')
-    await open().recover({ approvals: 'seal' })
-    await expect(executor.respond(token, 'x')).rejects.toMatchObject(invalid)
+    await open().calls.recover({ approvals: 'seal' })
+    await expect(executor.calls.respond(token, 'x')).rejects.toMatchObject(invalid)
   })
 
   test('does not go with the token of an approval, and a decision not with that of a client', async () => {
@@ -312,11 +312,11 @@ describe.each(places)("a client's answer (%s)", (_, place) => {
     const executor = open()
     const approval = await asked(executor, 'guarded')
     const client = await asked(executor, 'form')
-    await expect(executor.respond(approval, { ran: 'forged' })).rejects.toMatchObject(invalid)
-    await expect(executor.decide(client, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.respond(approval, { ran: 'forged' })).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(client, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
-    expect((await executor.respond(client, 'x')).status).toBe('ok')
-    expect((await executor.decide(approval, 'allow')).status).toBe('ok')
+    expect((await executor.calls.respond(client, 'x')).status).toBe('ok')
+    expect((await executor.calls.decide(approval, 'allow')).status).toBe('ok')
   })
 })
 
@@ -404,11 +404,11 @@ describe.each(places)('a secret (%s)', (_, place) => {
     for (const name of ['t', 'asks', 't']) {
       const result = await executor.execute({ name, args }, { session: 's', values: { key: canary } })
       results.push(result)
-      if (result.token !== undefined) results.push(await executor.decide(result.token, 'allow'))
+      if (result.token !== undefined) results.push(await executor.calls.decide(result.token, 'allow'))
     }
     results.push(await executor.execute({ name: 't', args: `${JSON.stringify(args)} ` }))
     const records = await Promise.all(results.map(({ invocationId }) => recordIn(mounted, invocationId)))
-    const snapshots = await Promise.all(results.map(({ invocationId }) => executor.snapshot(invocationId)))
+    const snapshots = await Promise.all(results.map(({ invocationId }) => executor.calls.get(invocationId)))
     await executor.close()
     const files =
       its.file === undefined

@@ -1,4 +1,5 @@
-import { createExecutor, tool, ToolFailure, type Middleware, type ToolEvent } from 'toolwright'
+import { createExecutor, tool, ToolFailure, type ToolEvent } from 'toolwright'
+import type { Middleware } from 'toolwright/extension'
 import { expect, test } from 'vitest'
 
 /** Runs what it wraps until it returns. */

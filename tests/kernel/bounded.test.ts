@@ -87,7 +87,7 @@ describe('what is told of a call has an end', () => {
     const args = { a: 'x'.repeat(2_000_000) }
     const { token = '', invocationId } = await executor.execute({ name: 't', args })
     expect((await journal.journal.read(invocationId))?.record.input).toMatchObject({ truncated: true })
-    expect(text(await executor.decide(token, 'allow'))).toBe('2000000')
+    expect(text(await executor.calls.decide(token, 'allow'))).toBe('2000000')
     const settled = await journal.journal.read(invocationId)
     expect(JSON.stringify(settled?.record).length).toBeLessThan(10_000)
   })

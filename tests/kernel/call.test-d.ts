@@ -1,14 +1,5 @@
-import {
-  content,
-  createExecutor,
-  shown,
-  tool,
-  type MarkedContent,
-  type MarkedJson,
-  type ToolCall,
-  type ToolExecutor,
-  type Weighing,
-} from 'toolwright'
+import { content, createExecutor, shown, tool, type ToolCall, type ToolExecutor, type Evaluation } from 'toolwright'
+import type { MarkedContent, MarkedJson } from 'toolwright/extension'
 import type { Found, Journal } from 'toolwright/records'
 import { describe, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -37,9 +28,9 @@ test('an author of a journal can name everything that it gives', () => {
   expectTypeOf<NonNullable<Awaited<ReturnType<Journal['read']>>>>().toEqualTypeOf<Found>()
 })
 
-test('a weighed call is given the options of a call, and says one of three words', () => {
-  expectTypeOf<ToolExecutor['weigh']>().parameters.toEqualTypeOf<Parameters<ToolExecutor['execute']>>()
-  expectTypeOf<Weighing['decision']>().toEqualTypeOf<'allow' | 'ask' | 'refuse'>()
+test('a evaluated call is given the options of a call, and says one of three words', () => {
+  expectTypeOf<ToolExecutor['evaluate']>().parameters.toEqualTypeOf<Parameters<ToolExecutor['execute']>>()
+  expectTypeOf<Evaluation['decision']>().toEqualTypeOf<'allow' | 'ask' | 'deny' | 'invalid'>()
   void executor.execute({ name: 'pay' }, { hold: true })
   // @ts-expect-error a call is held or not
   void executor.execute({ name: 'pay' }, { hold: 'maybe' })

@@ -96,7 +96,7 @@ describe('the name and the id of a call', () => {
     const tools = [work('asks', () => 'done', { requiresConfirmation: true })]
     const id = 'thought'.repeat(5_000)
     const { token = '' } = await createExecutor({ tools, use: [journal] }).execute({ id, name: 'asks' })
-    const result = await createExecutor({ tools, use: [journal] }).decide(token, 'allow')
+    const result = await createExecutor({ tools, use: [journal] }).calls.decide(token, 'allow')
     expect(result).toMatchObject({ id, status: 'ok' })
     const found = await journal.journal.read(result.invocationId)
     expect(JSON.stringify(found?.record).length).toBeLessThan(5_000)
@@ -120,18 +120,21 @@ test.each<CallOptions>([
   { principal: 's'.repeat(1_025) },
   { invocationId: 's'.repeat(1_025) },
   { caller: { app: 's'.repeat(1_025) } },
-])('what the host says of a call is refused before anything runs if it is above 1,024 characters', async (options) => {
-  const { runs, tool } = spy()
-  const executor = createExecutor({ tools: [tool] })
-  const call = { name: 'delete_rows', args: {} }
-  const refusal = { code: 'E_INVALID_CONFIGURATION' }
-  const { invocationId, ...rest } = options
-  const turn = {
-    ...rest,
-    ...(invocationId && { invocationId: (_: ToolCall, index: number) => ['a', invocationId][index]! }),
-  }
-  await expect(executor.execute(call, options)).rejects.toMatchObject(refusal)
-  await expect(executor.executeToolCalls([call, call], turn)).rejects.toMatchObject(refusal)
-  await expect(executor.stream(call, options).next()).rejects.toMatchObject(refusal)
-  expect(runs).toEqual([])
-})
+])(
+  'what the application says of a call is refused before anything runs if it is above 1,024 characters',
+  async (options) => {
+    const { runs, tool } = spy()
+    const executor = createExecutor({ tools: [tool] })
+    const call = { name: 'delete_rows', args: {} }
+    const refusal = { code: 'E_INVALID_CONFIGURATION' }
+    const { invocationId, ...rest } = options
+    const turn = {
+      ...rest,
+      ...(invocationId && { invocationId: (_: ToolCall, index: number) => ['a', invocationId][index]! }),
+    }
+    await expect(executor.execute(call, options)).rejects.toMatchObject(refusal)
+    await expect(executor.executeToolCalls([call, call], turn)).rejects.toMatchObject(refusal)
+    await expect(executor.stream(call, options).next()).rejects.toMatchObject(refusal)
+    expect(runs).toEqual([])
+  },
+)

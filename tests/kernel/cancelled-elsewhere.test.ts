@@ -36,7 +36,7 @@ describe.each(places)('a call that another executor asks to cancel, with a journ
     const running = owner.execute({ name: 'wait' }, { session: 's', invocationId: 'a' })
     await started
     if (isWatched) await watched.promise
-    expect(await other.cancel('a')).toBe('asked')
+    expect(await other.calls.cancel('a')).toBe('asked')
     asked.resolve()
     await aborted
     expect(await running).toMatchObject({ status: 'cancelled', effect: 'unknown' })

@@ -1,4 +1,5 @@
-import { canonicalize, computeCallId, parseJson, UncanonicalArgsError } from 'toolwright'
+import { canonicalize, computeCallId, parseJson } from 'toolwright'
+import { UncanonicalArgsError } from 'toolwright/errors'
 import { isDeepStrictEqual } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import peer from 'canonicalize'

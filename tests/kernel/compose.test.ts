@@ -1,4 +1,5 @@
-import { createExecutor, type Extension, type Middleware } from 'toolwright'
+import { createExecutor, type Extension } from 'toolwright'
+import type { Middleware } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { data, deferred, heard, names, never, outcome, pause, soon, text, turn, work } from './_calls.ts'
 

@@ -356,6 +356,11 @@ describe('what is always ready', () => {
       }),
     }
     const use = [changed(memoryJournal(), { list: () => () => unfinished as never })]
-    expect(await soon(createExecutor({ use }).recover())).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
+    expect(await soon(createExecutor({ use }).calls.recover())).toEqual({
+      sealed: [],
+      requeued: [],
+      kept: [],
+      expired: [],
+    })
   })
 })

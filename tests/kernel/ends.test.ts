@@ -18,7 +18,7 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     await vi.waitFor(() => expect(names(before)).toBe('call:received tool:start'))
     const next = createExecutor({ tools, use: [place.open()] })
     const events = heard(next)
-    await next.recover({ staleAfter: 0 })
+    await next.calls.recover({ staleAfter: 0 })
     expect(numbered(events)).toEqual(['tool:end#2', 'call:settled#3'])
     const envelope = { invocationId: 'running', id: 'p', toolName: 'runs', session: 's', principal: 'ada' }
     expect(events).toMatchObject([
@@ -36,13 +36,13 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     const events = heard(executor)
     await executor.execute({ name: 'form' })
     await pause(10)
-    await executor.expire()
+    await executor.calls.expire()
     const told = names(events).split(' ')
     expect(told.filter((name) => name === 'tool:end').length).toBe(told.filter((name) => name === 'tool:start').length)
     expect(numbered(events).at(-1)).toBe(`call:settled#${events.length - 1}`)
   })
 
-  test('of a call with an id of the host is emitted if its caller gave it up before, and leaves the id free', async () => {
+  test('of a call with an id of the application is emitted if its caller gave it up before, and leaves the id free', async () => {
     const place = open()
     const executor = createExecutor({ tools: [work('t', () => 'ran')], use: [place.open()] })
     const events = heard(executor)
@@ -71,7 +71,7 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     const executor = createExecutor({ tools, use: [place.open()] })
     await executor.execute({ name: 't' }, { invocationId: 'over' })
     const { token = '' } = await executor.execute({ name: 'asks' }, { invocationId: 'waits' })
-    const settled = executor.settled('waits')
+    const settled = executor.calls.settled('waits')
     const before = await Promise.all(['over', 'waits'].map((id) => recordIn(place.open(), id)))
     const events = heard(executor)
     for (const [name, invocationId] of [
@@ -83,7 +83,7 @@ describe.each(places)('the end of a call (%s)', (_, open) => {
     }
     expect(names(events)).toBe('call:received call:settled call:received call:settled')
     expect(await Promise.all(['over', 'waits'].map((id) => recordIn(place.open(), id)))).toEqual(before)
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    expect(outcome(await executor.calls.decide(token, 'allow'))).toBe('ok completed')
     expect(outcome(await settled)).toBe('ok completed')
   })
 
@@ -119,7 +119,7 @@ describe('the close of an executor', () => {
   ])('without a journal ends the calls that wait, %s', async (_, running, drain) => {
     const executor = createExecutor({ tools })
     const [asked, shown] = [await executor.execute({ name: 'asks' }), await executor.execute({ name: 'form' })]
-    const waits = [executor.settled(asked), executor.settled(shown.invocationId)]
+    const waits = [executor.calls.settled(asked), executor.calls.settled(shown.invocationId)]
     const inFlight = Array.from({ length: running }, () => executor.execute({ name: 'runs' }))
     const events = heard(executor)
     await soon(executor.close({ drain }))
@@ -128,7 +128,7 @@ describe('the close of an executor', () => {
     expect(results.map(({ error }) => error?.message)).toEqual(Array(2).fill('The executor was closed.'))
     const ends = events.filter(({ event, toolName }) => event === 'call:settled' && toolName !== 'runs')
     expect(ends).toMatchObject(results.map(({ invocationId, error }) => ({ invocationId, seq: 3, error })))
-    expect(await executor.waiting()).toEqual([])
+    expect(await executor.calls.waiting()).toEqual([])
     for (const result of inFlight) expect((await result).status).toBe('cancelled')
   })
 
@@ -137,8 +137,8 @@ describe('the close of an executor', () => {
       tools: [...tools, work('both', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })],
     })
     const [asked, both] = [await executor.execute({ name: 'asks' }), await executor.execute({ name: 'both' })]
-    const again = executor.settled(both)
-    const answers = [asked, both].map(({ token = '' }) => executor.decide(token, 'allow'))
+    const again = executor.calls.settled(both)
+    const answers = [asked, both].map(({ token = '' }) => executor.calls.decide(token, 'allow'))
     await soon(executor.close({ drain: 30_000 }))
     expect((await Promise.all(answers)).map(outcome)).toEqual(['ok completed', 'pending unknown'])
     expect(outcome(await soon(again))).toBe('cancelled unknown E_TOOL_CANCELLED')
@@ -151,6 +151,8 @@ describe('the close of an executor', () => {
     const events = heard(closing)
     await closing.close()
     expect(events).toEqual([])
-    expect(outcome(await createExecutor({ tools, use: [place.open()] }).decide(token, 'allow'))).toBe('ok completed')
+    expect(outcome(await createExecutor({ tools, use: [place.open()] }).calls.decide(token, 'allow'))).toBe(
+      'ok completed',
+    )
   })
 })

@@ -1,5 +1,5 @@
-import * as door from 'toolwright'
-import { isToolError, ToolDeniedError, ToolDownstreamError, ToolError, ToolFailure } from 'toolwright'
+import * as door from 'toolwright/errors'
+import { ToolDeniedError, ToolDownstreamError, isToolError, ToolError, ToolFailure } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'
 import type * as Errors from '../../src/kernel/errors.ts'
 import { hostile, revoked } from './_calls.ts'
@@ -80,7 +80,7 @@ describe('errors are known by their brand', () => {
     expect(value instanceof ToolFailure).toBe(false)
   })
 
-  test('a subclass of the host is an instance of itself and of its parent alone', () => {
+  test('a subclass of the application is an instance of itself and of its parent alone', () => {
     class QuotaError extends ToolDeniedError {}
     expect(new QuotaError('over')).toBeInstanceOf(QuotaError)
     expect(new QuotaError('over')).toBeInstanceOf(ToolDeniedError)

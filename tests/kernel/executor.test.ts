@@ -3,14 +3,12 @@ import {
   createExecutor,
   memoryStore,
   ToolFailure,
-  type ArtifactStore,
   type ExecutorOptions,
   type Extension,
-  type Middleware,
-  type Policy,
   type Tool,
   type ToolEvent,
 } from 'toolwright'
+import type { ArtifactStore, Middleware, Policy } from 'toolwright/extension'
 import { artifactTools } from 'toolwright/artifacts/tools'
 import { fleet } from 'toolwright/distributed/fleet'
 import { memoryJournal } from 'toolwright/journals/memory'
@@ -138,18 +136,18 @@ test('an executor is made, listed and watched where there are no random values, 
     throw new Error('Disallowed operation called within global scope.')
   })
   const executor = createExecutor({ tools: [work('t', () => 1)], use: [artifactTools()] })
-  const listed = executor.list().map(({ name }) => name)
-  const undo = executor.onToolsChange(() => {})
+  const listed = executor.tools().map(({ name }) => name)
+  const undo = executor.on('tools:changed', () => {})
   mcpServer({ executor }).http()
   undo()
   spy.mockRestore()
   expect(listed).toContain('t')
   await executor.execute({ name: 't' })
-  expect(executor.list().map(({ name }) => name)).toEqual(listed)
+  expect(executor.tools().map(({ name }) => name)).toEqual(listed)
 })
 
 describe('an invocation', () => {
-  test('runs once at a time under an id of the host', async () => {
+  test('runs once at a time under an id of the application', async () => {
     const gate = deferred()
     let runs = 0
     const t = work('t', async () => {
@@ -277,10 +275,10 @@ describe('the options', () => {
       guide: () => '',
       close: () => {},
     }
-    expect(createExecutor(options).list()).toEqual([])
+    expect(createExecutor(options).tools()).toEqual([])
     for (const [door, value] of Object.entries(doors)) {
       if (door === 'elsewhere') continue // it needs a durable journal and a store
-      expect(createExecutor({ use: [{ [door]: value, own: 1 } as Extension] }).list()).toEqual([])
+      expect(createExecutor({ use: [{ [door]: value, own: 1 } as Extension] }).tools()).toEqual([])
     }
   })
 
@@ -289,7 +287,7 @@ describe('the options', () => {
   })
 
   test('may be none', async () => {
-    expect(createExecutor().list()).toEqual([])
+    expect(createExecutor().tools()).toEqual([])
   })
 
   test('of time may be without end', async () => {
@@ -306,7 +304,7 @@ describe('the options', () => {
     console.error = (...given: unknown[]) => void told.push(given)
     try {
       const twice = { tools: () => [work('twice', () => 1), work('twice', () => 2)] }
-      createExecutor({ use: [twice] }).list()
+      createExecutor({ use: [twice] }).tools()
     } finally {
       console.error = before
     }

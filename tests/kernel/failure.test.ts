@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { createExecutor, ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright'
+import { createExecutor } from 'toolwright'
+import { ToolDeniedError, ToolDownstreamError, ToolFailure } from 'toolwright/errors'
 import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -316,6 +317,6 @@ describe('the line for the model', () => {
     expect(text(await executor.execute({ name: 'strict', args: {} }))).toContain('args.a: Invalid input')
     expect(text(await executor.execute({ name: 'missing' }))).toContain('Available: lies, strict, asks')
     const { token = '' } = await executor.execute({ name: 'asks' })
-    expect(text(await executor.decide(token, 'deny', { note: 'use the other' }))).toContain('use the other')
+    expect(text(await executor.calls.decide(token, 'deny', { note: 'use the other' }))).toContain('use the other')
   })
 })

@@ -1,4 +1,5 @@
-import { createExecutor, InvalidInitialToolValueError, tool, type ToolCall } from 'toolwright'
+import { createExecutor, tool, type ToolCall } from 'toolwright'
+import { InvalidInitialToolValueError } from 'toolwright/errors'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 
@@ -18,7 +19,7 @@ test.each<[unknown, string]>([
   [undefined, '"undefined"'],
 ])('a listener of no event is refused with the names of the events: %s', (name, shown) => {
   expect(() => createExecutor().on(name as never, () => {})).toThrow(
-    `There is no event ${shown}. Listen to one of call:received, call:paused, call:resumed, tool:start, tool:progress, tool:end, call:settled, *.`,
+    `There is no event ${shown}. Listen to one of call:received, call:paused, call:resumed, tool:start, tool:progress, tool:end, call:settled, *, tools:changed.`,
   )
 })
 
@@ -83,23 +84,23 @@ const bad: unknown[] = [null, 5, Symbol('x'), strange]
 test.each<[string, (value: never) => unknown]>([
   ['the options of execute', (value) => createExecutor().execute({ name: 'x' }, value)],
   ['the options of stream', (value) => createExecutor().stream({ name: 'x' }, value).next()],
-  ['the options of weigh', (value) => createExecutor().weigh({ name: 'x' }, value)],
+  ['the options of evaluate', (value) => createExecutor().evaluate({ name: 'x' }, value)],
   ['the options of executeToolCalls', (value) => createExecutor().executeToolCalls([], value)],
-  ['the options of decide', (value) => createExecutor().decide('x.y', 'allow', value)],
-  ['the options of respond', (value) => createExecutor().respond('x.y', 1, value)],
-  ['the options of run', (value) => createExecutor().run('x', value)],
-  ['the options of settled', (value) => value !== strange && createExecutor().settled('x', value)],
-  ['the call of settled', (value) => value !== strange && createExecutor().settled(value)],
-  ['the id of run', (value) => createExecutor().run(value)],
-  ['the id of cancel', (value) => createExecutor().cancel(value)],
-  ['the id of snapshot', (value) => createExecutor().snapshot(value)],
-  ['the query of calls', (value) => createExecutor().calls(value)],
-  ['the query of waiting', (value) => createExecutor().waiting(value)],
-  ['the limit of calls', (limit) => createExecutor().calls({ limit })],
+  ['the options of decide', (value) => createExecutor().calls.decide('x.y', 'allow', value)],
+  ['the options of respond', (value) => createExecutor().calls.respond('x.y', 1, value)],
+  ['the options of run', (value) => createExecutor().queue.run('x', value)],
+  ['the options of settled', (value) => value !== strange && createExecutor().calls.settled('x', value)],
+  ['the call of settled', (value) => value !== strange && createExecutor().calls.settled(value)],
+  ['the id of run', (value) => createExecutor().queue.run(value)],
+  ['the id of cancel', (value) => createExecutor().calls.cancel(value)],
+  ['the id of snapshot', (value) => createExecutor().calls.get(value)],
+  ['the query of calls', (value) => createExecutor().calls.list(value)],
+  ['the query of waiting', (value) => createExecutor().calls.waiting(value)],
+  ['the limit of calls', (limit) => createExecutor().calls.list({ limit })],
   ['the options of close', (value) => createExecutor().close(value)],
-  ['the call of lease', (value) => createExecutor().lease(value, 'me', 5)],
-  ['the holder of lease', (value) => createExecutor().lease({} as never, value, 5)],
-  ['the time of lease', (value) => createExecutor().lease({} as never, 'me', value)],
+  ['the call of lease', (value) => createExecutor().calls.lease(value, 'me', 5)],
+  ['the holder of lease', (value) => createExecutor().calls.lease({} as never, value, 5)],
+  ['the time of lease', (value) => createExecutor().calls.lease({} as never, 'me', value)],
 ])('nothing but an error of the table reaches a caller who passes the wrong thing: %s', async (_, use) => {
   for (const value of bad) {
     const thrown: unknown = await (async () => use(value as never))().then(

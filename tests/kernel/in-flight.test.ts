@@ -1,4 +1,4 @@
-import type { Received } from 'toolwright'
+import type { Received } from 'toolwright/extension'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { InFlight } from './_inside.ts'

@@ -2,7 +2,6 @@ import { Type as OldType } from '@sinclair/typebox'
 import { type } from 'arktype'
 import {
   tool,
-  type EmptyInput,
   type InputOf,
   type JsonSchema,
   type OutputOf,
@@ -10,6 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from 'toolwright'
+import type { EmptyInput } from 'toolwright/extension'
 import { arktype } from 'toolwright/validators/arktype'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'

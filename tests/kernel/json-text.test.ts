@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { content, createExecutor, InvalidToolResultError, json, tool } from 'toolwright'
+import { content, createExecutor, json, tool } from 'toolwright'
+import { InvalidToolResultError } from 'toolwright/errors'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expect, test } from 'vitest'
 import { hostile, outcome, revoked, sink, work } from './_calls.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { createExecutor, type Extension, type Policy, type ToolCallRecord, type ToolEvent } from 'toolwright'
+import { createExecutor, type Extension, type ToolEvent } from 'toolwright'
+import type { Policy, ToolCallRecord } from 'toolwright/extension'
 import { digestOf, type Journal, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
@@ -299,14 +300,14 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     const events = heard(executor)
     const args = { user: 'ada', password: 'canary-7' }
     const first = await executor.execute({ name: 't', args })
-    await executor.decide(first.token ?? '', 'allow')
+    await executor.calls.decide(first.token ?? '', 'allow')
     const broken = await executor.execute({ name: 't', args: `${JSON.stringify(args)}}` })
     const edited = await executor.execute({ name: 't', args })
-    await executor.decide(edited.token ?? '', 'allow', { editedArgs: { password: 'canary-8' } })
+    await executor.calls.decide(edited.token ?? '', 'allow', { editedArgs: { password: 'canary-8' } })
     const aborted = await executor.execute({ name: 't', args }, { signal: AbortSignal.abort() })
     const unseen = await executor.execute({ name: 'for-people', args })
     for (const { invocationId } of [first, broken, edited, aborted, unseen]) {
-      const seen = [await recordIn(mounted, invocationId), await executor.snapshot(invocationId)]
+      const seen = [await recordIn(mounted, invocationId), await executor.calls.get(invocationId)]
       expect(JSON.stringify(seen)).not.toMatch(/canary/)
     }
     expect(JSON.stringify(events)).not.toMatch(/canary/)
@@ -387,7 +388,7 @@ describe.each(faults.filter(([title]) => !title.includes('nonsense')))('a journa
     const t = work('t', handler, { requiresConfirmation: true })
     const executor = createExecutor({ tools: [t], use, timeout: 0 })
     const { token = '' } = await executor.execute({ name: 't' })
-    const running = executor.decide(token, 'allow')
+    const running = executor.calls.decide(token, 'allow')
     await vi.advanceTimersByTimeAsync(70_000)
     const result = await running
     expect(outcome(result)).toBe(title.startsWith('answers') ? 'error none E_SEALED' : 'error none E_JOURNAL')
@@ -489,7 +490,7 @@ describe('digests', () => {
     const events = heard(executor)
     const calls = Array.from({ length: 30 }, (_, index) => ({ name: handlers[index % 5]?.name ?? '', args: { index } }))
     const results = await Promise.all(calls.map((call) => executor.execute(call)))
-    for (const { token } of results) if (token !== undefined) await executor.decide(token, 'allow')
+    for (const { token } of results) if (token !== undefined) await executor.calls.decide(token, 'allow')
     const heads = new Map(
       events.flatMap((event) => (event.event === 'call:settled' ? [[event.invocationId, event.digest] as const] : [])),
     )

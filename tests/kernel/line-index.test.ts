@@ -1,4 +1,4 @@
-import type { SpoolReader } from 'toolwright'
+import type { SpoolReader } from 'toolwright/extension'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LineIndex, stretch } from './_inside.ts'

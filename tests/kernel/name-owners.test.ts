@@ -59,10 +59,10 @@ describe('a name that a server’s tool had first', () => {
     const files = serverOf('files', 'delete_file')
     const other = serverOf('other')
     const { executor, answer } = watched([other, files])
-    expect(executor.list('model', 'one')).toHaveLength(1)
+    expect(executor.tools('model', 'one')).toHaveLength(1)
     files.give()
     other.give('delete_file', 'Delete-File')
-    expect(executor.list('model', 'two')).toEqual([])
+    expect(executor.tools('model', 'two')).toEqual([])
     expect(await answer('Delete-File')).toBe('E_TOOL_NOT_FOUND')
   })
 
@@ -76,12 +76,12 @@ describe('a name that a server’s tool had first', () => {
     expect(await answer('old_name')).toBe('erased')
     files.give()
     expect(await answer('delete_file')).toBe('E_TOOL_NOT_FOUND')
-    expect(executor.list().map(({ name }) => name)).toEqual(['erase'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['erase'])
     expect(reports).toEqual([expect.stringMatching(/^The tool "delete_file" of the executor's registry is set aside/)])
   })
 })
 
-describe('a name that a tool of the host’s own had first', () => {
+describe('a name that a tool of the application’s own had first', () => {
   test('never comes to mean a server’s, not even after it was taken out', async () => {
     const files = serverOf('files')
     const { registry, reports, answer } = watched(
@@ -99,7 +99,7 @@ describe('a name that a tool of the host’s own had first', () => {
     expect(reports).toHaveLength(2)
   })
 
-  test('is kept where an extension of the host’s own gave it, and no longer does', async () => {
+  test('is kept where an extension of the application’s own gave it, and no longer does', async () => {
     let given: readonly Tool[] = [local('ask')]
     const files = serverOf('files')
     const { answer } = watched([files, { tools: () => given }])
@@ -109,7 +109,7 @@ describe('a name that a tool of the host’s own had first', () => {
     expect(await answer('ask')).toBe('E_TOOL_NOT_FOUND')
   })
 
-  test('may be had by tools of two extensions of the host’s own, each in its session', async () => {
+  test('may be had by tools of two extensions of the application’s own, each in its session', async () => {
     const one = [local('ask')]
     const other = [work('ask', () => 'the other')]
     const none: Tool[] = []
@@ -138,13 +138,13 @@ describe('a tool of a guest', () => {
     expect(await answer('search')).toBe('search of a guest')
     files.give('search')
     expect([await answer('search'), await answer('select')]).toEqual(['search of files', 'select of a guest'])
-    expect(executor.list().map(({ name }) => name)).toEqual(['search', 'select'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['search', 'select'])
     expect(reports).toEqual([expect.stringMatching(/^The tool "search" of a page is set aside: "search" belongs to/)])
     files.give()
     expect(await answer('search')).toBe('E_TOOL_NOT_FOUND')
   })
 
-  test('yields to one that the host or another extension adds later, in any spelling', async () => {
+  test('yields to one that the application or another extension adds later, in any spelling', async () => {
     let given: readonly Tool[] = []
     const { registry, reports, answer } = watched([guest('pay_bill', 'Pay-Bill', 'ask'), { tools: () => given }])
     expect([await answer('pay_bill'), await answer('ask')]).toEqual(['pay_bill of a guest', 'ask of a guest'])
@@ -161,9 +161,9 @@ test('a server that lists new names for ever is refused more of them after 10,00
   const { executor, reports } = watched([files])
   for (let round = 0; round < 12; round++) {
     files.give('first', ...Array.from({ length: 1_000 }, (_, index) => `tool_${round}_${index}`))
-    executor.list()
+    executor.tools()
   }
-  expect(executor.list().map(({ name }) => name)).toEqual(['first'])
+  expect(executor.tools().map(({ name }) => name)).toEqual(['first'])
   expect(reports).toEqual([expect.stringMatching(/"files" has used 10000 names/)])
 })
 
@@ -177,20 +177,24 @@ test('an approval is void for a tool with the same definition of another server,
     const first = await executor.execute({ name: 'delete_file' })
     const second = await executor.execute({ name: 'delete_file' })
     registry.add(toolOf({ ...config, transport: 'sse' }), { onCollision: 'replace' })
-    expect((await executor.decide(first.token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(first.token ?? '', 'allow')).status).toBe('ok')
     registry.add(toolOf({ ...config, [field]: 'another' }), { onCollision: 'replace' })
-    await expect(executor.decide(second.token ?? '', 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(second.token ?? '', 'allow')).rejects.toMatchObject({
+      code: 'E_APPROVAL_INVALID',
+    })
   }
 })
 
-test('a tool of the host’s own with the same definition is told apart by its version alone', async () => {
+test('a tool of the application’s own with the same definition is told apart by its version alone', async () => {
   const toolOf = (does: string, version?: string): Tool =>
     work('delete_file', () => does, { requiresConfirmation: true, metadata: version === undefined ? {} : { version } })
   const registry = new ToolRegistry([toolOf('first')])
   const executor = createExecutor({ tools: registry })
   const tokens = [await executor.execute({ name: 'delete_file' }), await executor.execute({ name: 'delete_file' })]
   registry.add(toolOf('second'), { onCollision: 'replace' })
-  expect(text(await executor.decide(tokens[0]?.token ?? '', 'allow'))).toBe('second')
+  expect(text(await executor.calls.decide(tokens[0]?.token ?? '', 'allow'))).toBe('second')
   registry.add(toolOf('third', '3'), { onCollision: 'replace' })
-  await expect(executor.decide(tokens[1]?.token ?? '', 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  await expect(executor.calls.decide(tokens[1]?.token ?? '', 'allow')).rejects.toMatchObject({
+    code: 'E_APPROVAL_INVALID',
+  })
 })

@@ -1,4 +1,5 @@
-import { InvalidToolArgsError, parseJson, ToolError, UncanonicalArgsError } from 'toolwright'
+import { parseJson } from 'toolwright'
+import { InvalidToolArgsError, UncanonicalArgsError, ToolError } from 'toolwright/errors'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,11 +1,5 @@
-import {
-  createExecutor,
-  Tool,
-  type ApprovalRequest,
-  type ErasedConfig,
-  type Extension,
-  type WaitingCall,
-} from 'toolwright'
+import { createExecutor, Tool, type Extension, type WaitingCall } from 'toolwright'
+import type { ApprovalRequest, ErasedConfig } from 'toolwright/extension'
 import { describe, expect, test, vi } from 'vitest'
 
 const inputSchema = {
@@ -32,8 +26,8 @@ async function asked(config: Partial<ErasedConfig>, use: readonly Extension[] = 
   const executor = createExecutor({ tools: [write], use, report: (error) => void reports.push(error) })
   const result = await executor.execute({ name: 'write', args: { path: 'a.txt', key: 'canary' } })
   expect(result.status).toBe('pending')
-  const [call] = await executor.waiting()
-  expect((await executor.decide(call!, 'allow')).status).toBe('ok')
+  const [call] = await executor.calls.waiting()
+  expect((await executor.calls.decide(call!, 'allow')).status).toBe('ok')
   return { call: call!, reports }
 }
 

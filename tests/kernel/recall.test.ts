@@ -6,11 +6,11 @@ import {
   TextArtifact,
   ToolFailure,
   type Extension,
-  type SpoolReader,
   type ToolCall,
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import type { SpoolReader } from 'toolwright/extension'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { deferred, heard, names, outcome, turn, work } from './_calls.ts'
@@ -186,7 +186,8 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     const { durationMs: _second, ...again } = await executor.execute({ id: 'two', name: 't' }, asked)
     expect([outcome(again as ToolResult), again]).toEqual([pending, { ...first, id: 'two' }])
     const { answer } = {
-      answer: 'requiresConfirmation' in options ? executor.decide(token, 'allow') : executor.respond(token, 1),
+      answer:
+        'requiresConfirmation' in options ? executor.calls.decide(token, 'allow') : executor.calls.respond(token, 1),
     }
     expect((await answer).status).toBe('ok')
     expect((await executor.execute({ name: 't' }, asked)).status).toBe('ok')
@@ -268,7 +269,7 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
     })
     const options = { session: 's', invocationId: 'mine' }
     const { token = '' } = await executor.execute({ name: 't', args: { a: 1 } }, options)
-    await executor.decide(token, 'allow', { editedArgs: { a: 2 } })
+    await executor.calls.decide(token, 'allow', { editedArgs: { a: 2 } })
     for (const a of [1, 2]) expect((await executor.execute({ name: 't', args: { a } }, options)).status).toBe('ok')
     expect(outcome(await executor.execute({ name: 't', args: { a: 3 } }, options))).toBe(duplicate)
     expect(runs).toBe(1)

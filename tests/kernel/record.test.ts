@@ -3,14 +3,12 @@ import {
   createExecutor,
   ToolError,
   ToolFailure,
-  type ApprovalAnswer,
   type Extension,
-  type ToolCallRecord,
-  type ToolCallState,
   type ToolEvent,
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import type { ApprovalAnswer, ToolCallRecord, ToolCallState } from 'toolwright/extension'
 import { foldEvent, isSettled } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
@@ -103,8 +101,8 @@ describe('a record', () => {
     const form = work('form', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })
     const executor = createExecutor({ tools: [form], use: [use] })
     const { token = '', invocationId } = await executor.execute({ name: 'form' })
-    const shown = await executor.decide(token, 'allow', { decidedBy: 'ada', note: 'fine' })
-    expect((await executor.respond(shown.token ?? '', 'filled in')).status).toBe('ok')
+    const shown = await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'fine' })
+    expect((await executor.calls.respond(shown.token ?? '', 'filled in')).status).toBe('ok')
     expect((await recordIn(use, invocationId)).approval).toMatchObject({ decidedBy: 'ada', note: 'fine' })
   })
 
@@ -113,7 +111,7 @@ describe('a record', () => {
     const form = work('form', () => 1, { type: 'client', requiresResponse: true })
     const executor = createExecutor({ tools: [form], use: [use] })
     const { token = '', invocationId } = await executor.execute({ name: 'form' })
-    await executor.respond(token, 'filled in')
+    await executor.calls.respond(token, 'filled in')
     expect((await recordIn(use, invocationId)).approval).toEqual({ required: false })
   })
 })
@@ -233,9 +231,9 @@ function executorOf(its: Scenario, journal: Extension, timeout = 15): ToolExecut
 
 async function answered(executor: ToolExecutor, { answer }: Scenario, token: string): Promise<ToolResult | undefined> {
   if (answer === 'nothing') return undefined
-  if (answer === 'client') return executor.respond(token, { client: true }).catch(() => undefined)
+  if (answer === 'client') return executor.calls.respond(token, { client: true }).catch(() => undefined)
   const editedArgs = answer === 'edit' ? { a: 2 } : answer === 'edit badly' ? '{' : undefined
-  return executor
+  return executor.calls
     .decide(token, answer === 'deny' ? 'deny' : 'allow', { editedArgs, decidedBy: 'eve' })
     .catch(() => undefined)
 }
@@ -305,7 +303,7 @@ describe('a snapshot', () => {
     const executor = createExecutor({ tools: [work('t', () => 1)], use: [memoryJournal()] })
     const preview = async (length: number): Promise<string> => {
       const { invocationId } = await executor.execute({ name: 't', args: { a: 'x'.repeat(length) } })
-      return (await executor.snapshot(invocationId)).inputPreview
+      return (await executor.calls.get(invocationId)).inputPreview
     }
     expect(await preview(192)).toBe(`{"a":"${'x'.repeat(192)}"}`)
     const cut = await preview(193)
@@ -316,9 +314,9 @@ describe('a snapshot', () => {
   test('has the fields of the call, and nothing that is the journal’s own', async () => {
     const executor = createExecutor({ tools: [work('t', () => 'done')], use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 't' })
-    const snapshot = await executor.snapshot(invocationId)
+    const snapshot = await executor.calls.get(invocationId)
     expect(Object.keys(snapshot).toSorted()).toEqual(
-      'approval artifact auditTrail callId completedAt createdAt durationMs effect id inputPreview isError name result seq session startedAt state status'.split(
+      'approval args artifact auditTrail callId completedAt createdAt durationMs effect id inputPreview invocationId isError name result seq session startedAt state status toolName'.split(
         ' ',
       ),
     )
@@ -345,17 +343,17 @@ describe('a snapshot', () => {
     })
     const result = executor.execute({ name: 't' })
     const invocationId = await started
-    expect((await executor.snapshot(invocationId)).state).toBe('EXECUTING')
+    expect((await executor.calls.get(invocationId)).state).toBe('EXECUTING')
     done()
     await result
-    expect((await executor.snapshot(invocationId)).state).toBe('COMPLETED')
+    expect((await executor.calls.get(invocationId)).state).toBe('COMPLETED')
   })
 
   test.each([['with a journal', [memoryJournal()]] as const, ['without one', []] as const])(
     'of an invocation that nobody knows is refused, %s',
     async (_, use) => {
       const executor = createExecutor({ use })
-      const refusal = executor.snapshot('nobody')
+      const refusal = executor.calls.get('nobody')
       await expect(refusal).rejects.toThrow('Tool record not found: nobody')
       await expect(refusal).rejects.toBeInstanceOf(ToolError)
     },

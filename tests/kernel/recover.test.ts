@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createExecutor, memoryStore, type Extension, type RecoverOptions, type ToolExecutor } from 'toolwright'
+import { createExecutor, memoryStore, type Extension, type ToolExecutor } from 'toolwright'
+import type { RecoverOptions } from 'toolwright/extension'
 import { digestOf, records } from 'toolwright/records'
 import { elsewhere } from 'toolwright/distributed/elsewhere'
 import { memoryJournal } from 'toolwright/journals/memory'
@@ -49,11 +50,11 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const ran: string[] = []
     await dying(its, ran)
     const next = successor(its, ran)
-    const { sealed } = await next.recover({ staleAfter: 0 })
+    const { sealed } = await next.calls.recover({ staleAfter: 0 })
     expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
       ['running', 'error unknown E_SEALED'],
     ])
-    const waiting = await next.waiting()
+    const waiting = await next.calls.waiting()
     expect(waiting.map(({ invocationId }) => invocationId).toSorted()).toEqual(['asking', 'waiting'])
     expect(ran).toEqual(['runs'])
     const record = await recordIn(its.open(), 'running')
@@ -66,7 +67,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     await dying(its, ran)
-    const { sealed } = await successor(its, ran).recover({ staleAfter: 0 })
+    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0 })
     const [result] = sealed
     expect(result).toMatchObject({ id: 'p', toolName: 'runs', isError: true, invocationId: 'running' })
     expect(result === undefined ? '' : text(result)).toContain('Check for side effects')
@@ -80,7 +81,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     await dying(its, ran)
-    const { sealed } = await successor(its, ran).recover({ staleAfter: 0, approvals: 'seal' })
+    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })
     const advice = Object.fromEntries(sealed.map((result) => [result.invocationId, result.error?.recommendations]))
     expect(advice).toEqual({
       running: [expect.stringMatching(/side effects/), expect.stringMatching(/Make sure/)],
@@ -102,9 +103,9 @@ describe.each(places)('recovery (%s)', (_, place) => {
     })
     const executor = createExecutor({ tools: toolsWith(ran), use: [stuck], timeout: 0 })
     const { token = '' } = await executor.execute({ name: 'asks' }, { session: 's', invocationId: 'asking' })
-    void executor.decide(token, 'allow')
+    void executor.calls.decide(token, 'allow')
     await vi.waitFor(async () => expect((await recordIn(its.open(), 'asking')).journal?.awaits).toBe(undefined))
-    const { sealed } = await successor(its, ran).recover({ staleAfter: 0 })
+    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 0 })
     expect(sealed[0]?.error?.recommendations).toEqual(['The tool did not run.', 'Call it again if it is still needed.'])
     expect(ran).toEqual([])
   })
@@ -114,7 +115,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const ran: string[] = []
     await dying(its, ran)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 45_000 })
-    expect((await successor(its, ran).recover()).sealed).toEqual([])
+    expect((await successor(its, ran).calls.recover()).sealed).toEqual([])
   })
 
   test('closes what a dead owner left although the wall clock was set a year back since', async () => {
@@ -123,7 +124,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     await dying(its, ran)
     await pause(60)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 365 * 86_400_000 })
-    const { sealed } = await successor(its, ran).recover({ staleAfter: 10 })
+    const { sealed } = await successor(its, ran).calls.recover({ staleAfter: 10 })
     expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['running'])
   })
 
@@ -131,7 +132,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     await dying(its, ran)
-    const { sealed, kept } = await successor(its, ran).recover({ strategy: 'manual', staleAfter: 0 })
+    const { sealed, kept } = await successor(its, ran).calls.recover({ strategy: 'manual', staleAfter: 0 })
     expect(sealed).toEqual([])
     expect(kept.map(({ id }) => id)).toEqual(['running'])
     expect((await unfinishedIn(its.open())).length).toBe(3)
@@ -141,8 +142,8 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const its = place()
     const ran: string[] = []
     const living = await dying(its, ran)
-    expect(await living.recover({ staleAfter: 0 })).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
-    expect(await successor(its, ran).recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
+    expect(await living.calls.recover({ staleAfter: 0 })).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
+    expect(await successor(its, ran).calls.recover()).toEqual({ sealed: [], requeued: [], kept: [], expired: [] })
     expect((await unfinishedIn(its.open())).length).toBe(3)
   })
 
@@ -152,7 +153,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const executor = await dying(its, ran)
     const day = Date.now() + 86_400_001
     vi.spyOn(Date, 'now').mockReturnValue(day)
-    const { sealed, expired } = await executor.recover()
+    const { sealed, expired } = await executor.calls.recover()
     vi.restoreAllMocks()
     expect(sealed).toEqual([])
     expect(expired.map(({ id, state, error }) => `${id} ${state} ${error?.split(':')[0]}`).toSorted()).toEqual([
@@ -168,7 +169,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const executor = createExecutor({ tools: toolsWith(ran, promise), use: [its.open()] })
     const running = executor.execute({ name: 'runs' }, { session: 's', invocationId: 'running' })
     await vi.waitFor(() => expect(ran).toEqual(['runs']))
-    await successor(its, ran).recover({ staleAfter: 0 })
+    await successor(its, ran).calls.recover({ staleAfter: 0 })
     const sealed = await recordIn(its.open(), 'running')
     resolve('done after all')
     expect(outcome(await soon(running))).toBe('error completed E_SEALED')
@@ -192,7 +193,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const running = executor.execute({ name: 't' }, { invocationId: 'i', session: 's' })
     expect(outcome(await running)).toBe('error unknown E_JOURNAL')
     isLost = false
-    await successor(its, []).recover({ staleAfter: 0 })
+    await successor(its, []).calls.recover({ staleAfter: 0 })
     const sealed = await recordIn(real, 'i')
     resolve('late')
     await pause(20)
@@ -204,7 +205,7 @@ describe.each(places)('recovery (%s)', (_, place) => {
     const ran: string[] = []
     await dying(its, ran)
     const all = await Promise.all(
-      Array.from({ length: 20 }, () => successor(its, ran).recover({ staleAfter: 0, approvals: 'seal' })),
+      Array.from({ length: 20 }, () => successor(its, ran).calls.recover({ staleAfter: 0, approvals: 'seal' })),
     )
     expect(all.flatMap(({ sealed }) => sealed.map(({ invocationId }) => invocationId)).toSorted()).toEqual([
       'asking',
@@ -220,11 +221,11 @@ describe.each(places)('recovery (%s)', (_, place) => {
       use: [its.open()],
     })
     const { token = '', invocationId } = await executor.execute({ name: 't', args: { password: 'canary' } })
-    await successor(its, []).recover({ staleAfter: 0, approvals: 'seal' })
+    await successor(its, []).calls.recover({ staleAfter: 0, approvals: 'seal' })
     const record = await recordIn(its.open(), invocationId)
     expect(record.journal).not.toHaveProperty('awaits')
     expect(JSON.stringify(record)).not.toContain('canary')
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
   })
 })
 
@@ -235,7 +236,7 @@ test('what is sealed hangs on the chain of the executor that sealed it', async (
   await dying(place, ran)
   const executor = successor(place, ran)
   const first = await executor.execute({ name: 'missing' })
-  await executor.recover({ staleAfter: 0 })
+  await executor.calls.recover({ staleAfter: 0 })
   const { journal, ...record } = await recordIn(place.open(), 'running')
   const before = (await recordIn(place.open(), first.invocationId)).journal?.digest
   expect(journal?.previous).toBe(before)
@@ -258,7 +259,7 @@ describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a f
     database.prepare('UPDATE calls SET record = ? WHERE id = ?').run(damage(String(row?.['record'])), 'call 2')
     database.close()
     const { reports, report } = sink()
-    const { sealed } = await createExecutor({ use: [its.open()], report }).recover({ staleAfter: 0 })
+    const { sealed } = await createExecutor({ use: [its.open()], report }).calls.recover({ staleAfter: 0 })
     expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['call 4', 'call 3', 'call 1', 'call 0'])
     expect(reports).toHaveLength(1)
   })
@@ -270,7 +271,7 @@ describe.each(places.filter(([title]) => title === 'SQLite'))('of records in a f
     const database = new DatabaseSync(its.file ?? '')
     database.prepare('UPDATE calls SET record = ?').run(damage)
     database.close()
-    await expect(executor.snapshot('i')).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    await expect(executor.calls.get('i')).rejects.toMatchObject({ code: 'E_JOURNAL' })
     expect(outcome(await executor.execute({ name: 't' }, { invocationId: 'i' }))).toBe('error none E_JOURNAL')
   })
 })
@@ -289,7 +290,7 @@ test('what a journal lists is taken one by one: nonsense is reported, and the ot
         },
     }),
   ]
-  const { sealed } = await createExecutor({ use, report }).recover({ staleAfter: 0 })
+  const { sealed } = await createExecutor({ use, report }).calls.recover({ staleAfter: 0 })
   expect(sealed.map(({ invocationId }) => invocationId)).toEqual(['running'])
   expect(reports).toHaveLength(2)
 })
@@ -297,10 +298,10 @@ test('what a journal lists is taken one by one: nonsense is reported, and the ot
 test('a journal that fails in the middle is no damage of a record: recovery says so, and may be tried again', async () => {
   const { mounted, place, ran, reports, report } = await leftBehind()
   const use = [changed(mounted, { takeOver: () => () => Promise.reject(new Error('ECONNRESET')) })]
-  const recovering = createExecutor({ use, report }).recover({ staleAfter: 0 })
+  const recovering = createExecutor({ use, report }).calls.recover({ staleAfter: 0 })
   await expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })
   expect(reports).toEqual([])
-  expect((await successor(place, ran).recover({ staleAfter: 0 })).sealed).toHaveLength(1)
+  expect((await successor(place, ran).calls.recover({ staleAfter: 0 })).sealed).toHaveLength(1)
 })
 
 test('a journal that never goes on with its list is given up, and asked to close it', async () => {
@@ -311,7 +312,7 @@ test('a journal that never goes on with its list is given up, and asked to close
     return: () => (asked.push('return'), never),
   }
   const use = [changed(memoryJournal(), { list: () => () => ({ [Symbol.asyncIterator]: () => list }) })]
-  const recovering = createExecutor({ use }).recover()
+  const recovering = createExecutor({ use }).calls.recover()
   const refused = expect(recovering).rejects.toMatchObject({ code: 'E_JOURNAL', retryable: true })
   await vi.advanceTimersByTimeAsync(40_000)
   await refused
@@ -328,9 +329,9 @@ test('a call that goes on after an answer is alive before its first write, howev
   const { token = '' } = await createExecutor({ tools, use: [mounted] }).execute({ name: 'asks' })
   thinks = true
   const other = createExecutor({ tools, use: [mounted, { policies: [policy] }], timeout: 0 })
-  const deciding = other.decide(token, 'allow')
+  const deciding = other.calls.decide(token, 'allow')
   await vi.advanceTimersByTimeAsync(36_000)
-  expect((await createExecutor({ use: [mounted] }).recover()).sealed).toEqual([])
+  expect((await createExecutor({ use: [mounted] }).calls.recover()).sealed).toEqual([])
   resolve()
   expect(outcome(await deciding)).toBe('ok completed')
 })
@@ -348,7 +349,7 @@ test.each<[string, RecoverOptions]>([
   const ran: string[] = []
   await dying(place, ran)
   const [option = ''] = Object.keys(options)
-  await expect(successor(place, ran).recover({ staleAfter: 0, ...options })).rejects.toMatchObject({
+  await expect(successor(place, ran).calls.recover({ staleAfter: 0, ...options })).rejects.toMatchObject({
     code: 'E_INVALID_CONFIGURATION',
     message: expect.stringContaining(option) as string,
   })
@@ -356,7 +357,7 @@ test.each<[string, RecoverOptions]>([
 })
 
 test('there is nothing to recover without a journal', async () => {
-  await expect(createExecutor().recover()).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+  await expect(createExecutor().calls.recover()).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
 })
 
 test('a journal that cannot be listed is E_JOURNAL', async () => {
@@ -367,7 +368,7 @@ test('a journal that cannot be listed is E_JOURNAL', async () => {
       },
     }),
   ]
-  await expect(createExecutor({ use }).recover()).rejects.toMatchObject({ code: 'E_JOURNAL' })
+  await expect(createExecutor({ use }).calls.recover()).rejects.toMatchObject({ code: 'E_JOURNAL' })
 })
 
 describe.each(places)('recovery of calls that workers had taken (%s)', (_, place) => {
@@ -386,8 +387,8 @@ describe.each(places)('recovery of calls that workers had taken (%s)', (_, place
     for (const name of ['charge', 'lookup', 'queued']) {
       const tool = name === 'queued' ? 'lookup' : name
       void caller.execute({ name: tool }, { session: 's', invocationId: name })
-      await vi.waitFor(async () => expect((await caller.snapshot(name)).status).toBe('pending'))
-      if (name !== 'queued') void worker.run(name)
+      await vi.waitFor(async () => expect((await caller.calls.get(name)).status).toBe('pending'))
+      if (name !== 'queued') void worker.queue.run(name)
     }
     await vi.waitFor(() => expect(ran.toSorted()).toEqual(['charge', 'lookup']))
     return open
@@ -395,26 +396,26 @@ describe.each(places)('recovery of calls that workers had taken (%s)', (_, place
 
   test('lets those wait again that may run again, closes the others, and leaves alone what waits', async () => {
     const next = (await halfDone())()
-    const { requeued, sealed, kept } = await next.recover({ rerun: true, attempts: 3, staleAfter: 0 })
+    const { requeued, sealed, kept } = await next.calls.recover({ rerun: true, attempts: 3, staleAfter: 0 })
     expect(requeued).toEqual([{ invocationId: 'lookup', queue: 'q', attempts: 1 }])
     expect(sealed.map((result) => [result.invocationId, outcome(result)])).toEqual([
       ['charge', 'error unknown E_SEALED'],
     ])
     expect(kept).toEqual([])
-    const again = await next.recover({ rerun: true, attempts: 3, staleAfter: 0 })
+    const again = await next.calls.recover({ rerun: true, attempts: 3, staleAfter: 0 })
     expect([again.requeued, again.sealed]).toEqual([[], []])
   })
 
   test('closes what as many workers have taken as may', async () => {
     const next = (await halfDone())()
-    const { requeued, sealed } = await next.recover({ rerun: true, attempts: 1, staleAfter: 0 })
+    const { requeued, sealed } = await next.calls.recover({ rerun: true, attempts: 1, staleAfter: 0 })
     expect(requeued).toEqual([])
     expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['charge', 'lookup'])
   })
 
   test('closes all of them unless it is asked to let them wait', async () => {
     const next = (await halfDone())()
-    const { requeued, sealed } = await next.recover({ staleAfter: 0 })
+    const { requeued, sealed } = await next.calls.recover({ staleAfter: 0 })
     expect(requeued).toEqual([])
     expect(sealed.map(({ invocationId }) => invocationId).toSorted()).toEqual(['charge', 'lookup'])
   })

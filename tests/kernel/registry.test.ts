@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, tool, ToolRegistry, type Caller, type Tool } from 'toolwright'
+import { createExecutor, tool, ToolRegistry, type Caller, type Tool } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'
 import { outcome, text, work } from './_calls.ts'
 import { isVisible } from './_inside.ts'
@@ -227,7 +228,7 @@ describe('who may see and call a tool', () => {
     const executor = createExecutor({ tools: Object.values(tools) })
     expect(
       executor
-        .list(caller)
+        .tools(caller)
         .map(({ name }) => name)
         .join(' '),
     ).toBe(expected)
@@ -293,7 +294,7 @@ describe('a tool whose raw JSON Schema takes no object', () => {
     '%j is no such schema',
     (inputSchema) => {
       const made = tool({ name: 'fine', description: 'd', inputSchema, handler: () => 1 } as never)
-      expect(createExecutor({ tools: [made as Tool] }).list()).toHaveLength(1)
+      expect(createExecutor({ tools: [made as Tool] }).tools()).toHaveLength(1)
     },
   )
 })
@@ -331,7 +332,7 @@ describe('what is not a tool', () => {
     const reported: unknown[] = []
     const giving = { tools: () => [{ name: 'read' } as never, named('write')] }
     const executor = createExecutor({ use: [giving], report: (error) => void reported.push(error) })
-    expect(executor.list().map(({ name }) => name)).toEqual(['write'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['write'])
     expect(reported).toEqual([expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' })])
   })
 })
@@ -344,8 +345,8 @@ describe('a hidden tool', () => {
     const executor = createExecutor({ tools: registry })
     expect(registry.hide('write')).toBe(true)
     expect([registry.isHidden('write'), registry.isHidden('read')]).toEqual([true, false])
-    expect(executor.list().map(({ name }) => name)).toEqual(['read'])
-    expect(executor.list('user').map(({ name }) => name)).toEqual(['read'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['read'])
+    expect(executor.tools('user').map(({ name }) => name)).toEqual(['read'])
     expect(registry.list().map(({ name }) => name)).toEqual(['read', 'write'])
     expect(text(await executor.execute({ name: 'write' }))).toBe('write')
     expect((await executor.execute({ name: 'wrote' })).error?.message).not.toMatch(/\bwrite\b/)
@@ -436,7 +437,7 @@ describe('ephemeral tools', () => {
   test('go after a turn that says so, unless a call of it is pending', async () => {
     const registry = new ToolRegistry()
     const executor = createExecutor({ tools: registry })
-    const names = (): string[] => executor.list().map(({ name }) => name)
+    const names = (): string[] => executor.tools().map(({ name }) => name)
     registry.add(ephemeral('once'))
     registry.add(named('ask', { requiresConfirmation: true }))
     await executor.executeToolCalls([{ name: 'once' }])
@@ -454,7 +455,7 @@ describe('ephemeral tools', () => {
     const given = [ephemeral('asks')]
     const executor = createExecutor({ tools: [ephemeral('once')], use: [{ tools: () => given }] })
     await executor.executeToolCalls([{ name: 'asks' }, { name: 'once' }], { pruneEphemeral: true })
-    expect(executor.list().map(({ name }) => name)).toEqual(['asks'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['asks'])
   })
 
   test('go although a listener breaks, which is reported, and the results stand', async () => {

@@ -50,19 +50,19 @@ const invalid = { code: 'E_APPROVAL_INVALID' }
 describe('a token', () => {
   test('lets the call run, once, as the same invocation', async () => {
     const { executor, inputs, result, token } = await waiting()
-    const decided = await executor.decide(token, 'allow')
+    const decided = await executor.calls.decide(token, 'allow')
     expect([outcome(decided), data(decided)]).toEqual(['ok completed', { ran: { a: 1 } }])
     expect(decided).toMatchObject({ id: 'x', callId: result.callId, invocationId: result.invocationId })
     expect('token' in decided).toBe(false)
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([{ a: 1 }])
   })
 
   test('is spent by a denial: nobody can allow afterwards', async () => {
     const { executor, inputs, token } = await waiting()
-    const denied = await executor.decide(token, 'deny', { note: 'no way' })
+    const denied = await executor.calls.decide(token, 'deny', { note: 'no way' })
     expect([outcome(denied), text(denied)]).toEqual(['denied none E_TOOL_DENIED', 'Permission denied by user: no way'])
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   })
 
@@ -70,7 +70,7 @@ describe('a token', () => {
     'is spent by a decision that is none, and nothing runs: %j',
     async (decision) => {
       const { executor, inputs, token } = await waiting()
-      const settled = await executor.decide(token, decision as never).catch(() => undefined)
+      const settled = await executor.calls.decide(token, decision as never).catch(() => undefined)
       if (settled !== undefined) expect(settled.status).toBe('denied')
       expect(inputs).toEqual([])
     },
@@ -78,7 +78,7 @@ describe('a token', () => {
 
   test('twenty at once: one runs', async () => {
     const { executor, inputs, token } = await waiting()
-    const all = await Promise.allSettled(Array.from({ length: 20 }, () => executor.decide(token, 'allow')))
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => executor.calls.decide(token, 'allow')))
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject(invalid)
     expect(inputs).toHaveLength(1)
@@ -98,25 +98,27 @@ describe('a token', () => {
   ])('%s is refused, and the right one is still of use', async (_, alter) => {
     const { executor, inputs, token } = await waiting()
     const other = await executor.execute({ name: 't', args: { b: 2 } }, { session: 's', caller: 'user' })
-    await expect(executor.decide(alter(token, other.token ?? '') as string, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(alter(token, other.token ?? '') as string, 'allow')).rejects.toMatchObject(
+      invalid,
+    )
     expect(inputs).toEqual([])
-    expect((await executor.decide(token, 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
   })
 
   test('is of no use to another executor', async () => {
     const { token } = await waiting()
     const other = await waiting()
-    await expect(other.executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(other.executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(other.inputs).toEqual([])
   })
 
   test('of an approval is no answer of a client, and the other way round', async () => {
     const { executor, token } = await waiting()
-    await expect(executor.respond(token, 'x')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.respond(token, 'x')).rejects.toMatchObject(invalid)
     const client = createExecutor({ tools: [work('ask', () => 1, { type: 'client', requiresResponse: true })] })
     const asked = await client.execute({ name: 'ask' })
-    await expect(client.decide(asked.token ?? '', 'allow')).rejects.toMatchObject(invalid)
-    expect((await client.respond(asked.token ?? '', 'x')).status).toBe('ok')
+    await expect(client.calls.decide(asked.token ?? '', 'allow')).rejects.toMatchObject(invalid)
+    expect((await client.calls.respond(asked.token ?? '', 'x')).status).toBe('ok')
   })
 
   test('ends after a day', async () => {
@@ -124,31 +126,31 @@ describe('a token', () => {
     const { executor, inputs, token, result } = await waiting()
     expect(result.expiresAt).toBe(Date.now() + 86_400_000)
     vi.setSystemTime(Date.now() + 86_400_001)
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   })
 
   test('is in no place that a result or an event of a later leg shows', async () => {
     const { executor, token } = await waiting()
     const events = heard(executor)
-    const decided = await executor.decide(token, 'allow')
+    const decided = await executor.calls.decide(token, 'allow')
     expect(JSON.stringify([decided, events])).not.toContain(token)
   })
 
-  test('is of its own call alone: without a journal, several calls with one id of the host may wait', async () => {
+  test('is of its own call alone: without a journal, several calls with one id of the application may wait', async () => {
     const executor = createExecutor({ tools: [work('t', (input) => input, { requiresConfirmation: true })] })
     const ask = (session: string): Promise<ToolResult> =>
       executor.execute({ name: 't', args: { session } }, { session, invocationId: 'call_1' })
     const [one, other] = [await ask('one'), await ask('other')]
-    expect(data(await executor.decide(other.token ?? '', 'allow'))).toEqual({ session: 'other' })
-    expect(data(await executor.decide(one.token ?? '', 'allow'))).toEqual({ session: 'one' })
+    expect(data(await executor.calls.decide(other.token ?? '', 'allow'))).toEqual({ session: 'other' })
+    expect(data(await executor.calls.decide(one.token ?? '', 'allow'))).toEqual({ session: 'one' })
   })
 
   test('keeps no timer without a journal, and so no executor that is not used any more', async () => {
     vi.useFakeTimers()
     const { executor, token } = await waiting()
-    await executor.decide(token, 'allow')
+    await executor.calls.decide(token, 'allow')
     await executor.close()
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -158,7 +160,7 @@ describe('a token', () => {
     const executor = createExecutor({ tools: [work('t', () => 0, options)] })
     const ask = async (result: unknown): Promise<ToolResult> => {
       const { token = '' } = await executor.execute({ name: 't', result })
-      return executor.decide(token, 'allow')
+      return executor.calls.decide(token, 'allow')
     }
     expect(text(await ask(content([{ type: 'text', text: 'found' }])))).toBe('found')
     expect(text(await ask(new Uint8Array(3)))).toBe('(3 bytes, not shown)')
@@ -173,13 +175,13 @@ describe('a token', () => {
       last = await executor.execute({ name: 't', args: { index } }, { caller: 'user', session: 's' })
       if (index === 9_997) executor.on('call:settled', (event) => events.push(event))
     }
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     const { invocationId } = result
     const dropped = { status: 'cancelled', effect: 'none', error: { code: 'E_TOOL_CANCELLED' } }
     expect(events.filter((event) => event.invocationId === invocationId)).toMatchObject([{ ...dropped, seq: 3 }])
     expect(reports).toMatchObject([{ code: 'E_TOOL_CANCELLED', invocationId }])
-    expect((await executor.decide(last?.token ?? '', 'allow')).status).toBe('ok')
-    expect((await executor.decide(other.token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(last?.token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(other.token ?? '', 'allow')).status).toBe('ok')
   }, 60_000)
 })
 
@@ -188,7 +190,7 @@ describe('between the question and the answer', () => {
     const args = { to: ['ada'] }
     const { executor, inputs, token } = await waiting(args)
     args.to.push('eve')
-    await executor.decide(token, 'allow')
+    await executor.calls.decide(token, 'allow')
     expect(inputs).toEqual([{ to: ['ada'] }])
   })
 
@@ -207,14 +209,14 @@ describe('between the question and the answer', () => {
       work('t', () => void ran.push(1), { requiresConfirmation: true, ...change }),
       { onCollision: 'replace' },
     )
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect([inputs, ran]).toEqual([[], []])
   })
 
   test('the tool may go: the approval is void', async () => {
     const { executor, registry, inputs, token } = await waiting()
     registry.remove('t')
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   })
 
@@ -224,16 +226,16 @@ describe('between the question and the answer', () => {
       work('t', () => 'equal', { requiresConfirmation: true }),
       { onCollision: 'replace' },
     )
-    expect(text(await executor.decide(token, 'allow'))).toBe('equal')
+    expect(text(await executor.calls.decide(token, 'allow'))).toBe('equal')
   })
 })
 
 describe('a call that goes on', () => {
-  test('walks the same passage: policies are asked again, a denial still denies, an ask is met', async () => {
+  test('goes through the same pipeline: policies are asked again, a denial still denies, an ask is met', async () => {
     let legs = 0
     const asks: Extension = { policies: [{ name: 'asks', decide: () => (legs++, { decision: 'ask' }) }] }
     const met = await waiting({}, { requiresConfirmation: false }, [asks])
-    expect((await met.executor.decide(met.token, 'allow')).status).toBe('ok')
+    expect((await met.executor.calls.decide(met.token, 'allow')).status).toBe('ok')
     expect(legs).toBe(2)
 
     let isDenied = false
@@ -242,7 +244,7 @@ describe('a call that goes on', () => {
     }
     const { executor, inputs, token } = await waiting({}, {}, [turning])
     isDenied = true
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('denied none E_TOOL_DENIED')
+    expect(outcome(await executor.calls.decide(token, 'allow'))).toBe('denied none E_TOOL_DENIED')
     expect(inputs).toEqual([])
   })
 
@@ -256,7 +258,7 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [t] })
     const values = { tenant: 'y' }
     const { token = '', invocationId } = await executor.execute({ name: 't' }, { session: 's', caller: 'user', values })
-    await executor.decide(token, 'allow')
+    await executor.calls.decide(token, 'allow')
     expect(seen).toEqual(['s', 'user', values, invocationId])
   })
 
@@ -264,7 +266,7 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [work('t', () => 1, { requiresConfirmation: true })] })
     const events = heard(executor)
     const { token = '' } = await executor.execute({ name: 't' })
-    await executor.decide(token, 'allow', { decidedBy: 'ada', note: 'fine', always: true })
+    await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'fine', always: true })
     expect(names(events)).toBe('call:received call:paused call:settled call:resumed tool:start tool:end call:settled')
     expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
     expect(events[3]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
@@ -275,7 +277,7 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
     const events = heard(executor)
     const answers: Promise<ToolResult>[] = []
-    executor.on('call:paused', ({ token }) => void answers.push(executor.decide(token ?? '', 'allow')))
+    executor.on('call:paused', ({ token }) => void answers.push(executor.calls.decide(token ?? '', 'allow')))
     const first = await soon(executor.execute({ name: 't' }))
     expect(first.status).toBe('pending')
     const [second] = await soon(Promise.all(answers))
@@ -287,7 +289,7 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
     const answers: Promise<ToolResult>[] = []
     for await (const event of executor.stream({ name: 't' })) {
-      if (event.event === 'call:paused') answers.push(executor.decide(event.token ?? '', 'allow'))
+      if (event.event === 'call:paused') answers.push(executor.calls.decide(event.token ?? '', 'allow'))
     }
     expect((await soon(Promise.all(answers))).map(({ status }) => status)).toEqual(['ok'])
   })
@@ -295,7 +297,7 @@ describe('a call that goes on', () => {
   test('is cancelled where the executor has closed', async () => {
     const { executor, inputs, token } = await waiting()
     await executor.close()
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
     expect(inputs).toEqual([])
   })
 })
@@ -305,7 +307,7 @@ describe('edited args', () => {
     const executor = createExecutor({ tools: [work('t', (input) => input, { requiresConfirmation: true })] })
     const events = heard(executor)
     const { token = '', callId } = await executor.execute({ name: 't', args: { a: 1 } })
-    const edited = await executor.decide(token, 'allow', { editedArgs: { a: 2 } })
+    const edited = await executor.calls.decide(token, 'allow', { editedArgs: { a: 2 } })
     expect(data(edited)).toEqual({ a: 2 })
     expect(edited.callId).toBe(computeCallId('t', { a: 2 }))
     expect(events.find(({ event }) => event === 'call:resumed')).toMatchObject({
@@ -321,16 +323,16 @@ describe('edited args', () => {
   ])('that %s do not run, and the call waits for correct ones', async (_, editedArgs, code) => {
     const inputSchema = { type: 'object', properties: { a: { type: 'number' } } }
     const { executor, inputs, token } = await waiting({ a: 1 }, { inputSchema })
-    await expect(executor.decide(token, 'allow', { editedArgs })).rejects.toMatchObject({ code })
+    await expect(executor.calls.decide(token, 'allow', { editedArgs })).rejects.toMatchObject({ code })
     expect(inputs).toEqual([])
-    expect(await executor.waiting()).toHaveLength(1)
-    expect(outcome(await executor.decide(token, 'allow', { editedArgs: { a: 3 } }))).toBe('ok completed')
+    expect(await executor.calls.waiting()).toHaveLength(1)
+    expect(outcome(await executor.calls.decide(token, 'allow', { editedArgs: { a: 3 } }))).toBe('ok completed')
     expect(inputs).toEqual([{ a: 3 }])
   })
 
   test('are of no use in a denial', async () => {
     const { executor, result, token } = await waiting()
-    const denied = await executor.decide(token, 'deny', { editedArgs: { a: 2 } })
+    const denied = await executor.calls.decide(token, 'deny', { editedArgs: { a: 2 } })
     expect([denied.status, denied.callId]).toEqual(['denied', result.callId])
   })
 })
@@ -344,16 +346,16 @@ describe("a client's answer", () => {
     const ask = async (): Promise<string> => (await executor.execute({ name: 'ask' })).token ?? ''
     const token = await ask()
     for (const wrong of [{ phone: 'x' }, undefined, content([{ type: 'text', text: 'x' }])]) {
-      await expect(executor.respond(token, wrong)).rejects.toMatchObject({ code: 'E_INVALID_TOOL_RESULT' })
+      await expect(executor.calls.respond(token, wrong)).rejects.toMatchObject({ code: 'E_INVALID_TOOL_RESULT' })
     }
-    expect(data(await executor.respond(token, { email: 'x' }))).toEqual({ email: 'x' })
-    expect(data(await executor.respond(await ask(), json({ email: 'y' })))).toEqual({ email: 'y' })
+    expect(data(await executor.calls.respond(token, { email: 'x' }))).toEqual({ email: 'x' })
+    expect(data(await executor.calls.respond(await ask(), json({ email: 'y' })))).toEqual({ email: 'y' })
   })
 
   test('may be a failure, whatever schema an answer has to fit', async () => {
     const executor = asking({ outputSchema: { type: 'object', required: ['email'] } })
     const { token = '' } = await executor.execute({ name: 'ask' })
-    const failed = await executor.respond(token, { ok: false, error: 'The form was closed.' })
+    const failed = await executor.calls.respond(token, { ok: false, error: 'The form was closed.' })
     expect(outcome(failed)).toBe('error unknown E_TOOL_DOWNSTREAM_ERROR')
     expect(text(failed)).toContain('The form was closed.')
   })
@@ -362,7 +364,7 @@ describe("a client's answer", () => {
     const executor = asking()
     const { token = '' } = await executor.execute({ name: 'ask' })
     const all = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, index) => executor.respond(token, `answer ${index}`)),
+      Array.from({ length: 20 }, (_, index) => executor.calls.respond(token, `answer ${index}`)),
     )
     expect(all.map(({ status }) => status).filter((status) => status === 'fulfilled')).toHaveLength(1)
     expect(all[0]?.status === 'fulfilled' ? text(all[0].value) : '').toBe('answer 0')
@@ -377,8 +379,8 @@ describe("a client's answer", () => {
     const { token = '', expiresAt } = await executor.execute({ name: 'ask' })
     expect(expiresAt).toBe(Date.now() + patience)
     vi.setSystemTime(Date.now() + patience + 1)
-    expect(outcome(await executor.respond(token, 'late'))).toBe('timed_out unknown E_CLIENT_TOOL')
-    await expect(executor.respond(token, 'later')).rejects.toMatchObject(invalid)
+    expect(outcome(await executor.calls.respond(token, 'late'))).toBe('timed_out unknown E_CLIENT_TOOL')
+    await expect(executor.calls.respond(token, 'later')).rejects.toMatchObject(invalid)
   })
 
   test.each([0, Infinity])('is awaited without end where the timeout is %d', async (timeout) => {
@@ -386,16 +388,16 @@ describe("a client's answer", () => {
     const executor = asking({ timeout })
     const { token = '' } = await executor.execute({ name: 'ask' })
     vi.setSystemTime(Date.now() + 10 ** 11)
-    expect((await executor.respond(token, 'late')).status).toBe('ok')
+    expect((await executor.calls.respond(token, 'late')).status).toBe('ok')
   })
 
   test('comes after the approval where the tool wants both', async () => {
     const executor = asking({ requiresConfirmation: true })
     const events = heard(executor)
     const asked = await executor.execute({ name: 'ask' })
-    const allowed = await executor.decide(asked.token ?? '', 'allow', { decidedBy: 'ada' })
+    const allowed = await executor.calls.decide(asked.token ?? '', 'allow', { decidedBy: 'ada' })
     expect(outcome(allowed)).toBe('pending unknown')
-    const answered = await executor.respond(allowed.token ?? '', 'here')
+    const answered = await executor.calls.respond(allowed.token ?? '', 'here')
     expect([outcome(answered), text(answered)]).toEqual(['ok completed', 'here'])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
   })
@@ -411,10 +413,10 @@ describe("a client's answer", () => {
     })
     const [one, other] = [await executor.execute({ name: 'ask' }), await executor.execute({ name: 'ask' })]
     expect(outcome(other)).toBe('denied none E_TOOL_DENIED')
-    expect(outcome(await executor.respond(one.token ?? '', 'here'))).toBe('denied unknown E_TOOL_DENIED')
+    expect(outcome(await executor.calls.respond(one.token ?? '', 'here'))).toBe('denied unknown E_TOOL_DENIED')
     asked = 0
     const { token = '' } = await executor.execute({ name: 'ask' })
-    const left = await executor.respond(token, 'here', { signal: AbortSignal.abort() })
+    const left = await executor.calls.respond(token, 'here', { signal: AbortSignal.abort() })
     expect(outcome(left)).toBe('cancelled unknown E_TOOL_CANCELLED')
   })
 
@@ -437,7 +439,7 @@ describe("a client's answer", () => {
       })
       const events = heard(executor)
       const { token = '' } = await executor.execute({ name: 'ask' })
-      const answered = await executor.respond(token, 'here')
+      const answered = await executor.calls.respond(token, 'here')
       expect(outcome(answered)).toBe('denied unknown E_TOOL_DENIED')
       expect(text(answered)).toContain('only after the client had answered')
       expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index))
@@ -452,7 +454,7 @@ describe("a client's answer", () => {
     vi.setSystemTime(Date.now() + 30_001)
     const runs: unknown[] = []
     const runner = { type: 'client', run: (call: unknown) => void runs.push(call) }
-    const late = await createExecutor({ tools, use: [mounted, { runners: [runner] }] }).respond(token, 'late')
+    const late = await createExecutor({ tools, use: [mounted, { runners: [runner] }] }).calls.respond(token, 'late')
     expect([outcome(late), runs]).toEqual(['timed_out unknown E_CLIENT_TOOL', []])
   })
 
@@ -518,7 +520,7 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
 
   test('the tool may be replaced by another, which does not run', async () => {
     const { executor, registry, token } = await slow()
-    const deciding = executor.decide(token, 'allow')
+    const deciding = executor.calls.decide(token, 'allow')
     await pause(5)
     registry.remove('t')
     let runs = 0
@@ -528,11 +530,11 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
 
   test('its call is none that recovery may seal', async () => {
     const { executor, token, inputs } = await slow()
-    const deciding = executor.decide(token, 'allow')
+    const deciding = executor.calls.decide(token, 'allow')
     const state = { isDecided: false }
     const decided = deciding.finally(() => (state.isDecided = true))
     while (!state.isDecided) {
-      expect((await executor.recover({ staleAfter: 0 })).sealed).toEqual([])
+      expect((await executor.calls.recover({ staleAfter: 0 })).sealed).toEqual([])
       await pause(1)
     }
     expect([outcome(await decided), inputs]).toEqual(['ok completed', [{ a: 1 }]])
@@ -544,7 +546,7 @@ describe.each(places)('while a token is redeemed (%s)', (_, place) => {
       [0, 'cancelled none E_TOOL_CANCELLED', 0],
     ] as const) {
       const { executor, token, inputs, taken } = await slow()
-      const deciding = executor.decide(token, 'allow')
+      const deciding = executor.calls.decide(token, 'allow')
       await turn()
       const closing = executor.close({ drain })
       expect([outcome(await deciding), inputs.length]).toEqual([expected, runs])
@@ -568,7 +570,7 @@ test.each(places)(
     ]
     const { executor, inputs, token } = await waiting({ a: 1 }, {}, use)
     isRefused = true
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject(invalid)
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     expect(inputs).toEqual([])
   },
 )
@@ -578,7 +580,7 @@ test.each(places)('a result of the provider is still there when its call was app
   const tools = [work('search', () => 'ours', { type: 'provider', requiresConfirmation: true })]
   const found = { pages: ['a', 'b'] }
   const first = await createExecutor({ tools, use: [mounted] }).execute({ name: 'search', result: found })
-  const decided = await createExecutor({ tools, use: [mounted] }).decide(first.token ?? '', 'allow')
+  const decided = await createExecutor({ tools, use: [mounted] }).calls.decide(first.token ?? '', 'allow')
   expect([outcome(decided), data(decided)]).toEqual(['ok completed', found])
   expect((await recordIn(mounted, decided.invocationId)).journal).not.toHaveProperty('awaits')
 })

@@ -288,7 +288,7 @@ describe('JSON Schema for a model', () => {
     const { report, reports } = sink()
     const bad = tool({ name: 'bad', description: 'd', inputSchema: converting(input as never), handler: () => 1 })
     const executor = createExecutor({ tools: [bad, tool('good', () => 1)], report })
-    expect(executor.list().map(({ name }) => name)).toEqual(['good'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['good'])
     expect(reports).toMatchObject([{ code: 'E_SCHEMA_CONVERSION' }])
     expect(String(reports[0])).toContain('"bad"')
   })

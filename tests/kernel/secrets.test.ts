@@ -6,14 +6,13 @@ import {
   createExecutor,
   json,
   ToolFailure,
-  type ApprovalRequest,
   type Extension,
-  type Policy,
   type StandardSchemaV1,
   type Tool,
   type ToolContext,
   type ToolResult,
 } from 'toolwright'
+import type { ApprovalRequest, Policy } from 'toolwright/extension'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'
@@ -49,7 +48,7 @@ function leaks(everything: string): readonly string[] {
 
 const formats = [anthropic(), openai(), openaiResponses(), gemini(), aiSdk(), mcp()]
 
-/** What is said of a result wherever it goes; the token is the host's own. */
+/** What is said of a result wherever it goes; the token is the application's own. */
 async function toldOf(result: ToolResult): Promise<string> {
   const { token: _, artifact, ...rest } = result
   const kept = artifact === undefined ? '' : await artifact.asString()
@@ -128,18 +127,18 @@ async function everythingOf(
       if (token === undefined) continue
       const answered =
         name === 'form'
-          ? each.respond(token, way.reply ?? args)
-          : each.decide(token, 'allow', 'editedArgs' in way ? { editedArgs: way.editedArgs } : {})
+          ? each.calls.respond(token, way.reply ?? args)
+          : each.calls.decide(token, 'allow', 'editedArgs' in way ? { editedArgs: way.editedArgs } : {})
       try {
         results.push(await answered)
       } catch (refusal) {
-        await each.cancel(result.invocationId) // it waits for another answer, and keeps its args till then
+        await each.calls.cancel(result.invocationId) // it waits for another answer, and keeps its args till then
         refusals.push(String(refusal), JSON.stringify(refusal), inspect(refusal, { depth: 9 }))
       }
     }
   }
   const records = await Promise.all(results.map(({ invocationId }) => recordIn(mounted, invocationId)))
-  const snapshots = await Promise.all(results.map(({ invocationId }) => executor.snapshot(invocationId)))
+  const snapshots = await Promise.all(results.map(({ invocationId }) => executor.calls.get(invocationId)))
   await inProcess.close()
   await executor.close()
   const folder = place.file === undefined ? undefined : dirname(place.file)
@@ -357,7 +356,7 @@ describe('a tool with secrets', () => {
     const events = heard(executor)
     const repeated = { password: secret, user: 'ada', note: `the password is ${secret}`, list: [{ pin, code: pin }] }
     const { status } = await executor.execute({ name: 't', args: repeated })
-    const [waiting] = await executor.waiting()
+    const [waiting] = await executor.calls.waiting()
     expect(status).toBe('pending')
     expect(waiting?.args).toEqual({
       password: '[secret]',

@@ -1,5 +1,4 @@
 import {
-  ArtifactError,
   BinaryArtifact,
   createExecutor,
   JsonArtifact,
@@ -7,9 +6,10 @@ import {
   SpooledArtifact,
   TextArtifact,
   type ArtifactClass,
-  type ArtifactStore,
   type Shelf,
 } from 'toolwright'
+import { ArtifactError } from 'toolwright/errors'
+import type { ArtifactStore } from 'toolwright/extension'
 import { expect, test } from 'vitest'
 import { work } from './_calls.ts'
 import { ArtifactShelf } from './_inside.ts'

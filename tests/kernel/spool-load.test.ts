@@ -72,7 +72,7 @@ describe('without the spool', () => {
     expect(result.artifact?.toJSON()).toMatchObject({ kind: 'json', byteLength: 14 })
     expect((await executor.execute({ name: 'small' }, { session: 's', invocationId: 'one' })).status).toBe('ok')
     expect(executor.artifacts.list('s')).toEqual([])
-    expect(executor.list().map(({ name }) => name)).toContain('small')
+    expect(executor.tools().map(({ name }) => name)).toContain('small')
     await executor.close()
   })
 })

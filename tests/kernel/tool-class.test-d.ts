@@ -1,4 +1,5 @@
-import { Tool, tool, type EmptyInput, type SpooledArtifact } from 'toolwright'
+import { Tool, tool, type SpooledArtifact } from 'toolwright'
+import type { EmptyInput } from 'toolwright/extension'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { describe, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'

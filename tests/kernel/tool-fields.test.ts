@@ -1,13 +1,5 @@
-import {
-  clientTool,
-  InvalidInitialToolValueError,
-  isToolError,
-  Tool,
-  tool,
-  ToolExecutionType,
-  ToolIntent,
-  ToolRegistry,
-} from 'toolwright'
+import { clientTool, Tool, tool, ToolExecutionType, ToolIntent, ToolRegistry } from 'toolwright'
+import { InvalidInitialToolValueError, isToolError } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'
 
 const right = { name: 'read', description: 'Reads', handler: () => 1 }

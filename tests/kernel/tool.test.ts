@@ -1,13 +1,5 @@
-import {
-  createExecutor,
-  InvalidToolArgsError,
-  json,
-  Tool,
-  tool,
-  ToolFailure,
-  type ToolContext,
-  type ToolEvent,
-} from 'toolwright'
+import { createExecutor, json, Tool, tool, type ToolContext, type ToolEvent } from 'toolwright'
+import { InvalidToolArgsError, ToolFailure } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type * as Tools from '../../src/kernel/tool/tool.ts'
@@ -157,7 +149,7 @@ describe('a direct call', () => {
     await expect(work('t', handler)({})).rejects.toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', message })
   })
 
-  test('has a context, with what the host says of it', async () => {
+  test('has a context, with what the application says of it', async () => {
     let context: ToolContext | undefined
     const t = work('t', (_, given) => {
       context = given
@@ -244,7 +236,7 @@ describe('a direct stream', () => {
   })
 })
 
-describe('a tool bound to the passage', () => {
+describe('a tool bound to the pipeline', () => {
   test('resolves to the artifact, and tells its events', async () => {
     const events: ToolEvent[] = []
     const run = add.executor({ on: (event) => void events.push(event) })

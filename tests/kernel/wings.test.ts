@@ -7,12 +7,12 @@ const approvals = '../../src/approvals/paused-calls.ts'
 const heldCalls = '../../src/records/held.ts'
 const redaction = '../../src/redaction/redactor.ts'
 const notFound = '../../src/kernel/outcome/not-found.ts'
-const weighing = '../../src/kernel/weigh.ts'
+const evaluating = '../../src/kernel/evaluate.ts'
 const middleware = '../../src/kernel/run/middleware.ts'
 
 afterEach(() => {
   vi.doUnmock(approvals)
-  for (const part of [heldCalls, redaction, notFound, weighing, middleware]) vi.doUnmock(part)
+  for (const part of [heldCalls, redaction, notFound, evaluating, middleware]) vi.doUnmock(part)
   vi.resetModules()
 })
 
@@ -77,14 +77,14 @@ describe('what asks people', () => {
     const executor = open(memoryJournal())
     const others = [{ name: 'plain' }, { name: 'maybe' }, { name: 'unknown' }]
     await Promise.all(others.map((call) => executor.execute(call)))
-    await executor.expire()
+    await executor.calls.expire()
     expect(loads()).toBe(0)
     const first = Array.from({ length: 20 }, () => executor.execute({ name: 'asked' }))
     const results = await Promise.all([...first, executor.execute({ name: 'maybe', args: { big: true } })])
     expect(new Set(results.map(outcome))).toEqual(new Set(['pending none']))
     expect(loads()).toBe(1)
     const tokens = results.map(({ token }) => token ?? '')
-    const decided = await Promise.all(tokens.map((token) => executor.decide(token, 'allow')))
+    const decided = await Promise.all(tokens.map((token) => executor.calls.decide(token, 'allow')))
     expect(new Set(decided.map(outcome))).toEqual(new Set(['ok completed']))
   })
 
@@ -106,10 +106,10 @@ describe('what asks people', () => {
       const lost = await executor.execute({ name }, options)
       expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
       expect(names(events)).toBe('call:received call:settled')
-      expect(await executor.waiting()).toEqual([])
+      expect(await executor.calls.waiting()).toEqual([])
       const { status, token = '' } = await executor.execute({ name }, options)
       expect(status).toBe('pending')
-      const answer = name === 'client' ? executor.respond(token, 'done') : executor.decide(token, 'allow')
+      const answer = name === 'client' ? executor.calls.respond(token, 'done') : executor.calls.decide(token, 'allow')
       expect((await answer).status).toBe('ok')
     })
   })
@@ -122,7 +122,7 @@ describe('what asks people', () => {
       const executor = open(memoryJournal())
       for (const status of ['error', 'pending']) {
         const { invocationId } = await executor.execute({ name })
-        expect((await executor.snapshot(invocationId)).status).toBe(status)
+        expect((await executor.calls.get(invocationId)).status).toBe(status)
       }
     },
   )
@@ -160,7 +160,7 @@ describe('what asks people', () => {
       gate.resolve()
       await turn()
       expect(names(events)).toBe('call:received call:settled')
-      expect(await executor.waiting()).toEqual([])
+      expect(await executor.calls.waiting()).toEqual([])
     })
 
     test.each([['journal'], [], ['held']] as const)('`close` cancels the call (%s)', async (...more) => {
@@ -211,7 +211,7 @@ describe('what hides secrets', () => {
     const lost = await executor.execute({ name: 'secret', args }, { invocationId: 'one' })
     expect([outcome(lost), lost.error?.retryable]).toEqual(['error none E_INTERNAL', true])
     expect(names(events)).toBe('call:received call:settled')
-    const told = [events, lost, await executor.snapshot('one'), await executor.calls()]
+    const told = [events, lost, await executor.calls.get('one'), await executor.calls.list()]
     expect(JSON.stringify(told)).not.toContain('canary')
     expect(outcome(await executor.execute({ name: 'secret', args }))).toBe('ok completed')
   })
@@ -260,9 +260,9 @@ describe.each([
     failing(part)
     const after = await fresh()
     const executor = after.open(after.sqliteJournal(file))
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
-    expect(await executor.waiting()).toHaveLength(1)
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok completed')
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_INTERNAL', retryable: true })
+    expect(await executor.calls.waiting()).toHaveLength(1)
+    expect(outcome(await executor.calls.decide(token, 'allow'))).toBe('ok completed')
     await executor.close()
   })
 
@@ -273,12 +273,12 @@ describe.each([
     const store = before.memoryStore()
     const caller = before.open(before.sqliteJournal(file), { store }, fleet())
     const result = caller.execute({ name: unasked, args }, { invocationId: 'one' })
-    await vi.waitFor(async () => expect((await caller.snapshot('one')).status).toBe('pending'))
+    await vi.waitFor(async () => expect((await caller.calls.get('one')).status).toBe('pending'))
     failing(part)
     const after = await fresh()
     const worker = after.open(after.sqliteJournal(file), { store })
-    await expect(worker.run('one')).rejects.toMatchObject({ code, retryable: true })
-    expect(outcome((await worker.run('one'))!)).toBe('ok completed')
+    await expect(worker.queue.run('one')).rejects.toMatchObject({ code, retryable: true })
+    expect(outcome((await worker.queue.run('one'))!)).toBe('ok completed')
     expect(outcome(await soon(result))).toBe('ok completed')
     await Promise.all([caller.close(), worker.close()])
   })
@@ -293,13 +293,13 @@ test('the words for an unknown tool fail to load: the call ends with E_INTERNAL,
   expect(outcome(await executor.execute({ name: 'unknown' }))).toBe('error none E_TOOL_NOT_FOUND')
 })
 
-test('what weighs fails to load: the call is refused with E_INTERNAL, and the next one is weighed', async () => {
-  failing(weighing)
+test('what evaluates fails to load: the call is refused with E_INTERNAL, and the next one is evaluated', async () => {
+  failing(evaluating)
   const { open } = await fresh()
   const executor = open()
-  const refused = { decision: 'refuse', callId: null, error: { code: 'E_INTERNAL', retryable: true } }
-  expect(await executor.weigh({ name: 'plain' })).toMatchObject(refused)
-  expect((await executor.weigh({ name: 'plain' })).decision).toBe('allow')
+  const refused = { decision: 'invalid', callId: null, error: { code: 'E_INTERNAL', retryable: true } }
+  expect(await executor.evaluate({ name: 'plain' })).toMatchObject(refused)
+  expect((await executor.evaluate({ name: 'plain' })).decision).toBe('allow')
 })
 
 test('the chain of middleware fails to load: the handler does not run, each start has its end, and the next call runs', async () => {

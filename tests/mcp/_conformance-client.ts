@@ -1,4 +1,4 @@
-// A host that uses the tools of the server whose address is its last argument: it calls every tool that it is offered, as
+// An application that uses the tools of the server whose address is its last argument: it calls every tool that it is offered, as
 // a model would, and answers what it is asked.
 import {
   ClientCredentialsProvider,
@@ -133,7 +133,7 @@ function argsFor(tool: ToolDefinition): Record<string, unknown> {
 
 /** The schema of a tool, as its server wrote it. */
 function asListed(name: string): unknown {
-  const schema = executor.list().find((tool) => tool.name === name)?.inputSchema as StandardJSONSchemaV1 | undefined
+  const schema = executor.tools().find((tool) => tool.name === name)?.inputSchema as StandardJSONSchemaV1 | undefined
   return schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
 }
 
@@ -145,7 +145,7 @@ function withoutNulls(args: Record<string, unknown>): Record<string, unknown> {
 const executor = createExecutor({ use: [await mcpTools(options)] })
 const calls =
   context.toolCalls?.map(({ name, arguments: args }) => ({ name, args: withoutNulls(args) })) ??
-  executor.list().map((tool) => ({ name: tool.name, args: argsFor(tool) }))
+  executor.tools().map((tool) => ({ name: tool.name, args: argsFor(tool) }))
 for (const result of await executor.executeToolCalls(calls)) {
   console.log(result.toolName, result.status, result.error?.message ?? JSON.stringify(result.content))
   // Some args that we make up fit no schema: that is for the model to mend.

@@ -200,7 +200,7 @@ describe('progress', () => {
 describe('the effect of a call', () => {
   const readonly = { traits: { readonly: true } }
 
-  test('is none if the host says that the tool only reads, whatever becomes of the call', async () => {
+  test('is none if the application says that the tool only reads, whatever becomes of the call', async () => {
     const tools = { echo: readonly, hang: readonly, answer: readonly }
     const scripted = await connect([define('echo'), define('hang'), answer], { tools, timeout: 100 })
     const executor = executorOf(scripted)

@@ -121,7 +121,7 @@ describe('a program that dies in a call', () => {
     expect(scripted.count(/^call/)).toBe(1)
   })
 
-  test('is sent the call once more where the host says that it may be', async () => {
+  test('is sent the call once more where the application says that it may be', async () => {
     const scripted = await connect([define('die_once'), define('die')], {
       tools: { die_once: { traits: { idempotent: true } }, die: { traits: { readonly: true } } },
     })
@@ -169,7 +169,7 @@ describe('a list that changes', () => {
     const before = scripted.server.tools()
     await executor.execute({ name: 'change', args: { tools: [define('more'), define('echo')] } })
     await until(() => scripted.server.tools() !== before)
-    expect(executor.list().map(({ name }) => name)).toEqual(['more', 'echo'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['more', 'echo'])
     expect(scripted.server.tools()[1]).toBe(before[1])
     expect(scripted.reported).toEqual([])
   })
@@ -185,7 +185,7 @@ describe('a list that changes', () => {
     expect(messages(scripted.reported)).toEqual([
       expect.stringContaining('"echo" of the MCP server "scripted" has changed'),
     ])
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
     expect(scripted.count(/^call echo/)).toBe(0)
   })
 
@@ -239,7 +239,7 @@ describe('a list that changes', () => {
       'After the restart',
       'After the restart',
     ])
-    await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
     expect(messages(scripted.reported)).toEqual(
       ['die', 'echo'].map((name) => expect.stringContaining(`"${name}"`) as unknown),
     )

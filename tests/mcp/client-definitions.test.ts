@@ -15,7 +15,7 @@ describe('a listing', () => {
     )
     expect(namesOf(server.tools())).toEqual(['one', 'two', 'three', 'four', 'five'])
     expect(count(/^list/)).toBe(3)
-    expect(createExecutor({ use: [server] }).list()[0]).toMatchObject({
+    expect(createExecutor({ use: [server] }).tools()[0]).toMatchObject({
       type: 'mcp',
       description: 'The tool one',
       trusted: false,
@@ -135,7 +135,7 @@ describe('names', () => {
     const [one, other] = await Promise.all([connect(definitions), connect(definitions)])
     expect(new Set(namesOf(one.server.tools())).size).toBe(3)
     expect(namesOf(one.server.tools())).toEqual(namesOf(other.server.tools()))
-    expect(createExecutor({ use: [one.server] }).list()).toHaveLength(3)
+    expect(createExecutor({ use: [one.server] }).tools()).toHaveLength(3)
   })
 
   test('take the prefix of the host', async () => {
@@ -147,7 +147,7 @@ describe('names', () => {
     const first = await connect([define('echo'), define('only_first')], { name: 'first' })
     const second = await connect([define('Echo'), define('echo')], { name: 'second' })
     const executor = createExecutor({ use: [first.server, second.server] })
-    expect(namesOf(executor.list())).toEqual([
+    expect(namesOf(executor.tools())).toEqual([
       'echo',
       'only_first',
       'second_Echo',
@@ -158,12 +158,12 @@ describe('names', () => {
     expect(second.count(/^call/)).toBe(0)
   })
 
-  test('of the host stay the host’s: no server takes their calls', async () => {
+  test('of the host stay the application’s: no server takes their calls', async () => {
     const ran: string[] = []
     const own = tool('echo', () => void ran.push('own'))
     const { server, count } = await connect([define('echo')])
     const executor = createExecutor({ tools: [own], use: [server] })
-    expect(namesOf(executor.list())).toEqual(['echo', 'scripted_echo'])
+    expect(namesOf(executor.tools())).toEqual(['echo', 'scripted_echo'])
     await executor.execute({ name: 'echo', args: {} })
     expect(ran).toEqual(['own'])
     expect(count(/^call/)).toBe(0)
@@ -192,7 +192,7 @@ describe('the host', () => {
         write: { description: 'Writes', requiresConfirmation: true },
       },
     })
-    const [read, write, list] = createExecutor({ use: [server] }).list()
+    const [read, write, list] = createExecutor({ use: [server] }).tools()
     expect(read).toMatchObject({ traits: { readonly: true, destructive: false }, timeout: 100 })
     expect(write).toMatchObject({ description: 'Writes', requiresConfirmation: true, timeout: 5_000, type: 'mcp' })
     expect(list).toMatchObject({ requiresConfirmation: false, timeout: 5_000 })
@@ -224,7 +224,7 @@ describe('what a server says of its tools', () => {
     expect(count(/^call/)).toBe(0)
   })
 
-  test('has the traits that the host gave it, and a policy that goes by traits believes them', async () => {
+  test('has the traits that the application gave it, and a policy that goes by traits believes them', async () => {
     const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
     const tools = {
       echo: { traits: { readonly: true } },
@@ -291,9 +291,9 @@ describe('what a server says of its tools', () => {
       undefined,
     ])
     const executor = createExecutor({ use: [server] })
-    expect(namesOf(executor.list('model'))).toEqual(['old', 'evil'])
-    expect(namesOf(executor.list({ app: 'scripted' }))).toContain('board')
-    expect(executor.list({ app: 'another' })).toEqual([])
+    expect(namesOf(executor.tools('model'))).toEqual(['old', 'evil'])
+    expect(namesOf(executor.tools({ app: 'scripted' }))).toContain('board')
+    expect(executor.tools({ app: 'another' })).toEqual([])
   })
 })
 

@@ -8,7 +8,7 @@ import { permissions } from 'toolwright/policies/permissions'
 import { describe, expect, test } from 'vitest'
 import { connect, define, messages, until, type Scripted } from './_scripted.ts'
 
-const namesOf = (executor: ToolExecutor): string[] => executor.list().map(({ name }) => name)
+const namesOf = (executor: ToolExecutor): string[] => executor.tools().map(({ name }) => name)
 
 interface Fickle extends Scripted {
   /** Makes the server list these tools from now on. */
@@ -40,7 +40,7 @@ test('an approval for the tool of one server never runs the tool of another that
   const waiting = await executor.execute({ name: 'echo', args: { path: '/a' } })
   await newcomer.list('echo')
   expect(namesOf(executor)).toEqual(['change', 'newcomer_echo', 'echo'])
-  const result = await executor.decide(waiting.token ?? '', 'allow')
+  const result = await executor.calls.decide(waiting.token ?? '', 'allow')
   expect(result.status).toBe('ok')
   expect([newcomer.count(/^call echo/), files.count(/^call echo/)]).toEqual([0, 1])
   expect(messages(newcomer.reported)).toEqual([
@@ -55,14 +55,16 @@ test('an approval that outlived the executor never runs the tool of another serv
   for (const options of [{ name: 'newcomer' }, { name: 'files', args: ['--elsewhere'] }]) {
     const newcomer = await connect([define('echo')], options)
     const executor = createExecutor({ use: [newcomer.server, first.server, ask, journal] })
-    await expect(executor.decide(waiting.token ?? '', 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(waiting.token ?? '', 'allow')).rejects.toMatchObject({
+      code: 'E_APPROVAL_INVALID',
+    })
     expect(newcomer.count(/^call echo/)).toBe(0)
   }
   const again = createExecutor({ use: [first.server, ask, journal] })
-  expect((await again.decide(waiting.token ?? '', 'allow')).status).toBe('ok')
+  expect((await again.calls.decide(waiting.token ?? '', 'allow')).status).toBe('ok')
 })
 
-test('a name of a tool of the host’s own is never a server’s, although the tool is gone when the server lists it', async () => {
+test('a name of a tool of the application’s own is never a server’s, although the tool is gone when the server lists it', async () => {
   const server = await fickle({ name: 'files' })
   const registry = new ToolRegistry([tool('echo', () => 'ours')])
   const executor = createExecutor({ tools: registry, use: [server.server] })
@@ -82,14 +84,16 @@ test('a page has no name that a server lists, although the page declared it befo
   pages.declare('ada', 'page 1', [{ name: 'echo', description: 'Says what the page wants' }])
   const ada = { session: 'ada' }
   expect((await executor.execute({ name: 'echo', args: {} }, ada)).status).toBe('pending')
-  const [waiting] = await executor.waiting(ada)
+  const [waiting] = await executor.calls.waiting(ada)
   await files.list('echo')
   const result = await executor.execute({ name: 'echo', args: { path: '/a' } }, ada)
   expect([result.status, files.count(/^call echo/)]).toEqual(['ok', 1])
-  await expect(executor.respond(waiting!, 'as the page wants')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  await expect(executor.calls.respond(waiting!, 'as the page wants')).rejects.toMatchObject({
+    code: 'E_APPROVAL_INVALID',
+  })
   pages.declare('ada', 'page 1', [])
   pages.declare('ada', 'page 2', [{ name: 'Echo', description: 'Tries it again' }])
-  expect(executor.list('model', 'ada').map(({ name }) => name)).toEqual(['change', 'echo'])
+  expect(executor.tools('model', 'ada').map(({ name }) => name)).toEqual(['change', 'echo'])
   expect(messages(reported)).toEqual([expect.stringMatching(/^The tool "echo" of a page is set aside/)])
   expect(files.reported).toEqual([])
 })

@@ -104,7 +104,7 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('over %s', (protocol) => {
   test('what the registry takes in and lets go of is heard here', async () => {
     const { registry, executor } = await ends()
     const undo = registry.add(tool('late', () => 'here'))
-    const names = (): string[] => executor.list().map(({ name }) => name)
+    const names = (): string[] => executor.tools().map(({ name }) => name)
     await until(() => names().includes('late'))
     expect((await executor.execute({ name: 'late', args: {} })).content).toEqual([{ type: 'text', text: 'here' }])
     undo()
@@ -114,7 +114,7 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('over %s', (protocol) => {
   test('a change is passed on to who is served in turn, until they are gone', async () => {
     const { registry, server, executor } = await ends()
     let changes = 0
-    const undo = executor.onToolsChange(() => changes++)
+    const undo = executor.on('tools:changed', () => changes++)
     const gateway = await mcpServer({ executor }).listen({ port: 0 })
     onTestFinished(() => gateway.close())
     const far = await mcpTools({ name: 'far', url: gateway.url, protocol, report: () => {} })

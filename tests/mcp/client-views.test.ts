@@ -1,4 +1,4 @@
-// What a host sends to the views of MCP Apps, held against the schema that the extension itself publishes.
+// What an application sends to the views of MCP Apps, held against the schema that the extension itself publishes.
 import { createExecutor, tool, type ToolCall, type ToolResult } from 'toolwright'
 import { viewMessages, type ViewMessage } from 'toolwright/mcp/client'
 import { jsonSchema } from 'toolwright/validators/json-schema'
@@ -51,7 +51,7 @@ describe('a view', () => {
     const call = { name: 'board', args: { month: 0 } }
     const waiting = await executor.execute(call)
     expect(methods(viewMessages(call, waiting).messages)).toEqual(['tool-input'])
-    const denied = await executor.decide(waiting.token ?? '', 'deny')
+    const denied = await executor.calls.decide(waiting.token ?? '', 'deny')
     expect(viewMessages(call, denied).messages[1]).toMatchObject({ params: { reason: 'denied' } })
   })
 

@@ -1,4 +1,4 @@
-// Clients in this process, over a transport that the host has.
+// Clients in this process, over a transport that the application has.
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { createExecutor, tool, type ToolContext, type ToolExecutor } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'

@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { createExecutor, tool } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { mcpServer, type ListenOptions } from 'toolwright/mcp/server'
 import { budget } from 'toolwright/policies/budget'
 import { rateLimit } from 'toolwright/policies/rate-limit'
@@ -333,7 +334,7 @@ describe('without a function that tells principals apart,', () => {
     expect(await living(url, others)).toEqual(others.slice(0, 1))
   })
 
-  test('the address is the other end of the connection, if the host says nothing else', async () => {
+  test('the address is the other end of the connection, if the application says nothing else', async () => {
     const { url } = await start({ tools: [now] }, {}, { sessionsPerPrincipal: 1 })
     const [first, second] = [await openSession(url), await openSession(url)]
     expect(await living(url, [first, second])).toEqual([second])
@@ -447,7 +448,7 @@ describe.each(eras)('in the era of %s,', (_, mode) => {
     expect(new Set(sessions).size).toBe(3)
   })
 
-  test('what goes wrong within is told to the host, and to no client', async () => {
+  test('what goes wrong within is told to the application, and to no client', async () => {
     const { url, reports } = await start(
       { tools: [now] },
       {

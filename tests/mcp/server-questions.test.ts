@@ -188,7 +188,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     await aborted.promise
   })
 
-  test('waits for the host alone where the host says so', async () => {
+  test('waits for the host alone where the application says so', async () => {
     const { deploy, runs } = deploying()
     const { url, executor } = await start({ tools: [deploy] }, { approvals: 'host' })
     let token: string | undefined
@@ -197,11 +197,11 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const asked = answering(client, { action: 'accept', content: { approve: true } })
     const result = await client.callTool({ name: 'deploy', arguments: {} })
     expect([result.isError, asked, runs]).toEqual([true, [], []])
-    expect((await executor.decide(token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(token ?? '', 'allow')).status).toBe('ok')
     expect(runs).toHaveLength(1)
   })
 
-  test('keeps no server of the SDK while it waits for the host, and its client can no longer be asked', async () => {
+  test('keeps no server of the SDK while it waits for the application, and its client can no longer be asked', async () => {
     const servers: WeakRef<object>[] = []
     const asked: unknown[] = []
     const pay = tool({
@@ -222,10 +222,10 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
       await (client.transport as StreamableHTTPClientTransport).terminateSession() // or the server keeps it
       await client.close()
     }
-    const waiting = await executor.waiting()
+    const waiting = await executor.calls.waiting()
     expect([waiting.length, servers.length >= 10]).toEqual([10, true])
     expect(await livingOf(servers.slice(0, -4))).toBe(0)
-    expect(await executor.decide(waiting[0]!, 'allow')).toMatchObject({ status: 'ok' })
+    expect(await executor.calls.decide(waiting[0]!, 'allow')).toMatchObject({ status: 'ok' })
     expect(asked).toEqual([
       expect.objectContaining({ elicitation: { form: {} } }),
       expect.stringContaining('its request is over'),

@@ -1,14 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
-import {
-  content,
-  createExecutor,
-  InvalidConfigurationError,
-  tool,
-  ToolFailure,
-  ToolRegistry,
-  type Extension,
-  type Tool,
-} from 'toolwright'
+import { content, createExecutor, tool, ToolRegistry, type Extension, type Tool } from 'toolwright'
+import { InvalidConfigurationError, ToolFailure } from 'toolwright/errors'
 import { artifactTools } from 'toolwright/artifacts/tools'
 import { mcpServer } from 'toolwright/mcp/server'
 import { describe, expect, test, vi } from 'vitest'

@@ -1,7 +1,6 @@
 import {
   content,
   createExecutor,
-  InvalidConfigurationError,
   json,
   ToolRegistry,
   type CallOptions,
@@ -9,6 +8,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { cache, type CacheOptions } from 'toolwright/middleware/cache'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { middlewareConformance, toolOf } from '../conformance/middleware.ts'

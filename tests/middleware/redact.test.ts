@@ -1,4 +1,5 @@
-import { content, createExecutor, InvalidConfigurationError, json, TextArtifact } from 'toolwright'
+import { content, createExecutor, json, TextArtifact } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { redact, secretPatterns, type RedactOptions } from 'toolwright/middleware/redact'
 import { truncate } from 'toolwright/middleware/truncate'
 import { describe, expect, test } from 'vitest'

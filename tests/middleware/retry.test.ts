@@ -1,12 +1,5 @@
-import {
-  createExecutor,
-  InvalidConfigurationError,
-  InvalidToolResultError,
-  ToolFailure,
-  type ToolContext,
-  type ToolResult,
-  type ToolTraits,
-} from 'toolwright'
+import { createExecutor, type ToolContext, type ToolResult, type ToolTraits } from 'toolwright'
+import { InvalidConfigurationError, InvalidToolResultError, ToolFailure } from 'toolwright/errors'
 import { retry, type RetryOptions } from 'toolwright/middleware/retry'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { middlewareConformance, run, toolOf } from '../conformance/middleware.ts'
@@ -97,7 +90,7 @@ describe('retry', () => {
     expect(result.error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR', retryable: true, cause: { number: 2 } })
   })
 
-  test('the host may say which errors are worth it; a function that throws says no', async () => {
+  test('the application may say which errors are worth it; a function that throws says no', async () => {
     const server = () => Object.assign(new Error('unavailable'), { status: 503 })
     const when: RetryOptions['when'] = ({ cause }) => (cause as { status?: number }).status === 503
     expect((await failing(2, { when }, undefined, server)).attempts.length).toBe(3)

@@ -1,5 +1,5 @@
 import { assert, asyncProperty, nat, string } from 'fast-check'
-import { InvalidConfigurationError } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { truncate, type TruncateOptions } from 'toolwright/middleware/truncate'
 import { describe, expect, test } from 'vitest'
 import { middlewareConformance, run } from '../conformance/middleware.ts'

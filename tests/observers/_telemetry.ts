@@ -21,7 +21,7 @@ import { openTelemetry, type OpenTelemetryOptions } from 'toolwright/observers/o
 export interface Telemetry {
   /** What the leaf takes as its options. */
   readonly providers: Required<Pick<OpenTelemetryOptions, 'tracerProvider' | 'meterProvider'>>
-  /** A tracer of the host's own. */
+  /** A tracer of the application's own. */
   readonly tracer: Tracer
   /** The spans of calls that ended, in that order. */
   calls(): readonly ReadableSpan[]

@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, ToolFailure, type ToolEvent } from 'toolwright'
+import { createExecutor, type ToolEvent } from 'toolwright'
+import { InvalidConfigurationError, ToolFailure } from 'toolwright/errors'
 import { consoleObserver, type ConsoleObserverOptions } from 'toolwright/observers/console'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { evil, observerConformance, toolOf, watching, type Watched } from '../conformance/observers.ts'
@@ -39,7 +40,7 @@ describe('consoleObserver', () => {
     )
     await executor.execute({ name: 'work', args: { a: [1, { b: 'c' }] } })
     const { token = '' } = await executor.execute({ name: 'fails' })
-    await executor.decide(token, 'allow', { decidedBy: 'me', note: 'go on' })
+    await executor.calls.decide(token, 'allow', { decidedBy: 'me', note: 'go on' })
     expect(said.map(plain)).toEqual([
       'call:received work ID {"a":[1,{"b":"c"}]}',
       'tool:start work ID {"a":[1,{"b":"c"}]}',

@@ -150,7 +150,7 @@ describe('what a collector receives', () => {
     })
     turn.end()
     const token = results[1]?.token ?? ''
-    await executor.decide(token, 'allow')
+    await executor.calls.decide(token, 'allow')
 
     const all = await spans()
     const [ran, inner, waited, resumed, broke] = ['forecast', 'SELECT', 'remove', 'remove', 'breaks'].map(

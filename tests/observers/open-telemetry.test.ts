@@ -16,8 +16,6 @@ import {
   createExecutor,
   json,
   tool,
-  ToolFailure,
-  UncanonicalArgsError,
   type Extension,
   type StandardSchemaV1,
   type Tool,
@@ -26,6 +24,7 @@ import {
   type ToolEvent,
   type ToolResult,
 } from 'toolwright'
+import { UncanonicalArgsError, ToolFailure } from 'toolwright/errors'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { redact } from 'toolwright/middleware/redact'
 import { retry } from 'toolwright/middleware/retry'
@@ -332,7 +331,7 @@ describe('the span of a call', () => {
   test('tells of a tool that never started what it is handed of it', async () => {
     const its = telemetry()
     const [hear] = openTelemetry(its.providers).observers
-    const [definition] = createExecutor({ tools: [toolOf(() => 1, { type: 'provider', handler: undefined })] }).list()
+    const [definition] = createExecutor({ tools: [toolOf(() => 1, { type: 'provider', handler: undefined })] }).tools()
     const envelope = { callId: null, invocationId: 'one', toolName: 'work', session: 's', timestamp: 0 }
     hear({ ...envelope, event: 'call:received', seq: 0, args: {} }, definition)
     const fault = new UncanonicalArgsError('no')
@@ -397,7 +396,7 @@ describe('the span of a call', () => {
 })
 
 describe('the place of a span in its trace', () => {
-  /** Runs something within a span of the host, and gives that span. */
+  /** Runs something within a span of the application, and gives that span. */
   async function withinSpan(its: Telemetry, name: string, run: () => unknown): Promise<Span> {
     const span = its.tracer.startSpan(name)
     await context.with(trace.setSpan(context.active(), span), async () => run())
@@ -549,7 +548,7 @@ describe('a call that waits', () => {
     expect(everything(its)).not.toContain(token)
 
     const parent = its.tracer.startSpan('decision')
-    await context.with(trace.setSpan(ROOT_CONTEXT, parent), () => executor.decide(token, 'allow'))
+    await context.with(trace.setSpan(ROOT_CONTEXT, parent), () => executor.calls.decide(token, 'allow'))
     const second = lastCall(its)
     expect(second.links.map((link) => link.context)).toEqual([first.spanContext()])
     expect(second.parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
@@ -567,7 +566,7 @@ describe('a call that waits', () => {
     const its = telemetry()
     const executor = its.executor([asks()])
     const { token = '' } = await executor.execute({ name: 'work' })
-    await executor.decide(token, 'deny')
+    await executor.calls.decide(token, 'deny')
     expect(told(lastCall(its))).toMatchObject({
       'toolwright.status': 'denied',
       'toolwright.decision': 'deny',
@@ -581,8 +580,8 @@ describe('a call that waits', () => {
     const client = asks(() => 1, { type: 'client', requiresResponse: true, handler: undefined })
     const executor = its.executor([client])
     const asked = await executor.execute({ name: 'work' })
-    const waiting = await executor.decide(asked.token ?? '', 'allow')
-    expect((await executor.respond(waiting.token ?? '', 'seen')).status).toBe('ok')
+    const waiting = await executor.calls.decide(asked.token ?? '', 'allow')
+    expect((await executor.calls.respond(waiting.token ?? '', 'seen')).status).toBe('ok')
     const spans = its.calls()
     expect(spans.map((span) => told(span)['toolwright.status'])).toEqual(['pending', 'pending', 'ok'])
     expect(spans.map(({ links }) => links.map((link) => link.context.spanId))).toEqual([
@@ -605,7 +604,7 @@ describe('a call that waits', () => {
     const journal = memoryJournal()
     const [one, other] = [telemetry(), telemetry()]
     const { token = '' } = await one.executor([asks()], {}, journal).execute({ name: 'work' })
-    expect((await other.executor([asks()], {}, journal).decide(token, 'allow')).status).toBe('ok')
+    expect((await other.executor([asks()], {}, journal).calls.decide(token, 'allow')).status).toBe('ok')
     expect(other.span('execute_tool work').links).toEqual([])
   })
 
@@ -614,7 +613,9 @@ describe('a call that waits', () => {
     const leaf = openTelemetry(its.providers)
     const journal = memoryJournal()
     await createExecutor({ tools: [asks()], use: [leaf, journal] }).execute({ name: 'work' })
-    const { sealed } = await createExecutor({ tools: [asks()], use: [leaf, journal] }).recover({ approvals: 'seal' })
+    const { sealed } = await createExecutor({ tools: [asks()], use: [leaf, journal] }).calls.recover({
+      approvals: 'seal',
+    })
     expect(sealed.length).toBe(1)
     const [first, second] = its.calls()
     expect(told(second)).toMatchObject({ 'error.type': 'E_SEALED', 'toolwright.status': 'error' })
@@ -690,7 +691,7 @@ describe('content', () => {
     expect(lastCall(open).status.message).toContain('Oslo')
   })
 
-  test('is told where the host asks for it, as text', async () => {
+  test('is told where the application asks for it, as text', async () => {
     const its = telemetry()
     const executor = its.executor([toolOf(({ city }: { city: string }) => ({ sun: city }))], both)
     await executor.execute({ name: 'work', args: '{ "city": "Oslo" }' })
@@ -792,9 +793,9 @@ describe('content', () => {
     const its = telemetry()
     const executor = its.executor([login(() => 1, { requiresConfirmation: true })], both)
     const { token = '' } = await executor.execute({ name: 'work', args: { user: 'ada', password: secret } })
-    await executor.decide(token, 'allow', { editedArgs: { user: 'bob', password: secret } })
+    await executor.calls.decide(token, 'allow', { editedArgs: { user: 'bob', password: secret } })
     const other = await executor.execute({ name: 'work', args: { user: 'eve', password: secret } })
-    await executor.decide(other.token ?? '', 'allow')
+    await executor.calls.decide(other.token ?? '', 'allow')
     const all = its.calls().map((span) => JSON.parse(String(told(span)['gen_ai.tool.call.arguments'])) as unknown)
     expect(all).toEqual(['ada', 'bob', 'eve', 'eve'].map((user) => ({ user, password: '[secret]' })))
   })

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type ToolEvent, type ToolEventName } from 'toolwright'
+import type { ToolEvent, ToolEventName } from 'toolwright'
 import { channelNames, tracingChannel, type TracedEvent } from 'toolwright/observers/tracing-channel'
 import { afterEach, describe, expect, test } from 'vitest'
 import { observerConformance, toolOf, watching, type Watched } from '../conformance/observers.ts'

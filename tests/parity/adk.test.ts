@@ -2,21 +2,17 @@
 import { createHash } from 'node:crypto'
 import {
   createExecutor,
-  InvalidToolArgsError,
-  isToolError,
   memoryStore,
   SpooledArtifact,
   TextArtifact,
   tool,
   Tool,
   ToolRegistry,
-  type ArtifactSource,
-  type ArtifactStore,
   type ContentBlock,
-  type ErasedConfig,
-  type SpoolReader,
   type ToolEvent,
 } from 'toolwright'
+import { InvalidToolArgsError, isToolError } from 'toolwright/errors'
+import type { ArtifactSource, ArtifactStore, ErasedConfig, SpoolReader } from 'toolwright/extension'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -145,7 +141,7 @@ describe('ADK', () => {
     expect(made.name).toBe('forecast')
   })
 
-  it('ADK-06 meta is the host’s own data, and empty where nothing is said', () => {
+  it('ADK-06 meta is the application’s own data, and empty where nothing is said', () => {
     expect(make().meta).toEqual({})
     expect(make({ meta: { owner: { team: 'weather' } } }).meta).toEqual({ owner: { team: 'weather' } })
     expect(JSON.stringify(make({ meta: { owner: 'weather' } }))).not.toContain('owner')
@@ -346,7 +342,7 @@ describe('ADK', () => {
     }
   })
 
-  it('ADK-21 where large results are kept is the host’s affair', async () => {
+  it('ADK-21 where large results are kept is the application’s affair', async () => {
     const written: string[] = []
     const memory = memoryStore()
     const store: ArtifactStore = {
@@ -447,7 +443,7 @@ describe('ADK', () => {
 
   // Overridden: `overwrite` is `onCollision: 'replace'`, which can be undone. `list()` with `isHidden` stands for `all`, `visible`
   // and `hidden`, and `hide` and `unhide` for `setHidden` and `clearHidden`. A registry is not bound to a queue: it prunes what is
-  // ephemeral when the host says that a turn is over, and so not after a turn that is taken back.
+  // ephemeral when the application says that a turn is over, and so not after a turn that is taken back.
   it('ADK-34 a registry adds and removes, refuses a name twice, lists for a caller what it may see, and hides tools', async () => {
     const registry = new ToolRegistry([make()])
     expect(() => registry.add(make())).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
@@ -464,7 +460,7 @@ describe('ADK', () => {
 
     registry.add(make({ name: 'other' }))
     const executor = createExecutor({ tools: registry })
-    const visible = (): string[] => executor.list().map(({ name }) => name)
+    const visible = (): string[] => executor.tools().map(({ name }) => name)
     const hidden = (): string[] => registry.list().flatMap(({ name }) => (registry.isHidden(name) ? [name] : []))
     registry.hide('other')
     expect([visible(), hidden()]).toEqual([['forecast'], ['other']])

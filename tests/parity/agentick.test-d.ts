@@ -1,4 +1,6 @@
-import { tool, type LibraryToolOptions, type McpConfig, type ProviderToolOptions, type ToolUi } from 'toolwright'
+import { tool } from 'toolwright'
+import type { LibraryToolOptions, ProviderToolOptions } from 'toolwright'
+import type { McpConfig, ToolUi } from 'toolwright/extension'
 import { expectTypeOf, it } from 'vitest'
 
 declare module 'toolwright' {

@@ -9,9 +9,9 @@ import {
   ToolExecutionType,
   ToolRegistry,
   type Caller,
-  type ErasedConfig,
   type ToolResult,
 } from 'toolwright'
+import type { ErasedConfig } from 'toolwright/extension'
 import { localSandbox } from 'toolwright/builtins/local'
 import { workspaceTools } from 'toolwright/builtins/tools'
 import { mcp } from 'toolwright/formats/mcp'
@@ -42,7 +42,7 @@ function wordsOf({ content }: ToolResult): string {
 async function reaches(made: Tool, caller: Caller): Promise<boolean> {
   const executor = createExecutor({ tools: [made] })
   const result = await executor.execute({ name: made.name }, { caller })
-  const isListed = executor.list(caller).length === 1
+  const isListed = executor.tools(caller).length === 1
   const isCallable = result.status === 'ok'
   expect(isListed).toBe(isCallable)
   if (!isCallable) expect(result.error?.code).toBe('E_TOOL_NOT_FOUND')
@@ -86,7 +86,7 @@ it('AGK-06 a tool for the user is hidden from the model, which cannot call it ei
   const forUser = make({ audience: 'user' })
   expect(await reaches(forUser, 'model')).toBe(false)
   expect(await reaches(forUser, 'user')).toBe(true)
-  expect(anthropic().definitions(createExecutor({ tools: [forUser] }).list('user'))).toEqual([])
+  expect(anthropic().definitions(createExecutor({ tools: [forUser] }).tools('user'))).toEqual([])
 
   const executor = createExecutor({ tools: [forUser, make({ name: 'public' })] })
   const hidden = wordsOf(await executor.execute({ name: 'forecast' }))
@@ -150,7 +150,7 @@ it('AGK-14 options of providers are kept by the name of the provider, and each p
   }
   const made = make({ providerOptions })
   expect(made.providerOptions).toEqual(providerOptions)
-  const tools = createExecutor({ tools: [made] }).list()
+  const tools = createExecutor({ tools: [made] }).tools()
   expect(openai().definitions(tools)).toMatchObject([{ function: { strict: true } }])
   expect(gemini().definitions(tools)).toMatchObject([{ functionDeclarations: [{ behavior: 'BLOCKING' }] }])
   expect(anthropic().definitions(tools)).toMatchObject([{ cache_control: { type: 'ephemeral' } }])
@@ -183,7 +183,7 @@ it('AGK-18 a tool with a view still runs and returns its result', async () => {
 it('AGK-21 a definition says which view to mount', () => {
   const dashboard = make({ ui: { resourceUri: 'ui://knowify/dashboard' } })
   expect(dashboard.describe().ui).toEqual({ resourceUri: 'ui://knowify/dashboard' })
-  expect(JSON.stringify(mcp().definitions(createExecutor({ tools: [dashboard] }).list()))).toContain(
+  expect(JSON.stringify(mcp().definitions(createExecutor({ tools: [dashboard] }).tools()))).toContain(
     'ui://knowify/dashboard',
   )
   expect('ui' in make().describe()).toBe(false)
@@ -279,7 +279,7 @@ it('AGK-19 every call with a view has a new view, although the calls and the res
   expect(results[0]?.callId).toBe(results[1]?.callId)
 })
 
-it('AGK-20 the host sends a view the args as tool-input, then the output as tool-result', async () => {
+it('AGK-20 the application sends a view the args as tool-input, then the output as tool-result', async () => {
   const dashboard = make({
     ui: { resourceUri: 'ui://knowify/dashboard' },
     inputSchema,
@@ -302,7 +302,7 @@ it('AGK-20 the host sends a view the args as tool-input, then the output as tool
   }
 })
 
-// Overridden: the deltas of a model's call belong to its provider's stream, which a host has before there is a call;
+// Overridden: the deltas of a model's call belong to its provider's stream, which an application has before there is a call;
 // `call:settled` stands for `tool_result`, with its status in place of `isError`.
 it('AGK-30 a page is streamed the events of a call, and folds them into when it began and ended, who decided and what came of it', async () => {
   const pay = make({ name: 'pay', requiresConfirmation: true, handler: () => 'paid' })
@@ -393,7 +393,7 @@ it('AGK-28 a tool says in a line what a call does, and shows a preview of it; a 
   for (const { name } of [good, bad]) {
     expect(await executor.execute({ name, args: { city: 'Oslo' } })).toMatchObject({ status: 'pending' })
   }
-  const metaOf = new Map((await executor.waiting()).map(({ toolName, meta }) => [toolName, meta]))
+  const metaOf = new Map((await executor.calls.waiting()).map(({ toolName, meta }) => [toolName, meta]))
   expect(metaOf.get('forecast')).toEqual({ summary: 'Looks at Oslo', preview: 'A map of Oslo' })
   expect(metaOf.get('broken')).toEqual({ summary: 'Looks at Oslo' })
   expect(reports).toHaveLength(1)

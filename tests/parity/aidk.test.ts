@@ -5,19 +5,16 @@ import {
   createExecutor,
   tool,
   Tool,
-  ToolDownstreamError,
   ToolExecutionType,
   ToolIntent,
-  ToolNotFoundError,
   ToolRegistry,
-  type Approver,
-  type ErasedConfig,
   type Extension,
-  type Middleware,
   type ToolCall,
   type ToolEvent,
   type ToolResult,
 } from 'toolwright'
+import { ToolDownstreamError, ToolNotFoundError } from 'toolwright/errors'
+import type { Approver, ErasedConfig, Middleware } from 'toolwright/extension'
 import { httpClients } from 'toolwright/client/http'
 import type { CallPage } from 'toolwright/client/protocol'
 import { anthropic } from 'toolwright/formats/anthropic'
@@ -83,7 +80,7 @@ function approving(decide: (prompt: string) => 'allow' | 'deny', prompts: string
 
 it('AIDK-01 one tool is shown to a model, run by an executor, run directly, and mounted as a component', async () => {
   const executor = createExecutor({ tools: [calculator] })
-  const definitions = anthropic().definitions(executor.list('model'))
+  const definitions = anthropic().definitions(executor.tools('model'))
   expect(definitions).toMatchObject([{ name: 'calculator', description: 'Performs arithmetic calculations' }])
 
   const result = await executor.execute({ id: 'call_1', name: 'calculator', args: { a: 2, b: 2 } })
@@ -256,7 +253,7 @@ it('AIDK-15 with requiresResponse the call waits for the client, whose answer is
   const waiting = await executor.execute({ id: 'call_1', name: 'user_form', args: { fields: ['email'] } })
   expect(waiting).toMatchObject({ id: 'call_1', status: 'pending', isError: false })
 
-  const answered = await executor.respond(waiting.token ?? '', { email: 'ada@example.com' })
+  const answered = await executor.calls.respond(waiting.token ?? '', { email: 'ada@example.com' })
   expect(answered).toMatchObject({ id: 'call_1', status: 'ok', invocationId: waiting.invocationId })
   expect(answered.content).toMatchObject([{ type: 'json', data: { email: 'ada@example.com' } }])
 })
@@ -279,12 +276,12 @@ it('AIDK-16 a client has 30,000 ms to answer, or as long as its tool says', asyn
   const config = { description: 'Asks in vain', requiresResponse: true, timeout: 20 } as const
   const silent = createExecutor({ tools: [clientTool({ ...config, name: 'silent_form' })] })
   const timedOut = { status: 'timed_out', isError: true, effect: 'unknown', error: { code: 'E_CLIENT_TOOL' } }
-  const silence = await silent.settled(await silent.execute({ id: 'call_1', name: 'silent_form' }))
+  const silence = await silent.calls.settled(await silent.execute({ id: 'call_1', name: 'silent_form' }))
   expect(silence).toMatchObject({ ...timedOut, id: 'call_1', toolName: 'silent_form' })
   expect(wordsOf(silence)).toContain('did not answer in time')
   const { token = '', expiresAt = 0 } = await silent.execute({ id: 'call_2', name: 'silent_form' })
   while (Date.now() <= expiresAt) await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(await silent.respond(token, { email: 'late@example.com' })).toMatchObject({ ...timedOut, id: 'call_2' })
+  expect(await silent.calls.respond(token, { email: 'late@example.com' })).toMatchObject({ ...timedOut, id: 'call_2' })
 })
 
 it('AIDK-17 a client tool that names no default result says that it was rendered', async () => {
@@ -432,11 +429,13 @@ it('AIDK-23 other tools run while some calls wait for a person', async () => {
   const inbox = createExecutor({ tools: [guarded, free] })
   const turn = await inbox.executeToolCalls(names.map((name, id) => ({ id, name })))
   expect(turn.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending', 'ok'])
-  const waiting = await inbox.waiting()
-  const decided = await Promise.all(waiting.map((call, index) => inbox.decide(call, index === 1 ? 'deny' : 'allow')))
+  const waiting = await inbox.calls.waiting()
+  const decided = await Promise.all(
+    waiting.map((call, index) => inbox.calls.decide(call, index === 1 ? 'deny' : 'allow')),
+  )
   expect(decided.map(({ status }) => status)).toEqual(['ok', 'denied', 'ok', 'ok'])
   expect(new Set(decided.map(({ id }) => id))).toEqual(new Set([0, 1, 2, 3]))
-  expect(await inbox.waiting()).toEqual([])
+  expect(await inbox.calls.waiting()).toEqual([])
 })
 
 it('AIDK-24 a refusal is a failed result that the model can read', async () => {
@@ -455,7 +454,7 @@ it('AIDK-25 that a person said "always" is told to whoever watches, and remember
   const told: unknown[] = []
   executor.on('call:resumed', ({ decision, always, decidedBy }) => told.push({ decision, always, decidedBy }))
   const waiting = await executor.execute({ name: 'deploy_application', args: production })
-  await executor.decide(waiting.token ?? '', 'allow', { always: true, decidedBy: 'ada' })
+  await executor.calls.decide(waiting.token ?? '', 'allow', { always: true, decidedBy: 'ada' })
   expect(told).toEqual([{ decision: 'allow', always: true, decidedBy: 'ada' }])
   expect((await executor.execute({ name: 'deploy_application', args: production })).status).toBe('pending')
 })
@@ -504,7 +503,7 @@ it('AIDK-27 options of one provider reach that provider’s definitions and no o
     providerOptions: { openai: { strict: true } },
     handler: () => 0,
   })
-  const tools = createExecutor({ tools: [interpreter, strict] }).list()
+  const tools = createExecutor({ tools: [interpreter, strict] }).tools()
   expect(openaiResponses().definitions(tools)).toMatchObject([
     { type: 'code_interpreter' },
     { type: 'function', name: 'add', strict: true },
@@ -526,7 +525,9 @@ it('AIDK-28 options of one library are kept, and reach the format of that librar
     handler: () => 0,
   })
   expect(strict.libraryOptions).toEqual({ 'ai-sdk': { strict: true }, langchain: { returnDirect: true } })
-  expect(aiSdk().definitions(createExecutor({ tools: [strict] }).list())).toMatchObject([{ name: 'add', strict: true }])
+  expect(aiSdk().definitions(createExecutor({ tools: [strict] }).tools())).toMatchObject([
+    { name: 'add', strict: true },
+  ])
 })
 
 it('AIDK-39 a tool is a class instance with its metadata on it and a way to run it', async () => {
@@ -661,7 +662,7 @@ it('AIDK-49 a tool that has nothing to run is refused with a code of its own', a
 it('AIDK-50 a definition goes from the validator through JSON Schema to each provider', () => {
   const { inputSchema } = calculator.describe()
   expect(inputSchema).toMatchObject({ type: 'object', properties: { a: { description: 'First number' } } })
-  const tools = createExecutor({ tools: [calculator] }).list()
+  const tools = createExecutor({ tools: [calculator] }).tools()
   expect(anthropic().definitions(tools)).toMatchObject([{ name: 'calculator', input_schema: inputSchema }])
   expect(openai().definitions(tools)).toMatchObject([{ function: { name: 'calculator', parameters: inputSchema } }])
   expect(gemini().definitions(tools)).toMatchObject([{ functionDeclarations: [{ parametersJsonSchema: inputSchema }] }])
@@ -707,7 +708,7 @@ it('AIDK-52 failures are classified by types and codes, never by the words of a 
   }
 })
 
-it('AIDK-53 hosts add execution types, options of providers and libraries, and middleware', async () => {
+it('AIDK-53 applications add execution types, options of providers and libraries, and middleware', async () => {
   const robot = make({
     name: 'move_arm',
     description: 'Moves the arm',
@@ -823,9 +824,9 @@ it('AIDK-18 a client posts its answer by a token, nobody else’s answer counts,
   executor.on('call:paused', (event) => shown.push(event))
   const { token = '', status } = await executor.execute({ name: 'form', args: { question: 'Why?' } })
   expect([status, shown.length]).toEqual(['pending', 1])
-  expect(wordsOf(await executor.respond(token, 'Because.'))).toBe('Because.')
-  await expect(executor.respond(token, 'Again.')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
-  await expect(executor.respond('nobody.waits', 'Hello?')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  expect(wordsOf(await executor.calls.respond(token, 'Because.'))).toBe('Because.')
+  await expect(executor.calls.respond(token, 'Again.')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  await expect(executor.calls.respond('nobody.waits', 'Hello?')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
 
   // The same at /tool-results, where no token is needed, and the page of another session finds no call.
   const clients = httpClients({ executor, authorize: ({ headers }) => ({ session: headers.get('x-session') ?? '' }) })
@@ -835,7 +836,7 @@ it('AIDK-18 a client posts its answer by a token, nobody else’s answer counts,
     const headers = { 'content-type': 'application/json', 'x-session': session, prefer: 'wait=20' }
     return (await clients.fetch(new Request('http://localhost/tool-results', { method: 'POST', headers, body }))).status
   }
-  const answered = executor.settled(asked)
+  const answered = executor.calls.settled(asked)
   expect([await post('eve', 'Eve.'), await post('ada', 'Ada.'), await post('ada', 'Bob.')]).toEqual([404, 200, 409])
   expect(wordsOf(await answered)).toBe('Ada.')
   await clients.close()

@@ -1,21 +1,19 @@
 // ADK keeps what a tool returned as an artifact, and forges tools with which the model asks about it.
-import * as door from 'toolwright'
+import * as door from 'toolwright/errors'
 import {
-  ArtifactError,
   createExecutor,
-  isToolError,
   JsonArtifact,
   memoryStore,
   TextArtifact,
   tool,
   Tool,
-  ToolError,
   type ArtifactClass,
   type ArtifactQuery,
-  type ErasedConfig,
   type ToolExecutor,
   type ToolResult,
 } from 'toolwright'
+import { ArtifactError, isToolError, ToolError } from 'toolwright/errors'
+import type { ErasedConfig } from 'toolwright/extension'
 import { EcmaScriptArtifact } from 'toolwright/artifacts/ecmascript'
 import { filter, Json5Artifact, JsonLinesArtifact, pluck } from 'toolwright/artifacts/json'
 import { MarkdownArtifact } from 'toolwright/artifacts/markdown'
@@ -67,7 +65,7 @@ function wordsOf({ content }: ToolResult): string {
 
 function forged(executor: ToolExecutor, of = session): string[] {
   return executor
-    .list('model', of)
+    .tools('model', of)
     .map(({ name }) => name)
     .filter((name) => name !== 'source')
 }
@@ -206,7 +204,7 @@ describe('ADK', () => {
 
   it('ADK-31 forged tools are ephemeral, replace their like, and can name the live artifacts; without any there are none', async () => {
     const { executor, result } = await kept(rows, undefined, { enumerate: true })
-    const tools = executor.list('model', session).filter(({ name }) => name !== 'source')
+    const tools = executor.tools('model', session).filter(({ name }) => name !== 'source')
     for (const definition of tools) {
       expect(definition).toMatchObject({ ephemeral: true, onCollision: 'replace' })
       expect(definition.describe().inputSchema.properties?.['artifact']).toMatchObject({
@@ -234,7 +232,7 @@ describe('ADK', () => {
     expect(wordsOf(answer).length).toBeGreaterThan(16_384) // above the executor's limit
     expect(answer).not.toHaveProperty('handle')
     expect(executor.artifacts.list(session)).toEqual(before)
-    for (const definition of executor.list('model', session).filter(({ name }) => name !== 'source')) {
+    for (const definition of executor.tools('model', session).filter(({ name }) => name !== 'source')) {
       expect(definition.artifact).toBeUndefined()
     }
   })

@@ -104,7 +104,7 @@ it('AIDK-38 a tool hears what the tools were compiled to', async () => {
   const root = mounted({
     onAfterCompile: (_registry, compiled, state, context) => void heard.push(compiled, state.messages, context),
   })
-  const definitions = anthropic().definitions(createExecutor({ tools: root.registry }).list())
+  const definitions = anthropic().definitions(createExecutor({ tools: root.registry }).tools())
   await root.afterCompile(definitions, { messages: [1] }, 'anthropic')
   expect(heard).toEqual([definitions, [1], 'anthropic'])
   expect(definitions).toMatchObject([{ name: 'weather' }])

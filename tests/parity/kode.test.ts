@@ -6,18 +6,15 @@ import { join } from 'node:path'
 import {
   createExecutor,
   tool,
-  SealedError,
   Tool,
   ToolRegistry,
-  type Approver,
-  type Policy,
-  type ToolCallState,
   type ToolContext,
   type ToolEvent,
   type ToolExecutor,
-  type ToolHooks,
   type ToolResult,
 } from 'toolwright'
+import { SealedError } from 'toolwright/errors'
+import type { Approver, Policy, ToolCallState, ToolHooks } from 'toolwright/extension'
 import { foldEvent, records } from 'toolwright/records'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { memoryJournal } from 'toolwright/journals/memory'
@@ -252,7 +249,7 @@ it('KODE-11 a registry takes tools in and gives them by name, refuses a second o
   expect(registry.get('fs_read')?.description).toBe('Reads a file')
   expect(() => registry.add(fsRead)).toThrow(expect.objectContaining({ code: 'E_TOOL_ALREADY_REGISTERED' }))
   expect(new ToolRegistry().has('fs_read')).toBe(false)
-  expect(createExecutor({ tools: registry }).list()).toMatchObject([{ name: 'fs_read' }])
+  expect(createExecutor({ tools: registry }).tools()).toMatchObject([{ name: 'fs_read' }])
   remove()
   expect(registry.has('fs_read')).toBe(false)
 })
@@ -435,10 +432,10 @@ it('KODE-22 a hook’s ask waits for approval, with the meta of all who asked', 
   const { status, invocationId } = await inbox.execute({ name: 'hooked' })
   expect(status).toBe('pending')
   const approval = { required: true, prompt: 'Allow hooked to execute?', meta }
-  expect(await inbox.snapshot(invocationId)).toMatchObject({ state: 'APPROVAL_REQUIRED', approval })
-  const [call] = await inbox.waiting({ invocationId })
+  expect(await inbox.calls.get(invocationId)).toMatchObject({ state: 'APPROVAL_REQUIRED', approval })
+  const [call] = await inbox.calls.waiting({ invocationId })
   expect([call, runs]).toMatchObject([{ reason: 'approval', meta }, 0])
-  expect((await inbox.decide(call!, 'allow')).status).toBe('ok')
+  expect((await inbox.calls.decide(call!, 'allow')).status).toBe('ok')
   expect(runs).toBe(1)
 })
 
@@ -624,7 +621,7 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
   const events = recorded(executor)
   const { token = '', status } = await executor.execute({ name: 'hooked' })
   expect(status).toBe('pending')
-  await executor.decide(token, 'allow', { decidedBy: 'ada', note: 'go ahead' })
+  await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'go ahead' })
   expect(events.find(({ event }) => event === 'call:paused')).toMatchObject({ meta: { risk: 'high' } })
   expect(events.find(({ event }) => event === 'call:resumed')).toMatchObject({
     decision: 'allow',
@@ -637,11 +634,11 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
   const inbox = createExecutor({ tools: [hooked(ask)], use: [memoryJournal()] })
   const { invocationId } = await inbox.execute({ name: 'hooked' })
   const request = { required: true, prompt: 'Allow hooked to execute?', meta: { risk: 'high' } }
-  expect((await inbox.snapshot(invocationId)).approval).toEqual(request)
+  expect((await inbox.calls.get(invocationId)).approval).toEqual(request)
   const before = Date.now()
-  const [call] = await inbox.waiting()
-  await inbox.decide(call!, 'deny', { decidedBy: 'bob', note: 'too risky' })
-  const { state, approval } = await inbox.snapshot(invocationId)
+  const [call] = await inbox.calls.waiting()
+  await inbox.calls.decide(call!, 'deny', { decidedBy: 'bob', note: 'too risky' })
+  const { state, approval } = await inbox.calls.get(invocationId)
   expect(state).toBe('DENIED')
   expect(approval).toEqual({
     ...request,
@@ -654,10 +651,10 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
   expect(approval.decidedAt).toBeLessThanOrEqual(Date.now())
 
   const asked = createExecutor({ tools: [hooked(ask)], use: [{ approver: answering('allow') }, memoryJournal()] })
-  const allowed = await asked.snapshot((await asked.execute({ name: 'hooked' })).invocationId)
+  const allowed = await asked.calls.get((await asked.execute({ name: 'hooked' })).invocationId)
   expect(allowed.approval).toMatchObject({ ...request, decision: 'allow', decidedBy: 'ada', note: 'said ada' })
   const free = createExecutor({ tools: [hooked({})], use: [memoryJournal()] })
-  const unasked = await free.snapshot((await free.execute({ name: 'hooked' })).invocationId)
+  const unasked = await free.calls.get((await free.execute({ name: 'hooked' })).invocationId)
   expect(unasked.approval).toEqual({ required: false })
 })
 
@@ -758,7 +755,7 @@ it('KODE-51 a policy that asks makes the call wait for approval', async () => {
   const executor = createExecutor({ tools: [hooked({})], use: [{ policies: [policy] }] })
   const waiting = await executor.execute({ name: 'hooked' })
   expect(waiting).toMatchObject({ status: 'pending', effect: 'none', isError: false })
-  expect(wordsOf(await executor.decide(waiting.token ?? '', 'allow'))).toBe('ran')
+  expect(wordsOf(await executor.calls.decide(waiting.token ?? '', 'allow'))).toBe('ran')
 })
 
 it('KODE-52 what a handler needs of its host comes in values, beside a signal and emit', async () => {
@@ -877,10 +874,10 @@ it('KODE-58 a page is told that approval is wanted, decides by the token, and is
   await executor.execute({ id: 'toolu_1', name: 'hooked' })
 
   const [token = ''] = requests
-  const result = await executor.decide(token, 'deny', { note: 'not now', decidedBy: 'ada' })
+  const result = await executor.calls.decide(token, 'deny', { note: 'not now', decidedBy: 'ada' })
   expect(result).toMatchObject({ id: 'toolu_1', status: 'denied' })
   expect(decisions).toEqual([{ decision: 'deny', decidedBy: 'ada', note: 'not now' }])
-  await expect(executor.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+  await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
 })
 
 it('KODE-63 a call has 30,000 ms where nothing else is said', async () => {
@@ -901,7 +898,7 @@ async function trailOf(tools: readonly Tool[], decision?: 'allow' | 'deny', time
   const use = [memoryJournal(), ...(decision === undefined ? [] : [{ approver: answering(decision) }])]
   const executor = createExecutor({ tools, use, timeout })
   const { invocationId } = await executor.execute({ name: 'hooked' })
-  return (await executor.snapshot(invocationId)).auditTrail.map(({ state }) => state).join(' ')
+  return (await executor.calls.get(invocationId)).auditTrail.map(({ state }) => state).join(' ')
 }
 
 const asksFirst = { preToolUse: () => ({ decision: 'ask' }) as const }
@@ -946,8 +943,8 @@ it('KODE-38 a call is in one of eight states', async () => {
   const journal = memoryJournal()
   const executor = createExecutor({ tools: [hooked(asksFirst)], use: [journal] })
   const { invocationId } = await executor.execute({ name: 'hooked' })
-  await executor.recover({ approvals: 'seal' })
-  seen.add((await executor.snapshot(invocationId)).state)
+  await executor.calls.recover({ approvals: 'seal' })
+  seen.add((await executor.calls.get(invocationId)).state)
   expect([...seen].toSorted()).toEqual(
     'APPROVAL_REQUIRED APPROVED COMPLETED DENIED EXECUTING FAILED PENDING SEALED'.split(' '),
   )
@@ -1003,8 +1000,8 @@ it('KODE-39 states follow one another as they are drawn, and in no other way', a
 it('KODE-41 the audit trail has a line for each transition, with its time and a note', async () => {
   const executor = createExecutor({ tools: [hooked(asksFirst)], use: [memoryJournal()] })
   const { token = '', invocationId } = await executor.execute({ name: 'hooked' })
-  await executor.decide(token, 'allow', { note: 'looks fine' })
-  const { auditTrail } = await executor.snapshot(invocationId)
+  await executor.calls.decide(token, 'allow', { note: 'looks fine' })
+  const { auditTrail } = await executor.calls.get(invocationId)
   expect(auditTrail).toMatchObject([
     { state: 'PENDING' },
     { state: 'APPROVAL_REQUIRED' },
@@ -1022,12 +1019,12 @@ it('KODE-42 a snapshot is a copy of a record with 200 characters of its input', 
     use: [memoryJournal()],
   })
   const { invocationId } = await executor.execute({ name: 'wordy', args: { text: 'x'.repeat(500) } })
-  const snapshot = await executor.snapshot(invocationId)
+  const snapshot = await executor.calls.get(invocationId)
   expect(snapshot.inputPreview).toBe(`{"text":"${'x'.repeat(191)}…`)
   expect(snapshot).toMatchObject({ id: invocationId, name: 'wordy', state: 'COMPLETED', isError: false })
   expect(snapshot.result).toEqual([{ type: 'text', text: 'read' }])
   ;(snapshot.auditTrail as unknown[]).length = 0
-  expect((await executor.snapshot(invocationId)).auditTrail).toHaveLength(3)
+  expect((await executor.calls.get(invocationId)).auditTrail).toHaveLength(3)
 
   expect(snapshot).toMatchObject({
     approval: { required: false },
@@ -1037,7 +1034,7 @@ it('KODE-42 a snapshot is a copy of a record with 200 characters of its input', 
   })
   expect([snapshot.error, 'input' in snapshot]).toEqual([undefined, false])
   const { invocationId: short } = await executor.execute({ name: 'wordy', args: { text: 'x'.repeat(189) } })
-  expect((await executor.snapshot(short)).inputPreview).toBe(`{"text":"${'x'.repeat(189)}"}`) // 200 in all
+  expect((await executor.calls.get(short)).inputPreview).toBe(`{"text":"${'x'.repeat(189)}"}`) // 200 in all
   const failing = createExecutor({
     tools: [
       tool('fails', () => {
@@ -1046,13 +1043,13 @@ it('KODE-42 a snapshot is a copy of a record with 200 characters of its input', 
     ],
     use: [memoryJournal()],
   })
-  const failed = await failing.snapshot((await failing.execute({ name: 'fails' })).invocationId)
+  const failed = await failing.calls.get((await failing.execute({ name: 'fails' })).invocationId)
   expect(failed).toMatchObject({ state: 'FAILED', isError: true, error: expect.stringContaining('out of disk') })
 })
 
 it('KODE-43 a snapshot of an unknown id throws Tool record not found', async () => {
   const executor = createExecutor({ use: [memoryJournal()] })
-  await expect(executor.snapshot('toolu_9')).rejects.toThrow('Tool record not found: toolu_9')
+  await expect(executor.calls.get('toolu_9')).rejects.toThrow('Tool record not found: toolu_9')
 })
 
 /** What permissions make of a call of a tool, in the words of the seed. */
@@ -1144,14 +1141,14 @@ it('KODE-61 after a crash what was unfinished is sealed with advice for its stat
   await vi.waitFor(() => expect(runs).toBe(1))
 
   const executor = createExecutor({ tools, use: [records(journal)] })
-  const byHand = await executor.recover({ strategy: 'manual', staleAfter: 0 })
+  const byHand = await executor.calls.recover({ strategy: 'manual', staleAfter: 0 })
   expect([byHand.sealed, byHand.kept.map(({ id, state }) => `${id} ${state}`)]).toEqual([[], ['i EXECUTING']])
 
-  const { sealed } = await executor.recover({ strategy: 'crash', staleAfter: 0 })
+  const { sealed } = await executor.calls.recover({ strategy: 'crash', staleAfter: 0 })
   expect(sealed).toMatchObject([{ id: 'toolu_1', invocationId: 'i', isError: true, error: { code: 'E_SEALED' } }])
   expect(sealed[0]?.error?.recommendations).toHaveLength(2)
   expect(sealed[0]?.error?.recommendations?.[0]).toMatch(/side effects/)
-  expect(await executor.snapshot('i')).toMatchObject({
+  expect(await executor.calls.get('i')).toMatchObject({
     state: 'SEALED',
     isError: true,
     completedAt: expect.any(Number),
@@ -1177,13 +1174,13 @@ async function expectAdviceForEachState(): Promise<void> {
 
   const executor = createExecutor({ tools: [ask], use: [records(journal)] })
   const events = recorded(executor)
-  const { sealed } = await executor.recover({ staleAfter: 0, approvals: 'seal' })
+  const { sealed } = await executor.calls.recover({ staleAfter: 0, approvals: 'seal' })
   const advice = new Map(sealed.map(({ invocationId: id, error }) => [id, error?.recommendations ?? []]))
   expect(new Set(advice.keys())).toEqual(new Set([invocationId, 'PENDING', 'APPROVED', 'EXECUTING']))
   for (const two of advice.values()) expect(two).toHaveLength(2)
   expect(new Set([...advice.values()].map(String)).size).toBe(4)
   for (const id of advice.keys()) {
-    const { state, isError, completedAt, error } = await executor.snapshot(id)
+    const { state, isError, completedAt, error } = await executor.calls.get(id)
     expect({ state, isError, completedAt, error }).toEqual({
       state: 'SEALED',
       isError: true,
@@ -1191,7 +1188,7 @@ async function expectAdviceForEachState(): Promise<void> {
       error: expect.stringContaining('SealedError'),
     })
   }
-  for (const state of ['COMPLETED', 'FAILED', 'DENIED']) expect((await executor.snapshot(state)).state).toBe(state)
+  for (const state of ['COMPLETED', 'FAILED', 'DENIED']) expect((await executor.calls.get(state)).state).toBe(state)
   const settled = events.filter((event) => event.event === 'call:settled' && event.error?.code === 'E_SEALED')
   expect(settled).toHaveLength(4)
   const { content } = anthropic().results(sealed) as { content: { tool_use_id: string; is_error: boolean }[] }
@@ -1199,7 +1196,7 @@ async function expectAdviceForEachState(): Promise<void> {
     new Set(['toolu_0', 'toolu_PENDING', 'toolu_APPROVED', 'toolu_EXECUTING']),
   )
   expect(content.every(({ is_error }) => is_error)).toBe(true)
-  expect((await executor.recover({ staleAfter: 0, approvals: 'seal' })).sealed).toEqual([])
+  expect((await executor.calls.recover({ staleAfter: 0, approvals: 'seal' })).sealed).toEqual([])
 }
 
 it('KODE-62 closing an executor aborts what is under way, and every call of it is settled and recorded', async () => {
@@ -1301,7 +1298,7 @@ it('KODE-64 methods are tools with attributes: what only reads, and what is safe
     ),
   }
   const executor = createExecutor({ tools: toolsOf(kit) })
-  expect(executor.list().map(({ name, traits }) => [name, traits.readonly, traits.idempotent])).toEqual([
+  expect(executor.tools().map(({ name, traits }) => [name, traits.readonly, traits.idempotent])).toEqual([
     ['read', true, true],
     ['add', false, false],
   ])

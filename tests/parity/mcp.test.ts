@@ -50,7 +50,7 @@ it('AIDK-10 a tool of an MCP server is of type mcp, and its handler forwards the
   const inputSchema = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
   const { server, asked } = await serve([{ name: 'search', description: 'Searches', inputSchema }])
   const executor = createExecutor({ use: [server] })
-  expect(executor.list().map(({ name, type }) => ({ name, type }))).toEqual([{ name: 'search', type: 'mcp' }])
+  expect(executor.tools().map(({ name, type }) => ({ name, type }))).toEqual([{ name: 'search', type: 'mcp' }])
   const result = await executor.execute({ name: 'search', args: { query: 'cats' } })
   expect(result).toMatchObject({ status: 'ok', content: [{ type: 'text', text: 'clear' }] })
   expect(asked).toEqual([{ name: 'search', args: { query: 'cats' } }])
@@ -64,7 +64,7 @@ it('AIDK-29 the configuration of Cursor is normalised, what is said at run time 
     region: 'eu',
   } as const
   const written = tool({ name: 'search', description: 'Searches', type: 'mcp', mcpConfig, handler: () => 'found' })
-  expect(createExecutor({ tools: [written] }).list()[0]?.mcpConfig).toEqual(mcpConfig)
+  expect(createExecutor({ tools: [written] }).tools()[0]?.mcpConfig).toEqual(mcpConfig)
 
   const [command = '', ...words] = program
   const args = [...words, 'mcp', join(import.meta.dirname, '..', 'mcp', 'modules', 'environment.ts')]
@@ -75,8 +75,8 @@ it('AIDK-29 the configuration of Cursor is normalised, what is said at run time 
   const server = await mcpTools({ ...normal, include: ['read', 'erase'], exclude: ['erase'], prefix: 'k' })
   onTestFinished(() => server.close())
   const executor = createExecutor({ use: [server] })
-  expect(executor.list().map(({ name }) => name)).toEqual(['k_read'])
-  expect(executor.list()[0]?.mcpConfig).toMatchObject({ serverName: 'knowify', transport: 'stdio', toolName: 'read' })
+  expect(executor.tools().map(({ name }) => name)).toEqual(['k_read'])
+  expect(executor.tools()[0]?.mcpConfig).toMatchObject({ serverName: 'knowify', transport: 'stdio', toolName: 'read' })
   const { content } = await executor.execute({ name: 'k_read', args: {} })
   expect(content).toMatchObject([{ type: 'json', data: { KEY: 'of today', OTHER: 'stays' } }])
 }, 60_000)
@@ -91,7 +91,7 @@ it('AGK-11 a tool of a server knows its origin, which takes any further keys', a
   })
 })
 
-it('AGK-12 the name of the server is what the host calls it, else what it calls itself', async () => {
+it('AGK-12 the name of the server is what the application calls it, else what it calls itself', async () => {
   expect((await serve([])).server.serverName).toBe('knowify')
   const { server } = await serve([{ name: 'read' }], { name: 'books' })
   expect(server.tools()[0]?.mcpConfig?.serverName).toBe('books')
@@ -105,15 +105,15 @@ it('AGK-13 stdio, sse and in-process are ways to a server, and a websocket is re
   expect(() => typesOf({ type: 'websocket', url: 'ws://localhost' })).toThrow(/no version of the protocol has/)
 })
 
-it('AGK-14 options of providers are the host’s to say of a server’s tools too', async () => {
+it('AGK-14 options of providers are the application’s to say of a server’s tools too', async () => {
   const providerOptions = { openai: { strict: true } }
   const { server } = await serve([{ name: 'read' }], { tools: { read: { providerOptions } } })
-  expect(createExecutor({ use: [server] }).list()[0]?.providerOptions).toEqual(providerOptions)
+  expect(createExecutor({ use: [server] }).tools()[0]?.providerOptions).toEqual(providerOptions)
 })
 
 it('AGK-15 a tool of a server asks no client for a response', async () => {
   const { server } = await serve([{ name: 'read' }])
-  const [read] = createExecutor({ use: [server] }).list()
+  const [read] = createExecutor({ use: [server] }).tools()
   expect(read).toMatchObject({ requiresResponse: false, type: 'mcp' })
 })
 
@@ -127,7 +127,7 @@ it('AGK-16 a tool of a server has the time that the host gives it', async () => 
 
 it('AGK-17 a tool of a server never takes itself for one of ours', async () => {
   const { server } = await serve([{ name: 'read', type: 'server', trusted: true, audience: 'all' }])
-  expect(createExecutor({ use: [server] }).list()[0]).toMatchObject({ type: 'mcp', trusted: false, audience: 'model' })
+  expect(createExecutor({ use: [server] }).tools()[0]).toMatchObject({ type: 'mcp', trusted: false, audience: 'model' })
 })
 
 it('AGK-18 a tool with a view still runs and returns its result', async () => {

@@ -61,7 +61,7 @@ it('NEW-02 whoever streams a client tool’s call hears of it, with the args and
   expect(received).toMatchObject({ event: 'call:received', id: 'toolu_1', args: { fields: ['email'] } })
   expect(paused).toMatchObject({ event: 'call:paused', reason: 'client', toolName: 'user_form' })
   const token = paused?.event === 'call:paused' ? paused.token : undefined
-  const answered = await executor.respond(token ?? '', { email: 'ada@example.com' })
+  const answered = await executor.calls.respond(token ?? '', { email: 'ada@example.com' })
   expect(answered).toMatchObject({ id: 'toolu_1', status: 'ok', content: [{ data: { email: 'ada@example.com' } }] })
 })
 

@@ -5,7 +5,6 @@ import {
   tool,
   Tool,
   ToolRegistry,
-  type Middleware,
   type StandardJSONSchemaV1,
   type StandardSchemaV1,
   type ToolContext,
@@ -13,6 +12,7 @@ import {
   type ToolHandler,
   type ToolResult,
 } from 'toolwright'
+import type { Middleware } from 'toolwright/extension'
 import * as v from 'valibot'
 import { type } from 'arktype'
 import { toolMethod, toolsOf } from 'toolwright/builtins/methods'
@@ -593,7 +593,7 @@ describe('Strands', () => {
     const [asked, done] = await executor.executeToolCalls(turn, options)
     expect(asked).toMatchObject({ status: 'pending', isError: false })
     expect(asked).not.toHaveProperty('error')
-    expect((await executor.decide(asked?.token ?? '', 'allow')).status).toBe('ok')
+    expect((await executor.calls.decide(asked?.token ?? '', 'allow')).status).toBe('ok')
     const again = await executor.executeToolCalls(turn, options)
     expect(again.map(({ status }) => status)).toEqual(['ok', 'ok'])
     expect(again[1]?.content).toEqual(done?.content)

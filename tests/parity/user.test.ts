@@ -11,23 +11,25 @@ import {
   BinaryArtifact,
   computeCallId,
   createExecutor,
-  InvalidToolArgsError,
-  InvalidToolResultError,
   JsonArtifact,
   SpooledArtifact,
   TextArtifact,
   tool,
   Tool,
+  type Schema,
+} from 'toolwright'
+import {
+  InvalidToolArgsError,
+  InvalidToolResultError,
   ToolDeniedError,
   ToolDownstreamError,
-  ToolError,
   ToolNotFoundError,
   ToolTimeoutError,
   UncanonicalArgsError,
   ValidatorFailedError,
-  type ErasedConfig,
-  type Schema,
-} from 'toolwright'
+  ToolError,
+} from 'toolwright/errors'
+import type { ErasedConfig } from 'toolwright/extension'
 import { arktype } from 'toolwright/validators/arktype'
 import { jsonSchema } from 'toolwright/validators/json-schema'
 import { sinclairTypebox } from 'toolwright/validators/sinclair-typebox'
@@ -87,7 +89,7 @@ it('USR-01 a tool takes any Standard Schema and raw JSON Schema, and they all gu
       const refused = await executor.execute({ name: 'forecast', args })
       expect(refused.error?.code, `${library} ${JSON.stringify(args)}`).toBe('E_INVALID_TOOL_ARGS')
     }
-    const [shown] = executor.list()
+    const [shown] = executor.tools()
     expect(shown?.describe().inputSchema, library).toMatchObject({
       type: 'object',
       properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1 } },

@@ -111,7 +111,7 @@ describe('the portable clock', () => {
     const { token = '' } = await executor.execute({ name: 'asked' })
     expect(vi.getTimerCount()).toBe(0)
     beat.mockClear()
-    const decided = executor.decide(token, 'allow')
+    const decided = executor.calls.decide(token, 'allow')
     await vi.advanceTimersByTimeAsync(12_000)
     expect((await decided).status).toBe('ok')
     expect(beat.mock.calls.length).toBeGreaterThanOrEqual(2)

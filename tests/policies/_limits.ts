@@ -98,9 +98,9 @@ export function limitTests(create: Create): void {
     expect(tokens.filter((token) => token !== '').length).toBe(2)
     const third = await executor.execute({ name: 'work' }, one)
     expect(third.status).toBe('pending')
-    expect(await statuses([await executor.decide(tokens[0] ?? '', 'allow')])).toBe('ok')
-    expect(await statuses([await executor.decide(tokens[1] ?? '', 'allow')])).toBe('ok')
-    expect(await statuses([await executor.decide(third.token ?? '', 'allow')])).toBe('denied')
+    expect(await statuses([await executor.calls.decide(tokens[0] ?? '', 'allow')])).toBe('ok')
+    expect(await statuses([await executor.calls.decide(tokens[1] ?? '', 'allow')])).toBe('ok')
+    expect(await statuses([await executor.calls.decide(third.token ?? '', 'allow')])).toBe('denied')
   })
 
   test('does not count twice where the extension is mounted twice', async () => {
@@ -137,14 +137,14 @@ export function limitTests(create: Create): void {
       const executor = formOf(create(2))
       const asked = [await ask(executor), await ask(executor), await ask(executor)]
       const tokens = asked.flatMap(({ token }) => token ?? [])
-      expect(await statuses(tokens.map((token) => executor.respond(token, 'here')))).toBe('ok ok')
+      expect(await statuses(tokens.map((token) => executor.calls.respond(token, 'here')))).toBe('ok ok')
       expect(await statuses([ask(executor)])).toBe('denied')
     })
 
     test('does not count the answer again', async () => {
       const executor = formOf(create(2))
       const { token = '' } = await ask(executor)
-      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([executor.calls.respond(token, 'here')])).toBe('ok')
       expect(await statuses([await ask(executor), await ask(executor)])).toBe('pending denied')
     })
 
@@ -153,9 +153,9 @@ export function limitTests(create: Create): void {
       const limit = create(2)
       const executor = formOf(limit, asks)
       const waiting = await ask(executor)
-      const asked = await executor.decide(waiting.token ?? '', 'allow')
+      const asked = await executor.calls.decide(waiting.token ?? '', 'allow')
       expect(await statuses([asked])).toBe('pending')
-      expect(await statuses([executor.respond(asked.token ?? '', 'here')])).toBe('ok')
+      expect(await statuses([executor.calls.respond(asked.token ?? '', 'here')])).toBe('ok')
       const free = formOf(limit)
       expect(await statuses([await ask(free), await ask(free)])).toBe('pending denied')
     })
@@ -164,7 +164,7 @@ export function limitTests(create: Create): void {
       const journal = memoryJournal()
       const { token = '' } = await ask(formOf(journal))
       const executor = formOf(journal, create(1))
-      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([executor.calls.respond(token, 'here')])).toBe('ok')
       expect(await statuses([ask(executor)])).toBe('denied')
     })
 
@@ -172,13 +172,13 @@ export function limitTests(create: Create): void {
       const executor = createExecutor({ tools: [form, work()], use: [create(2, { per: 'session' })] })
       const same = { ...one, invocationId: 'same' }
       const { token = '' } = await executor.execute({ name: 'form' }, same)
-      expect(await statuses([executor.respond(token, 'here')])).toBe('ok')
+      expect(await statuses([executor.calls.respond(token, 'here')])).toBe('ok')
       expect(await statuses([await executor.execute({ name: 'work' }, same)])).toBe('ok')
       expect(await statuses([executor.execute({ name: 'work' }, one)])).toBe('denied')
     })
   })
 
-  test('does not confuse calls of two executors that a host gave one id', async () => {
+  test('does not confuse calls of two executors that an application gave one id', async () => {
     const limit = create(2)
     const calls = repeat(4, () => executorOf(limit).execute({ name: 'work' }, { ...one, invocationId: 'same' }))
     const results = await Promise.all(calls)
@@ -232,7 +232,7 @@ export function limitTests(create: Create): void {
       const other = use.length === 2 ? executorOf(journal, limit) : first
       const principals: unknown[] = []
       other.on('call:settled', ({ principal }) => void principals.push(principal))
-      expect(await statuses([other.decide(token, 'allow')])).toBe('ok')
+      expect(await statuses([other.calls.decide(token, 'allow')])).toBe('ok')
       expect(principals).toEqual(['ada'])
       if (other === first) continue
       const again = await other.execute({ name: 'work' }, { session: 'two', principal: 'ada' })

@@ -1,4 +1,5 @@
-import { clientTool, createExecutor, InvalidConfigurationError, tool, ToolFailure } from 'toolwright'
+import { clientTool, createExecutor, tool } from 'toolwright'
+import { InvalidConfigurationError, ToolFailure } from 'toolwright/errors'
 import type { Extension, ToolExecutor, ToolResult } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { budget } from 'toolwright/policies/budget'
@@ -203,7 +204,7 @@ describe('budget of units', () => {
     const asking = createExecutor({ tools: [form], use: [journal, ...(where === 'the same process' ? [limit] : [])] })
     const answering = where === 'the same process' ? asking : createExecutor({ tools: [form], use: [journal, limit] })
     const { token = '' } = await asking.execute({ name: 'form' }, options)
-    expect(await statuses([answering.respond(token, 'here')])).toBe('ok')
+    expect(await statuses([answering.calls.respond(token, 'here')])).toBe('ok')
     const { status, error } = await answering.execute({ name: 'form' }, options)
     expect([status, error?.message]).toEqual(['denied', expect.stringContaining('90 are used or reserved')])
   })

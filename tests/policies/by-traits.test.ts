@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, type ToolTraits } from 'toolwright'
+import { createExecutor, type ToolTraits } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { byTraits, type ByTraitsOptions } from 'toolwright/policies/by-traits'
 import { describe, expect, test } from 'vitest'
 import { policyConformance, work } from '../conformance/policies.ts'
@@ -61,7 +62,7 @@ describe('byTraits', () => {
     }
   })
 
-  test('the host may believe a server, or not even its own tools', async () => {
+  test('the application may believe a server, or not even its own tools', async () => {
     const options = { readonly: 'allow', destructive: 'deny', otherwise: 'ask' } as const
     expect(await decided({ ...options, believe: () => true }, { readonly: true }, 'mcp')).toBe('allow')
     expect(await decided({ ...options, believe: () => false }, { readonly: true })).toBe('deny')

@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, type Caller, type ToolResult } from 'toolwright'
+import { createExecutor, type Caller, type ToolResult } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { permissions, type Permission, type PermissionsOptions } from 'toolwright/policies/permissions'
 import { describe, expect, test } from 'vitest'
 import { policyConformance, work } from '../conformance/policies.ts'

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { rateLimit } from 'toolwright/policies/rate-limit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { policyConformance } from '../conformance/policies.ts'

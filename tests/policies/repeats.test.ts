@@ -1,4 +1,5 @@
-import { createExecutor, InvalidConfigurationError, tool, ToolFailure, type ToolExecutor } from 'toolwright'
+import { createExecutor, tool, type ToolExecutor } from 'toolwright'
+import { InvalidConfigurationError, ToolFailure } from 'toolwright/errors'
 import { repeats, type RepeatsOptions } from 'toolwright/policies/repeats'
 import { describe, expect, test } from 'vitest'
 import { policyConformance } from '../conformance/policies.ts'

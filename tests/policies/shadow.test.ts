@@ -1,4 +1,6 @@
-import { createExecutor, InvalidConfigurationError, type Decision, type Extension, type ToolResult } from 'toolwright'
+import { createExecutor, type Extension, type ToolResult } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
+import type { Decision } from 'toolwright/extension'
 import { budget } from 'toolwright/policies/budget'
 import { permissions } from 'toolwright/policies/permissions'
 import { shadow, type ShadowReport } from 'toolwright/policies/shadow'
@@ -117,7 +119,7 @@ describe('shadow', () => {
     )
     const executor = createExecutor({ tools: [work()], use: [trial] })
     expect(await executor.execute({ name: 'work', args: {} })).toMatchObject({ content: [{ data: {} }] })
-    expect(executor.list().map(({ name }) => name)).toEqual(['work'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['work'])
     await executor.close()
     expect(isClosed).toBe(true)
   })

@@ -13,7 +13,7 @@ import { run, type Case, type Outcome } from './run.ts'
 /** What came of the cases in each part of a host, such as a page and its Worker. */
 export type Outcomes = Readonly<Record<string, Outcome>>
 
-/** Milliseconds that a host may take. */
+/** Milliseconds that an application may take. */
 const limit = 60_000
 
 /** Runs the cases in a host. */

@@ -29,10 +29,10 @@ function pageAt(path: string): Page {
   return { path, blocks: path === 'README.md' ? blocks : blocks.slice(0, 1), packages: [...packages] }
 }
 
-// The page of the frameworks has models of the tests in its blocks: tests/hosts/readme.test.ts runs them.
+// The page of the frameworks has models of the tests in its blocks: tests/frameworks/readme.test.ts runs them.
 const pages = [
   'README.md',
-  ...globSync(['src/*/README.md', 'validators/README.md'], { cwd: root, ignore: 'src/hosts/**' }),
+  ...globSync(['src/*/README.md', 'validators/README.md'], { cwd: root, ignore: 'src/frameworks/**' }),
 ]
   .toSorted()
   .map((path) => pageAt(path))
@@ -81,7 +81,7 @@ describe.skipIf(unbuilt !== undefined)('with only what the page tells to install
 import { artifactTools } from 'toolwright/artifacts/tools'
 const executor = createExecutor({ tools: [tool('log', () => 'a.b\\nacb\\n'.repeat(9_999))], use: [artifactTools()] })
 const { handle } = await executor.execute({ name: 'log' })
-const grep = executor.list().find(({ name }) => name === 'artifact_grep').describe()
+const grep = executor.tools().find(({ name }) => name === 'artifact_grep').describe()
 const ask = async (pattern) => (await executor.execute({ name: 'artifact_grep', args: { artifact: handle, pattern, limit: 2 } })).content[0].text
 console.log(JSON.stringify({ grep, found: await ask('a.b'), none: await ask('^a') }))`
     const run = async (packages: readonly string[]): Promise<Record<'grep' | 'found' | 'none', unknown>> => {

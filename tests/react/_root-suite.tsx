@@ -98,11 +98,11 @@ export function describeRoot(mode: 'development' | 'production'): void {
         const root = createToolRoot()
         const executor = createExecutor({ tools: root.registry })
         root.render(<Counter />)
-        expect(executor.list().map(({ name }) => name)).toEqual(['count'])
+        expect(executor.tools().map(({ name }) => name)).toEqual(['count'])
         expect(await answerOf(executor, 'count')).toBe('0')
         root.unmount()
         root.unmount()
-        expect(executor.list()).toEqual([])
+        expect(executor.tools()).toEqual([])
         expect(await answerOf(executor, 'count')).toBe('E_TOOL_NOT_FOUND')
         root.render(<Counter by={2} />)
         expect(namesOf(root)).toEqual(['count'])
@@ -113,7 +113,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         const executor = createExecutor({ tools: root.registry })
         const changed = vi.fn()
         root.render(<Counter />)
-        executor.onToolsChange(changed)
+        executor.on('tools:changed', changed)
         setCount(7)
         root.flush()
         expect(await answerOf(executor, 'count')).toBe('7')
@@ -243,7 +243,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         expect(await answerOf(executor, 'pay', { sum: 11 })).toBe('100 paid 11')
         expect(await answerOf(executor, 'pay', { sum: 90 })).toBe('E_TOOL_DENIED')
         await executor.execute({ name: 'pay', args: { sum: 70 } })
-        expect(await executor.waiting()).toMatchObject([{ prompt: 'Pay 70 of 100?' }])
+        expect(await executor.calls.waiting()).toMatchObject([{ prompt: 'Pay 70 of 100?' }])
         setMost(5)
         root.flush()
         expect(await answerOf(executor, 'pay', { sum: 1 })).toBe('E_INVALID_TOOL_RESULT')
@@ -270,7 +270,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         const executor = createExecutor({ tools: root.registry })
         root.render(<Tool name="pick" description="Picks" type="client" requiresResponse />)
         const pending = await executor.execute({ name: 'pick' })
-        expect((await executor.respond(pending.token!, 'red')).content).toEqual([{ type: 'text', text: 'red' }])
+        expect((await executor.calls.respond(pending.token!, 'red')).content).toEqual([{ type: 'text', text: 'red' }])
       })
 
       it('hands progress and the context of the call through', async () => {
@@ -310,7 +310,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
       it('is mounted as it is, and is the same definition', async () => {
         const root = createToolRoot()
         root.render(<Tool tool={refund} />)
-        expect(root.registry.get('refund')).toBe(createExecutor({ tools: [refund] }).list()[0])
+        expect(root.registry.get('refund')).toBe(createExecutor({ tools: [refund] }).tools()[0])
         const Refund = component(refund)
         root.render(<Refund />)
         expect(namesOf(root)).toEqual(['refund'])
@@ -332,7 +332,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
             <Refund requiresConfirmation={({ sum }: { sum: number }) => sum > 5} confirmationMessage="Really?" />
           </>,
         )
-        expect(executor.list().map(({ name, description }) => [name, description])).toEqual([
+        expect(executor.tools().map(({ name, description }) => [name, description])).toEqual([
           ['refund_now', 'Refunds at once'],
           ['refund', 'Refunds'],
         ])
@@ -679,7 +679,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         const show = (more: object = {}): void =>
           root.render(named('delete', { requiresConfirmation: true, handler: () => ran(), ...more }))
         const decide = async (token: string | undefined): Promise<string | undefined> =>
-          executor.decide(token!, 'allow').then(
+          executor.calls.decide(token!, 'allow').then(
             ({ status }) => status,
             ({ code }: { code: string }) => code,
           )
@@ -828,7 +828,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
           },
         })
         const executor = createExecutor({ tools: [research] })
-        expect(executor.list()[0]?.describe().inputSchema).toEqual({
+        expect(executor.tools()[0]?.describe().inputSchema).toEqual({
           type: 'object',
           properties: { prompt: { type: 'string' } },
           required: ['prompt'],

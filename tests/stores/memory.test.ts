@@ -1,4 +1,5 @@
-import { memoryStore, type ArtifactStore } from 'toolwright'
+import { memoryStore } from 'toolwright'
+import type { ArtifactStore } from 'toolwright/extension'
 import { describeStore } from 'toolwright/conformance/stores'
 import { describe, expect, test } from 'vitest'
 

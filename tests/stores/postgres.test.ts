@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { createExecutor, InvalidConfigurationError, tool } from 'toolwright'
+import { createExecutor, tool } from 'toolwright'
+import { InvalidConfigurationError } from 'toolwright/errors'
 import { describeStore } from 'toolwright/conformance/stores'
 import { postgresStore, type PostgresStoreOptions } from 'toolwright/stores/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -45,7 +46,7 @@ describe('postgresStore takes', () => {
     const store = postgresStore(`postgres://127.0.0.1:${port}/artifacts`)
     const add = tool({ name: 'add', description: 'Adds', inlineLimit: 0, handler: () => 'two' })
     const executor = createExecutor({ tools: [add], use: [store], report: () => {} })
-    executor.list()
+    executor.tools()
     expect(await connections()).toBe(0)
     // What hangs up is no server: the result cannot be kept, but not before the store was asked.
     expect(await executor.execute({ name: 'add' })).toMatchObject({ error: { code: 'E_ARTIFACT' } })

@@ -114,7 +114,7 @@ describe('plain Valibot, which validates but cannot be shown to a model', () => 
 
   test('does not take the other tools down once it is wrapped', async () => {
     const executor = createExecutor({ tools: [tool('now', () => 1)] })
-    expect(executor.list().map(({ name }) => name)).toEqual(['now'])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['now'])
     expect(await send(valibot(valibotSchema), { n: 1 })).toMatchObject({ runs: 1 })
   })
 })

@@ -53,10 +53,10 @@ test('a deployment to production waits, and goes on as the same call when somebo
   expect(questions).toEqual(['Deploy version 1.2.3 to production? This will affect live users.'])
   expect(deployed).toEqual([])
 
-  const done = await executor.decide(pending.token ?? '', 'allow', { decidedBy: 'ada', note: 'release day' })
+  const done = await executor.calls.decide(pending.token ?? '', 'allow', { decidedBy: 'ada', note: 'release day' })
   expect(done).toMatchObject({ status: 'ok', id: 'toolu_1', invocationId: pending.invocationId })
   expect(deployed).toEqual(['1.2.3 to production'])
-  const { state, approval, auditTrail } = await executor.snapshot(done.invocationId)
+  const { state, approval, auditTrail } = await executor.calls.get(done.invocationId)
   expect(state).toBe('COMPLETED')
   expect(approval).toMatchObject({ required: true, decision: 'allow', decidedBy: 'ada', note: 'release day' })
   expect(auditTrail.map((entry) => entry.state)).toEqual([
@@ -71,7 +71,7 @@ test('a deployment to production waits, and goes on as the same call when somebo
 test('a deployment that somebody refuses is a failed result that the model can read', async () => {
   const { executor, deployed } = office()
   const { token = '' } = await deployment(executor, 'production')
-  const denied = await executor.decide(token, 'deny', { note: 'not on a Friday' })
+  const denied = await executor.calls.decide(token, 'deny', { note: 'not on a Friday' })
   expect(denied).toMatchObject({ status: 'denied', isError: true, effect: 'none' })
   expect(words(denied)).toContain('Permission denied by user: not on a Friday')
   expect(deployed).toEqual([])
@@ -83,7 +83,7 @@ test('a deployment whose version somebody corrects is a new call, which is linke
   const resumed: ToolEvent[] = []
   executor.on('call:resumed', (event) => void resumed.push(event))
   const editedArgs = { environment: 'production', version: '1.2.4' }
-  const done = await executor.decide(pending.token ?? '', 'allow', { editedArgs })
+  const done = await executor.calls.decide(pending.token ?? '', 'allow', { editedArgs })
   expect(deployed).toEqual(['1.2.4 to production'])
   expect(done.callId).not.toBe(pending.callId)
   expect(resumed).toMatchObject([{ editedFrom: pending.callId, callId: done.callId, args: editedArgs }])

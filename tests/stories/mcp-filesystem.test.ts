@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)('a server of files', () => {
   test('reads at once, and what it gives is checked', async () => {
     const { folder, executor, call } = await desk()
     writeFileSync(join(folder, 'note.txt'), 'remember')
-    expect(executor.list().map(({ name }) => name)).toContain('files_read_text_file')
+    expect(executor.tools().map(({ name }) => name)).toContain('files_read_text_file')
     expect(wordsOf(await call('read_text_file', { path: join(folder, 'note.txt') }))).toContain('remember')
     const { artifact } = await call('read_text_file', { path: join(folder, 'note.txt') })
     expect([artifact?.mediaType, await artifact?.asString()]).toEqual([
@@ -91,13 +91,15 @@ describe.skipIf(missing !== undefined)('a server of files', () => {
     expect(asked).toMatchObject({ status: 'pending', effect: 'none' })
     expect(existsSync(path)).toBe(false)
 
-    const written = await executor.decide(asked.token ?? '', 'allow', { decidedBy: 'ann' })
+    const written = await executor.calls.decide(asked.token ?? '', 'allow', { decidedBy: 'ann' })
     expect(written).toMatchObject({ status: 'ok', effect: 'completed' })
     expect(readFileSync(path, 'utf8')).toBe('step one')
-    await expect(executor.decide(asked.token ?? '', 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
+    await expect(executor.calls.decide(asked.token ?? '', 'allow')).rejects.toMatchObject({
+      code: 'E_APPROVAL_INVALID',
+    })
 
     const refused = await call('write_file', { path, content: 'step two' })
-    expect((await executor.decide(refused.token ?? '', 'deny')).status).toBe('denied')
+    expect((await executor.calls.decide(refused.token ?? '', 'deny')).status).toBe('denied')
     expect(readFileSync(path, 'utf8')).toBe('step one')
 
     const outside = await call('read_text_file', { path: '/etc/passwd' })
@@ -121,12 +123,12 @@ describe.skipIf(missing !== undefined)('a server of files', () => {
     const path = join(folder, 'late.txt')
     const asked = await call('write_file', { path, content: 'after all' })
     kill()
-    const written = await executor.decide(asked.token ?? '', 'allow')
+    const written = await executor.calls.decide(asked.token ?? '', 'allow')
     // The death may be noticed by this very call: then nobody knows, and nothing is sent again.
     if (written.status === 'error') {
       expect(written).toMatchObject({ effect: 'unknown', error: { category: 'network', retryable: true } })
       const again = await call('write_file', { path, content: 'after all' })
-      expect((await executor.decide(again.token ?? '', 'allow')).status).toBe('ok')
+      expect((await executor.calls.decide(again.token ?? '', 'allow')).status).toBe('ok')
     }
     expect(readFileSync(path, 'utf8')).toBe('after all')
     expect((await call('list_directory', { path: folder })).status).toBe('ok')

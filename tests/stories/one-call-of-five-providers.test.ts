@@ -73,8 +73,8 @@ test('one call of five providers, each in the shape of its own schema, is one ca
   const direct = await executor.execute({ name: 'search_flats', args: wanted })
   expect(direct.status).toBe('ok')
   for (const [format, message] of conversations) {
-    expect(format.report?.(executor.list())[0]?.losses.length, format.name).toBeGreaterThan(0)
-    const calls = format.calls(message, executor.list())
+    expect(format.report?.(executor.tools())[0]?.losses.length, format.name).toBeGreaterThan(0)
+    const calls = format.calls(message, executor.tools())
     expect(calls, format.name).toMatchObject([{ name: 'search_flats', args: wanted }])
     const [result] = await executor.executeToolCalls(calls)
     expect([result?.status, result?.callId], format.name).toEqual(['ok', direct.callId])

@@ -1,13 +1,7 @@
 // Commands that may destroy something are asked about, files that hold secrets are refused, and the rest is left to the
-// lists of the host.
-import {
-  createExecutor,
-  tool,
-  type ApprovalRequest,
-  type Extension,
-  type ToolExecutor,
-  type ToolResult,
-} from 'toolwright'
+// lists of the application.
+import { createExecutor, tool, type Extension, type ToolExecutor, type ToolResult } from 'toolwright'
+import type { ApprovalRequest } from 'toolwright/extension'
 import { permissions } from 'toolwright/policies/permissions'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

@@ -61,7 +61,7 @@ test('a member is asked about $100, and the money moves only with a yes', async 
   const { token = '', status } = await transfer(executor, 'bob', 100)
   expect([status, transfers]).toEqual(['pending', []])
   expect(events).toMatchObject([{ reason: 'approval', prompt: 'Transfer $100 to eve? This cannot be undone.' }])
-  expect((await executor.decide(token, 'allow')).status).toBe('ok')
+  expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
   expect(transfers).toEqual(['$100 to eve'])
 })
 
@@ -82,6 +82,6 @@ test('other calls of the same turn go on while a transfer waits', async () => {
     [1, 'pending'],
     [2, 'ok'],
   ])
-  const denied = await executor.decide(results[0]?.token ?? '', 'deny')
+  const denied = await executor.calls.decide(results[0]?.token ?? '', 'deny')
   expect([denied.status, transfers]).toEqual(['denied', []])
 })

@@ -1,5 +1,5 @@
 import type { Function, Node } from 'acorn'
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import type { Pace } from '../_pace.ts'
 import { exportsOf, importOf } from './_module.ts'
 import type { Source, Statements } from './_statements.ts'

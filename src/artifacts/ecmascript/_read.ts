@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { Pace } from '../_pace.ts'
 import { OutlineBuilder, type Outline } from './_outline.ts'
 import { bracesOf, sourceOf, type Acorn } from './_statements.ts'

@@ -1,5 +1,5 @@
 import type { AnyNode, Function, Options, Token } from 'acorn'
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import type { Pace } from '../_pace.ts'
 
 export type Acorn = typeof import('acorn')

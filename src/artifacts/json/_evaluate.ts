@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import type { Matcher } from '../_patterns.ts'
 import type { Operand, Query, Segment, Selector, Test } from './_path.ts'
 

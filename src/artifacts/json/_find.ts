@@ -1,4 +1,5 @@
-import { ArtifactError, isToolError, type JsonArtifact } from '../../index.ts'
+import type { JsonArtifact } from '../../index.ts'
+import { ArtifactError, isToolError } from '../../errors.ts'
 import { Pace } from '../_pace.ts'
 import { longestPattern, matcherOf, type Matcher } from '../_patterns.ts'
 import { holds, pause, select, Work, type Asking, type Paused } from './_evaluate.ts'

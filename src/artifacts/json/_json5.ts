@@ -1,4 +1,5 @@
-import { ArtifactError, JsonArtifact, type ArtifactQuery } from '../../index.ts'
+import { JsonArtifact, type ArtifactQuery } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { jsonQueries } from '../_json-queries.ts'
 import { once } from '../_once.ts'
 import { plain } from '../_plain.ts'

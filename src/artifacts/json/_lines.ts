@@ -1,4 +1,5 @@
-import { ArtifactError, parseJson, type SpooledArtifact } from '../../index.ts'
+import { parseJson, type SpooledArtifact } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { longestRecord, recordGroups, type Assembler, type RecordGroup, type RecordIndex } from '../_records.ts'
 
 /** A line with a value, and its number among all lines. */

@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 
 const blank = /[ \t\n\r]*/y
 const integer = /(?:0|-?[1-9]\d*)/y

@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { PathText } from './_path-text.ts'
 
 /** A parsed JSONPath. */

@@ -1,5 +1,5 @@
 import { getDefaults, Lexer } from 'marked'
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { Pace } from '../_pace.ts'
 
 /** A block of a Markdown document, from `line` up to and without `endLine`, both counted from 0. */
@@ -64,7 +64,7 @@ export interface Blocks {
  * @param firstLine The number of the first line.
  */
 export async function readBlocks(text: string, firstLine: number): Promise<Blocks> {
-  // Fresh options, since the host may have changed the defaults of `marked`.
+  // Fresh options, since the application may have changed the defaults of `marked`.
   const lexer = new Lexer({ ...getDefaults(), gfm: true })
   const pace = new Pace(Infinity, new AbortController().signal)
   const maker = new NodeMaker()

@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { longestRecord, type Assembler } from '../_records.ts'
 
 /** The text of a row, and the line at which it begins. */

@@ -1,4 +1,5 @@
-import { ArtifactError, type SpooledArtifact } from '../../index.ts'
+import type { SpooledArtifact } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { Pace } from '../_pace.ts'
 
 /** An element with its lines: from `line` up to and without `endLine`. */

@@ -1,4 +1,5 @@
-import type { ClientToolDescription, ToolExecutor } from '../../index.ts'
+import type { ToolExecutor } from '../../index.ts'
+import type { ClientToolDescription } from '../../extension.ts'
 import type { PageTools } from '../page-tools.ts'
 import { isRecord } from './_input.ts'
 import type { AgUiInput } from './_types.ts'
@@ -50,7 +51,7 @@ export class DeclaredTools {
     const names = new Set(declaration.tools.map(({ name }) => name))
     if (names.size === 0) return
     try {
-      const waiting = await this.#executor.waiting({ session })
+      const waiting = await this.#executor.calls.waiting({ session })
       if (this.#sessions.has(session)) return // the next run has declared its own
       const until = Math.max(0, ...waiting.flatMap((call) => (names.has(call.toolName) ? [call.expiresAt] : [])))
       const left = Math.min(until - Date.now(), dayLength)

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import type { AgUiInput } from './_types.ts'
 
 const longestName = 1_024

@@ -1,13 +1,5 @@
-import {
-  ApprovalInvalidError,
-  InvalidConfigurationError,
-  isToolError,
-  type ToolCall,
-  type ToolExecutor,
-  type ToolResult,
-  type ToolValues,
-  type WaitingCall,
-} from '../../index.ts'
+import type { ToolCall, ToolExecutor, ToolResult, ToolValues, WaitingCall } from '../../index.ts'
+import { ApprovalInvalidError, InvalidConfigurationError, isToolError } from '../../errors.ts'
 import { plain } from '../http/_reply.ts'
 import type { Right } from '../protocol.ts'
 import type { DeclaredTools } from './_declared-tools.ts'
@@ -95,7 +87,7 @@ export class Run {
   /** Answers what waits: by the entries of `resume`, and by the messages of tools. */
   async #answer(): Promise<void> {
     const { executor, input, session, values, decidedBy } = this.#parts
-    const waiting = new Map((await executor.waiting({ session })).map((call) => [call.invocationId, call]))
+    const waiting = new Map((await executor.calls.waiting({ session })).map((call) => [call.invocationId, call]))
     const resumed = (input.resume ?? []).map((entry) => {
       const call = waiting.get(entry.interruptId)
       waiting.delete(entry.interruptId)
@@ -107,10 +99,10 @@ export class Run {
       const said = status === 'resolved' ? payload : undefined
       const options = { session, ...(values && { values }) }
       if (call.reason === 'client') {
-        return executor.respond(call, said ?? { ok: false, error: 'The user gave no answer.' }, options)
+        return executor.calls.respond(call, said ?? { ok: false, error: 'The user gave no answer.' }, options)
       }
       const { approved, note, always, editedArgs } = isRecord(said) ? said : {}
-      return executor.decide(call, approved === true ? 'allow' : 'deny', {
+      return executor.calls.decide(call, approved === true ? 'allow' : 'deny', {
         ...options,
         ...(decidedBy !== undefined && { decidedBy }),
         ...(typeof note === 'string' && { note }),
@@ -133,11 +125,11 @@ export class Run {
       if (call === undefined) continue
       byId.delete(toolCallId) // the first answer counts
       const value = typeof error === 'string' && error !== '' ? { ok: false, error } : valueOf(content)
-      this.#results.push(await executor.respond(call, value, { session, ...(values && { values }) }))
+      this.#results.push(await executor.calls.respond(call, value, { session, ...(values && { values }) }))
     }
   }
 
-  /** Runs the calls of the host, or asks the model until it calls nothing more or something waits. */
+  /** Runs the calls of the application, or asks the model until it calls nothing more or something waits. */
   async #goOn(): Promise<void> {
     const { calls, model, mostTurns, signal } = this.#parts
     if (calls !== undefined) return void (await this.#execute(calls, true))
@@ -157,7 +149,7 @@ export class Run {
     const { executor, input, session, signal } = this.#parts
     const results = this.#results
     this.#results = []
-    const tools = executor.list('model', session)
+    const tools = executor.tools('model', session)
     const asked = model({ ...input, messages: this.#messages }, { tools, results, session, signal })
     const said = await unlessAborted(Promise.resolve(asked), signal)
     const turn = new Turn()
@@ -199,7 +191,7 @@ export class Run {
 
   #maskedCalls(): MaskedCalls {
     const { executor, session } = this.#parts
-    return new MaskedCalls(() => executor.list('user', session))
+    return new MaskedCalls(() => executor.tools('user', session))
   }
 
   #tell(result: ToolResult): void {
@@ -211,7 +203,7 @@ export class Run {
 
   /** Returns how the run ends: with what waits, if something does. */
   async #outcome(): Promise<object> {
-    const waiting = await this.#parts.executor.waiting({ session: this.#parts.session })
+    const waiting = await this.#parts.executor.calls.waiting({ session: this.#parts.session })
     const own = waiting.filter((call) => call.reason === 'client' && this.#ids.has(idOf(call))).toReversed()
     const approvals = waiting.filter(({ reason }) => reason === 'approval')
     if (approvals.length > 0) return { type: 'interrupt', interrupts: [...approvals, ...own].map(interruptOf) }

@@ -1,4 +1,5 @@
-import type { ClientToolDescription, Tool } from '../../index.ts'
+import type { Tool } from '../../index.ts'
+import type { ClientToolDescription } from '../../extension.ts'
 import type { Answer, CallView, ClientHandler, LeaseAnswer } from '../protocol.ts'
 import type { KnownCalls } from './_calls.ts'
 import { WireError } from './_request.ts'

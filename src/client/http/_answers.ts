@@ -65,7 +65,7 @@ export class Answers {
    */
   async give(given: Given, wait: number): Promise<Answer> {
     const { session, invocationId, reason } = given
-    const [call] = await this.#executor.waiting({ invocationId, ...(session !== '*' && { session }) })
+    const [call] = await this.#executor.calls.waiting({ invocationId, ...(session !== '*' && { session }) })
     const pause = call?.reason === reason ? pauseOf(call) : undefined
     const key = `${reason}\n${session}\n${invocationId}` // a call may wait for one after the other
     const digest = sha256(given.text)
@@ -137,7 +137,7 @@ export class Answers {
     if (seen === undefined) throw notFound()
     const { view, snapshot } = seen
     if (given.isThatOf(view)) {
-      const result = isOver(view) ? Promise.resolve(view) : this.#executor.settled(invocationId)
+      const result = isOver(view) ? Promise.resolve(view) : this.#executor.calls.settled(invocationId)
       return { isRepeated: true, result }
     }
     if (call !== undefined) {

@@ -34,7 +34,7 @@ export class Calls {
     this.#report = report
     this.#stops = [executor.on('*', (event) => this.#hear(event))]
     this.#stops.push(
-      executor.watch((invocationId, session) => {
+      executor.calls.watch((invocationId, session) => {
         if (!this.#running.has(invocationId)) this.refresh(invocationId, session)
       }),
     )
@@ -71,11 +71,12 @@ export class Calls {
     invocationId: string,
     session: string,
   ): Promise<{ readonly view: CallView; readonly snapshot: ToolCallSnapshot | undefined } | undefined> {
-    const snapshot = await this.#executor.snapshot(invocationId).catch((error: unknown) => {
+    const snapshot = await this.#executor.calls.get(invocationId).catch((error: unknown) => {
       if (isToolError(error) && error.code === 'E_JOURNAL' && !error.retryable) return undefined // it has no record
       throw error
     })
-    const [waiting] = snapshot !== undefined && isOver(snapshot) ? [] : await this.#executor.waiting({ invocationId })
+    const [waiting] =
+      snapshot !== undefined && isOver(snapshot) ? [] : await this.#executor.calls.waiting({ invocationId })
     const before = this.#views.get(invocationId)
     let view = before
     if (snapshot !== undefined) view = merged(before, viewOfSnapshot(snapshot, waiting))
@@ -92,10 +93,10 @@ export class Calls {
   async list(session: string, before?: string, limit: number = pageLength): Promise<Pick<CallPage, 'calls' | 'next'>> {
     const own = session === '*' ? {} : { session }
     const place = placeOf(before)
-    const snapshots = await this.#executor.calls({ ...own, ...(place && { before: place }), limit })
+    const snapshots = await this.#executor.calls.list({ ...own, ...(place && { before: place }), limit })
     const known = this.#of(session)
     // The last look: a call that pauses before it waits in the list, and one that pauses after it is told of by its event.
-    const waiting = await this.#executor.waiting(own)
+    const waiting = await this.#executor.calls.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))
     const views = new Map<string, CallView>()
     const add = (view: CallView): void => void views.set(view.invocationId, merged(views.get(view.invocationId), view))
@@ -203,7 +204,7 @@ export class Calls {
       const now = Date.now()
       const isLate = ({ invocationId, status, waiting }: CallView): boolean =>
         status === 'pending' && (waiting?.expiresAt ?? 0) < now && !this.#running.has(invocationId)
-      if ([...this.#views.values()].some(isLate)) await this.#executor.expire()
+      if ([...this.#views.values()].some(isLate)) await this.#executor.calls.expire()
       for (const session of sessions) {
         const { calls } = await this.list(session)
         if (this.#isClosed) return

@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import type { HttpClientsOptions, Visitor } from '../http.ts'
 import type { Right } from '../protocol.ts'
 import { fault } from './_reply.ts'

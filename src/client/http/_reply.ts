@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns a copy of what the host gave, as JSON has it. What JSON cannot hold is named as such: one value spoils no answer. */
+/** Returns a copy of what the application gave, as JSON has it. What JSON cannot hold is named as such: one value spoils no answer. */
 export function plain(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null') as unknown
@@ -73,7 +73,7 @@ export function faultOf(thrown: unknown, report: (error: unknown) => void): Resp
   const { code, message, issues, retryable } = thrown
   const isDown = code === 'E_JOURNAL' || (retryable && code === 'E_ARTIFACT')
   if (!isDown) return fault(status, code, message, status === 503 ? retryAfter : {}, issues)
-  report(thrown) // its message may name machines of the host
+  report(thrown) // its message may name machines of the application
   return fault(503, code, 'What the server keeps is not at hand. Try again.', retryAfter)
 }
 

@@ -1,4 +1,5 @@
-import type { ClientToolDescription, DecideOptions, ToolExecutor } from '../../index.ts'
+import type { DecideOptions, ToolExecutor } from '../../index.ts'
+import type { ClientToolDescription } from '../../extension.ts'
 import type { PageTools } from '../page-tools.ts'
 import type { Hello, LeaseAnswer, Right } from '../protocol.ts'
 import { type Answers, hasArgs, isValueOf } from './_answers.ts'
@@ -85,7 +86,7 @@ function require(visitor: Admitted, right: Right): void {
 
 function helloOf({ visitor, counter: { executor, heartbeat } }: Asked): Hello {
   const { session, may } = visitor
-  const listed = executor.list('user', session === '*' ? undefined : session).slice(0, 1_000)
+  const listed = executor.tools('user', session === '*' ? undefined : session).slice(0, 1_000)
   const known = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
   return { protocol: 1, now: Date.now(), heartbeat, session, may, tools: known }
 }
@@ -163,7 +164,8 @@ async function decision({ request, id, visitor, counter }: Asked): Promise<Respo
     invocationId: id,
     reason: 'approval' as const,
     text: JSON.stringify([decided, note, always ?? false, editedArgs]),
-    give: (waiting: Parameters<ToolExecutor['lease']>[0]) => counter.executor.decide(waiting, decided, options),
+    give: (waiting: Parameters<ToolExecutor['calls']['lease']>[0]) =>
+      counter.executor.calls.decide(waiting, decided, options),
     isThatOf: (view: Parameters<typeof hasArgs>[0]) =>
       view.approval?.decision === decided && view.approval.note === note && hasArgs(view, editedArgs),
   }
@@ -191,7 +193,8 @@ async function toolResult({ request, visitor, counter }: Asked): Promise<Respons
     invocationId,
     reason: 'client' as const,
     text: JSON.stringify([value]),
-    give: (waiting: Parameters<ToolExecutor['lease']>[0]) => counter.executor.respond(waiting, value, options),
+    give: (waiting: Parameters<ToolExecutor['calls']['lease']>[0]) =>
+      counter.executor.calls.respond(waiting, value, options),
     isThatOf: (view: Parameters<typeof isValueOf>[0]) =>
       error === undefined ? isValueOf(view, value) : view.status === 'error' && view.error?.message === error,
   }
@@ -215,13 +218,13 @@ async function lease({ request, id, visitor, counter }: Asked): Promise<Response
   }
   if (holder === '') throw new Refusal(400, 'E_BODY', '`holder` has to be text that is not empty.')
   const { session } = visitor
-  const [waiting] = await executor.waiting({ invocationId: id, ...(session !== '*' && { session }) })
+  const [waiting] = await executor.calls.waiting({ invocationId: id, ...(session !== '*' && { session }) })
   if (waiting === undefined) {
     if ((await known.look(id, session)) === undefined) throw notFound()
     throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
   }
   require(visitor, waiting.reason === 'client' ? 'answer' : 'decide')
-  const leased = await executor.lease(waiting, holder, milliseconds || 1)
+  const leased = await executor.calls.lease(waiting, holder, milliseconds || 1)
   known.refresh(id, waiting.session)
   if (isReturned && leased !== undefined) return reply({})
   if (leased?.call.lease === undefined) throw new Refusal(409, 'E_LEASED', 'Another client holds the call.')
@@ -236,7 +239,7 @@ async function cancellation({ request, id, visitor, counter }: Asked): Promise<R
   const seen = await counter.calls.look(id, visitor.session)
   if (seen === undefined) throw notFound()
   if (seen.view.status === 'cancelled') return reply({ state: 'cancelled' })
-  const state = await counter.executor.cancel(id, reason)
+  const state = await counter.executor.calls.cancel(id, reason)
   if (state === 'not found') throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call is over.')
   return reply({ state })
 }

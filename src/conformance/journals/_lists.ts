@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal, RecordQuery } from '../../records/index.ts'
 import {
   held,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal } from '../../records/index.ts'
 import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
 import { queuedOf } from './_queues.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal } from '../../records/index.ts'
 import { held, listOf, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
 import { optional, type Suite } from './_suite.ts'

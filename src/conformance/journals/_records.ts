@@ -1,4 +1,4 @@
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from '../../records/index.ts'
 
 /** A journal all of whose answers are promises. What it leaves out stays out. */

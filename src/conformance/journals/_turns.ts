@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import type { Found, TakeQuery } from '../../records/index.ts'
 import { held, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
 import { optional, type Suite } from './_suite.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { TextArtifact, type SpoolReader } from '../../index.ts'
+import { TextArtifact } from '../../index.ts'
+import type { SpoolReader } from '../../extension.ts'
 import { decoder, encoder, everything, piecesOf, sha256, spooling, type Suite } from './_suite.ts'
 
 /** Tests that a store keeps what it is given, and reads any part of it. */

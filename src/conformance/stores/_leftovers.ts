@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createExecutor, tool, type ArtifactStore } from '../../index.ts'
+import { createExecutor, tool } from '../../index.ts'
+import type { ArtifactStore } from '../../extension.ts'
 import type { StoreUnderTest } from '../stores.ts'
 import { decoder, everything, refusalOf, spooling } from './_suite.ts'
 

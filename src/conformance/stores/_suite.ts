@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ArtifactStore } from '../../index.ts'
+import type { ArtifactStore } from '../../extension.ts'
 
 /** What each part of the suite needs. */
 export interface Suite {

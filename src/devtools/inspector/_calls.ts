@@ -23,7 +23,7 @@ export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (req
   const admit = guard(options)
 
   function list(): Response {
-    const tools = executor.list().flatMap((definition) => {
+    const tools = executor.tools().flatMap((definition) => {
       const { name, description, inputSchema } = definition.describe()
       return definition.type === 'client' ? [] : [{ name, description, inputSchema }]
     })

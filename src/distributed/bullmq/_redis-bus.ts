@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Bus } from '../../index.ts'
+import type { Bus } from '../../extension.ts'
 import { Topics } from '../_bus.ts'
 
 /** How many messages wait for the first connection and for subscriptions. Further ones are lost. */

@@ -1,4 +1,4 @@
-import type { SchemaLoss } from '../../index.ts'
+import type { SchemaLoss } from '../../extension.ts'
 import { isObject } from '../_read.ts'
 import type { Dialect } from './dialect.ts'
 import { keywordOf } from './keywords.ts'

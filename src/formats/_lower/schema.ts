@@ -1,4 +1,4 @@
-import type { SchemaLoss } from '../../index.ts'
+import type { SchemaLoss } from '../../extension.ts'
 
 /** One JSON Schema as an object. */
 export type Node = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
-import type { ContentBlock, ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../../index.ts'
+import type { ContentBlock } from '../../index.ts'
+import type { ToolCallAuditEntry, ToolCallRecord, ToolCallState } from '../../extension.ts'
 import { isSettled } from '../../records/record.ts'
 import { standingOf, type RecordFacts } from '../../records/facts.ts'
 import type { OpenRecord } from '../../records/fold.ts'

@@ -1,4 +1,4 @@
-import type { ToolCallRecord } from '../../index.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import { factsOf, type Deleted, type RecordFacts } from '../../records/index.ts'
 import { KeptRecord, RunningRecord } from './_kept-record.ts'
 import { recordOf, requireId, textOf } from '../_rows.ts'
@@ -61,7 +61,7 @@ export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
   return { id, session, createdAt, standing: 'running', ...nothing }
 }
 
-/** Keeps a record of the recorder itself, since it never changes. Of ids that hosts chose, `read` has refused wrong ones. */
+/** Keeps a record of the recorder itself, since it never changes. Of ids that applications chose, `read` has refused wrong ones. */
 export function keptOf(record: object): Kept {
   return record instanceof KeptRecord || record instanceof RunningRecord ? record : textRecord(record as ToolCallRecord)
 }

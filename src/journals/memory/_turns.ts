@@ -29,7 +29,7 @@ interface Session {
 }
 
 /** Tells which calls for workers have their turn, so that a call that runs alone runs beside no other of its session. */
-export class Turns {
+export class SessionOrder {
   readonly #places = new Map<string, Place>()
   readonly #sessions = new Map<string, Session>()
   #arrived = 0

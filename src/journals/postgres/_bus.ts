@@ -1,4 +1,4 @@
-import type { Bus } from '../../index.ts'
+import type { Bus } from '../../extension.ts'
 import { Listeners } from '../_listeners.ts'
 import { channelsOf } from './_channels.ts'
 import type { PostgresPool } from './_connection.ts'

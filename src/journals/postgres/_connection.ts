@@ -1,4 +1,4 @@
-import { JournalError } from '../../index.ts'
+import { JournalError } from '../../errors.ts'
 import { journalError, type Row } from '../_rows.ts'
 
 /** A connection of a pool. `pg` has it. */

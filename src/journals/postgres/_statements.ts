@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { JournalError } from '../../index.ts'
+import { JournalError } from '../../errors.ts'
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
 import { changeOf, conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
 import type { Told } from '../_listeners.ts'

@@ -1,4 +1,4 @@
-import { JournalError } from '../../index.ts'
+import { JournalError } from '../../errors.ts'
 import { columnsOf, turnOf, type Columns } from '../_columns.ts'
 import { beatsKept, pageLength, recordOf, type Row } from '../_rows.ts'
 

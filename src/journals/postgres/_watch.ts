@@ -1,4 +1,4 @@
-import type { RecordChange } from '../../index.ts'
+import type { RecordChange } from '../../extension.ts'
 import { Listeners, tellRow, type Told } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
 import { channelsOf } from './_channels.ts'

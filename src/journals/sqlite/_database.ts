@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { InvalidConfigurationError, JournalError } from '../../index.ts'
+import { InvalidConfigurationError, JournalError } from '../../errors.ts'
 import { journalError } from '../_rows.ts'
 import { prepareTables } from './_tables.ts'
 

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import { InvalidConfigurationError, type ToolCallRecord } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
+import type { ToolCallRecord } from '../../extension.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 

@@ -30,7 +30,7 @@ export interface ToolCall {
   readonly parameters?: never
 }
 
-/** A call as it enters the passage. */
+/** A call as it enters the pipeline. */
 export interface TakenCall extends ToolCall {
   /** Why it cannot be run. */
   readonly refusal?: ToolError
@@ -82,7 +82,7 @@ const longestId = 65_536
 const longestToldId = 1_024
 const strangers = ['input', 'arguments', 'parameters'] as const
 
-/** Makes a call from any value, so that the passage can always answer. The answer has the whole id. */
+/** Makes a call from any value, so that the pipeline can always answer. The answer has the whole id. */
 export function callOf(given: ToolCall): TakenCall {
   try {
     const { id, name, args, result, program } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
@@ -133,7 +133,7 @@ function refusalOf(given: object | null | undefined, call: ToolCall): ToolError 
   )
 }
 
-/** Limits the host's names for a call, since each event has them. */
+/** Limits the application's names for a call, since each event has them. */
 export function requireShort(options: CallOptions): void {
   const { session, principal, invocationId, caller } = optionsOf(options)
   const app = typeof caller === 'object' ? caller?.app : undefined

@@ -64,7 +64,7 @@ const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
 /** @throws `E_INVALID_CONFIGURATION` if there is no event of this name, since its listener would never be called. */
 export function requireEventName(name: unknown): void {
   if (typeof name === 'string' && Object.hasOwn(eventNames, name)) return
-  const known = Object.keys(eventNames).join(', ')
+  const known = [...Object.keys(eventNames), 'tools:changed'].join(', ')
   throw new InvalidConfigurationError(`There is no event ${JSON.stringify(String(name))}. Listen to one of ${known}.`)
 }
 
@@ -77,7 +77,7 @@ export interface EventEnvelope {
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
-  /** For whom the call is made, if the host says so. */
+  /** For whom the call is made, if the application says so. */
   readonly principal?: string
   /** The model's program that makes the call, if a program makes it. */
   readonly program?: CallingProgram

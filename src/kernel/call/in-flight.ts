@@ -15,7 +15,7 @@ export class InFlight implements Iterable<Received> {
   readonly #calls: Received[] = []
   /** Whether the executor may have made an id. */
   readonly #isOurs: (invocationId: string) => boolean
-  /** The calls whose id the host chose. */
+  /** The calls whose id the application chose. */
   readonly #named = new Map<string, Received>()
   /** The ids of calls that are about to enter, by the promise of their arrival. */
   readonly #arriving = new Map<Promise<void>, string>()

@@ -45,7 +45,7 @@ export interface Reception {
   readonly watcher?: Observer | undefined
   /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption?: Resumption | undefined
-  /** Whether the host wants a person to be asked, whatever the policies say. */
+  /** Whether the application wants a person to be asked, whatever the policies say. */
   readonly isHeld?: boolean | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
@@ -181,7 +181,7 @@ export function stamp<Field extends keyof Stamps>(
   field: Field,
   value: Spooled[Field],
 ): Stamps[Field][1] {
-  // The one cast of the passage. The new type promises exactly the field that is written here.
+  // The one cast of the pipeline. The new type promises exactly the field that is written here.
   const open = parcel as Writable<Spooled>
   open[field] = value
   return open

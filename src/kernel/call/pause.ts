@@ -34,7 +34,7 @@ export class Pause {
   }
 }
 
-/** A call that waits for an answer, with everything that it needs to walk the passage again. */
+/** A call that waits for an answer, with everything that it needs to go through the pipeline again. */
 export interface PausedCall extends Pick<PauseRecord, 'reason' | 'digest' | 'fingerprint' | 'expiresAt'> {
   /** The call as it was. `args` is the canonical text that was hashed. */
   readonly call: ToolCall
@@ -67,7 +67,7 @@ export interface Resumption extends PausedCall {
 }
 
 /**
- * A paused call as the host sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
+ * A paused call as the application sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
  * neither a copy of it nor its JSON is of use.
  */
 export interface WaitingCall extends Omit<Question, 'input'> {

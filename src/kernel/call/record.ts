@@ -36,7 +36,7 @@ export interface QueuedWork {
   readonly isRepeatable?: true
   /** Whether no other call of its session may run meanwhile. */
   readonly isAlone?: true
-  /** What the host carries of the call's values. It is not masked. */
+  /** What the application carries of the call's values. It is not masked. */
   readonly values?: unknown
 }
 
@@ -133,8 +133,14 @@ export interface Journaled {
   readonly previous?: string
 }
 
-/** A deep copy of a record for views. The input is cut. */
+/** A deep copy of a record for views. Large args are cut. */
 export interface ToolCallSnapshot extends Omit<ToolCallRecord, 'updatedAt' | 'editedFrom' | 'input' | 'journal'> {
+  /** The same as `id`. */
+  readonly invocationId: string
+  /** The same as `name`. */
+  readonly toolName: string
+  /** The args, with secrets masked. Above 16,384 bytes of JSON they are cut. */
+  readonly args?: unknown
   /** What a person or a client is asked, and when the question expires, if the call waits. */
   readonly prompt?: string
   readonly expiresAt?: number

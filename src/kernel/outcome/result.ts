@@ -18,7 +18,7 @@ export interface Outcome {
   readonly pause?: Bodies['call:paused']
 }
 
-/** Makes the result of a call that walked the whole passage. */
+/** Makes the result of a call that walked the whole pipeline. */
 export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
   const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
@@ -55,7 +55,7 @@ export function outputsOf(results: readonly ToolResult[]): Readonly<Record<strin
   return outputs
 }
 
-/** Makes the result of a call that left the passage early. */
+/** Makes the result of a call that left the pipeline early. */
 export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
   const error = received.redactor?.error(thrown) ?? thrown
   const result = resultOf(received, statusOf(error), received.effect, wordsFor(received, kernel, error))

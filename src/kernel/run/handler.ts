@@ -65,7 +65,7 @@ export function runHandler(confirmed: Confirmed, input: unknown, kernel: Kernel)
   })
 }
 
-/** Whether the tool may have an effect. Only outputs have none, and tools that the host made or called `readonly`. */
+/** Whether the tool may have an effect. Only outputs have none, and tools that the application made or called `readonly`. */
 function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
   return type !== 'output' && !(traits.readonly && (type === 'server' || mcpConfig?.hostTraits?.readonly === true))
 }

@@ -8,7 +8,7 @@ import { publishOutcome } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
 import type { PauseKeeper } from '../ports.ts'
 
-/** Settles a call that walked the whole passage. */
+/** Settles a call that walked the whole pipeline. */
 export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {
   let outcome: Outcome
   try {
@@ -19,7 +19,7 @@ export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<T
   return over(spooled, kernel, outcome)
 }
 
-/** Settles a call that left the passage early. What was thrown becomes the result. */
+/** Settles a call that left the pipeline early. What was thrown becomes the result. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
   try {
     const isTaken = received.resumption?.taken !== undefined

@@ -7,7 +7,7 @@ import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
 /**
  * Who runs a tool: `server` and `mcp` run the handler here; others run elsewhere. The args of an `output` tool are the model's
- * answer: nothing runs. Hosts add types by declaration merging.
+ * answer: nothing runs. Applications add types by declaration merging.
  */
 export interface ToolTypes {
   client: true
@@ -66,11 +66,11 @@ export interface McpConfig {
   /** Whether the server chose `serverName` itself, so that another server may have the same. */
   readonly isSelfNamed?: boolean
   readonly transport?: 'stdio' | 'http' | 'sse' | 'websocket' | 'in-process'
-  /** The traits that the host set, if any; never those that the server claims. */
+  /** The traits that the application set, if any; never those that the server claims. */
   readonly hostTraits?: ToolTraits
 }
 
-/** The view that a host may show with the call. */
+/** The view that an application may show with the call. */
 export interface ToolUi {
   readonly resourceUri?: string
   /** Who may call the tool. Default: both. */
@@ -95,11 +95,11 @@ export interface DefaultedOptions<Input = never> {
   readonly middleware?: readonly Middleware<Input>[]
   /** Whether `ToolRegistry.pruneEphemeral` removes it from the registry that it was added to. Default: `false`. */
   readonly ephemeral?: boolean
-  /** Whether its results are as trustworthy as the host's own text. Default: `false`. */
+  /** Whether its results are as trustworthy as the application's own text. Default: `false`. */
   readonly trusted?: boolean
   /** What a merge does with it if its name is taken. Default: `'throw'`. */
   readonly onCollision?: 'replace' | 'keep' | 'throw'
-  /** Data of the host; models never see it. */
+  /** Data of the application; models never see it. */
   readonly meta?: Readonly<Record<string, unknown>>
   readonly metadata?: {
     readonly version?: string

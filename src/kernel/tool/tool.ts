@@ -99,7 +99,7 @@ export interface ToolConstructor {
 
 // oxlint-disable-next-line eslint/no-unused-vars -- an interface that merges with a class has the same parameters
 interface CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Parsed> extends ToolDefinition {
-  /** Runs the tool for the host itself: validates args and result, without policies, events or a record. */
+  /** Runs the tool for the application itself: validates args and result, without policies, events or a record. */
   (args: Input, context?: DirectContext): Promise<Result>
 }
 class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Parsed> extends Callable {
@@ -177,7 +177,7 @@ class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Pa
   }
 
   /**
-   * Runs the tool for the host itself, as a call of the function does.
+   * Runs the tool for the application itself, as a call of the function does.
    *
    * @throws `E_INVALID_TOOL_ARGS`, `E_VALIDATOR_FAILED`, `E_TOOL_DOWNSTREAM_ERROR`, `E_INVALID_TOOL_RESULT`, `E_TOOL_TIMEOUT`,
    * `E_TOOL_CANCELLED`, `E_TOOL_NO_HANDLER`.
@@ -187,7 +187,7 @@ class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Pa
     return call(this[definitionKey], args, context) as Promise<Result>
   }
 
-  /** Runs the tool for the host itself, yields its progress, and returns its result. */
+  /** Runs the tool for the application itself, yields its progress, and returns its result. */
   async *stream(args: Input, context?: DirectContext): AsyncGenerator<Progress, Result, undefined> {
     const { streamDirectly } = direct ?? (await loadDirect())
     return (yield* streamDirectly(this[definitionKey], args, context)) as Result

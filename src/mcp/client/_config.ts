@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import type { McpServer } from './_options.ts'
 
 export interface NormalizeMCPConfigOptions {

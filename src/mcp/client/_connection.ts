@@ -1,6 +1,7 @@
 import { unref } from '#clock'
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { ApprovalInvalidError, ToolDownstreamError, ToolFailure, type ToolContext } from '../../index.ts'
+import type { ToolContext } from '../../index.ts'
+import { ApprovalInvalidError, ToolDownstreamError, ToolFailure } from '../../errors.ts'
 import { isSame } from '../_lists.ts'
 import { listTools } from './_list.ts'
 import { Authorization, end, open, send, type Live } from './_live.ts'
@@ -38,7 +39,7 @@ export class Connection {
     this.#authorization = new Authorization(target.authorize)
   }
 
-  /** The server's name: the host's, else the first one that the server gave itself. */
+  /** The server's name: the application's, else the first one that the server gave itself. */
   get name(): string {
     return this.#target.name ?? this.#name ?? 'mcp'
   }
@@ -227,7 +228,7 @@ export class Connection {
       } catch (error) {
         const loss = lossOf(error)
         if (loss === 'connection') this.#retire(live)
-        // A call is sent again only if the host allows to repeat it, or if the server refused it.
+        // A call is sent again only if the application allows to repeat it, or if the server refused it.
         if (loss !== undefined && asked.isRepeatable && round === 1 && !context.signal.aborted) continue
         if (await this.#authorization.helps(error, live.transport, round)) continue
         throw failureOf(error, this.name, `running ${quoted(asked.listed.name)}`)

@@ -1,5 +1,5 @@
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
-import { SchemaConversionError } from '../../index.ts'
+import { SchemaConversionError } from '../../errors.ts'
 import type { Target } from './_options.ts'
 import { quoted } from './_text.ts'
 import type { Watch } from './_watch.ts'

@@ -4,7 +4,8 @@ import {
   type OAuthClientProvider,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { InvalidConfigurationError, isToolError, type ToolContext, type ToolOptions } from '../../index.ts'
+import type { ToolContext, ToolOptions } from '../../index.ts'
+import { InvalidConfigurationError, isToolError } from '../../errors.ts'
 
 /** A tool as its server lists it: nothing of it is trusted. */
 export interface ServerTool {
@@ -18,7 +19,7 @@ export interface ServerTool {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** The host's options for a server's tool; they override what the server says. */
+/** The application's options for a server's tool; they override what the server says. */
 export type ServerToolOptions = Partial<Omit<ToolOptions<Record<string, unknown>>, 'name' | 'mcpConfig' | 'jsonSchema'>>
 
 /** A server's question to a person, while one of its tools runs. */
@@ -35,7 +36,7 @@ export interface ElicitationAnswer {
 
 /** How to reach a server. */
 export interface McpServer {
-  /** The host's name for the server: the prefix of its tools if names collide, and the `app` that may call them. Default: the server's own name. */
+  /** The application's name for the server: the prefix of its tools if names collide, and the `app` that may call them. Default: the server's own name. */
   readonly name?: string
   /** A program that speaks over its standard streams; started directly with `args`, never by a shell. */
   readonly command?: string
@@ -79,7 +80,7 @@ export interface McpToolsOptions extends McpServer {
   readonly include?: readonly string[] | ((tool: ServerTool) => boolean)
   /** The tools to leave out, by the server's names. Default: none. */
   readonly exclude?: readonly string[] | ((tool: ServerTool) => boolean)
-  /** The host's options for tools, by the server's names: traits, confirmation, timeouts. */
+  /** The application's options for tools, by the server's names: traits, confirmation, timeouts. */
   readonly tools?: Readonly<Record<string, ServerToolOptions>> | ((tool: ServerTool) => ServerToolOptions | undefined)
   /** The protocol version. Default: `'auto'`, the newest that both support; this starts a program once more to find out. */
   readonly protocol?: 'auto' | '2025-11-25' | '2026-07-28'
@@ -216,7 +217,7 @@ function amount(option: string, value: unknown, otherwise: number, least: number
   throw wrong(`takes a number of at least ${least} as \`${option}\``)
 }
 
-/** Wraps the host's `report` so that its own failures are ignored. */
+/** Wraps the application's `report` so that its own failures are ignored. */
 function guarded(report: (error: unknown) => void = printed): (error: unknown) => void {
   return (error) => {
     try {
@@ -250,7 +251,7 @@ export function wants({ include, exclude }: McpToolsOptions, tool: ServerTool): 
   return typeof exclude !== 'function' || !exclude(tool)
 }
 
-/** Returns the host's options for a tool. */
+/** Returns the application's options for a tool. */
 export function hostsWord(tools: McpToolsOptions['tools'], tool: ServerTool): ServerToolOptions {
   if (typeof tools === 'function') return tools(tool) ?? {}
   return (tools !== undefined && Object.hasOwn(tools, tool.name) ? tools[tool.name] : undefined) ?? {}

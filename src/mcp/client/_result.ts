@@ -6,17 +6,9 @@ import {
   UnauthorizedError,
   type CallToolResult,
 } from '@modelcontextprotocol/client'
-import {
-  canonicalize,
-  content,
-  json,
-  shown,
-  ToolDownstreamError,
-  ToolFailure,
-  type ContentBlock,
-  type ErrorCategory,
-  type TextBlock,
-} from '../../index.ts'
+import { canonicalize, content, json, shown, type ContentBlock } from '../../index.ts'
+import { ToolDownstreamError, type ErrorCategory, ToolFailure } from '../../errors.ts'
+import type { TextBlock } from '../../extension.ts'
 import { quoted, shortened } from './_text.ts'
 import { lost, outages } from './_watch.ts'
 

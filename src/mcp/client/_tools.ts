@@ -1,14 +1,7 @@
 import { sha256 } from '#sha256'
-import {
-  canonicalize,
-  SchemaConversionError,
-  Tool,
-  type ErasedConfig,
-  type JsonSchemaObject,
-  type McpConfig,
-  type ToolContext,
-  type ToolUi,
-} from '../../index.ts'
+import { canonicalize, Tool, type ToolContext } from '../../index.ts'
+import { SchemaConversionError } from '../../errors.ts'
+import type { ErasedConfig, JsonSchemaObject, McpConfig, ToolUi } from '../../extension.ts'
 import { jsonSchema } from '../../../validators/json-schema.ts'
 import { headerFault } from './_headers.ts'
 import { namesFor } from './_names.ts'
@@ -27,7 +20,7 @@ export interface Taken {
 export interface Asked {
   readonly listed: ServerTool
   readonly digest: string
-  /** Whether the host itself allows to repeat a call. */
+  /** Whether the application itself allows to repeat a call. */
   readonly isRepeatable: boolean
 }
 

@@ -1,5 +1,5 @@
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import { wrong, type Target } from './_options.ts'
 import { longestDelay } from './_pauses.ts'
 import { outages } from './_watch.ts'
@@ -12,7 +12,7 @@ export interface PreparedTransport {
 }
 
 const silent = (): string => ''
-/** Transports that the host gave as objects. Each serves one connection, or one client's answers would reach another. */
+/** Transports that the application gave as objects. Each serves one connection, or one client's answers would reach another. */
 const used = new WeakSet<Transport>()
 
 /** Makes the transport of one connection. */
@@ -108,7 +108,7 @@ function fetchOnce(
   }
 }
 
-/** Fetches with the host's headers, only for the server's origin, and limits the size of messages. */
+/** Fetches with the application's headers, only for the server's origin, and limits the size of messages. */
 function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: URL): Fetch {
   return async (input, init) => {
     const merged = new Headers(init?.headers)

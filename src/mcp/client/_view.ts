@@ -1,7 +1,7 @@
 import { mcp } from '../../formats/mcp.ts'
 import type { ToolCall, ToolResult } from '../../index.ts'
 
-/** A JSON-RPC notification that a host sends to the view of an MCP app. */
+/** A JSON-RPC notification that an application sends to the view of an MCP app. */
 export interface ViewMessage {
   readonly jsonrpc: '2.0'
   readonly method: 'ui/notifications/tool-input' | 'ui/notifications/tool-result' | 'ui/notifications/tool-cancelled'
@@ -19,7 +19,7 @@ export interface View {
 const format = mcp()
 
 /**
- * Makes the messages that a host posts to the view of a tool with `ui.resourceUri`: the args as
+ * Makes the messages that an application posts to the view of a tool with `ui.resourceUri`: the args as
  * `ui/notifications/tool-input`, then the result as `ui/notifications/tool-result`, or `ui/notifications/tool-cancelled` if the
  * call was denied, cancelled or timed out. A pending call has only the first message. The second comes from the result of
  * `decide`, for the same view. The args are not masked.

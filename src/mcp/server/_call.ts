@@ -210,7 +210,7 @@ async function walk(
     if (event.invocationId === result.invocationId) conversation.tell(event)
   })
   try {
-    return await executor.decide(result.token, isAllowed ? 'allow' : 'deny', {
+    return await executor.calls.decide(result.token, isAllowed ? 'allow' : 'deny', {
       decidedBy: 'mcp client',
       signal: conversation.signal,
       ...(session === undefined ? undefined : { session }),

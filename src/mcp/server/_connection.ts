@@ -110,7 +110,7 @@ function tellOfTools({ server }: McpServer): void {
 
 /** Notifies a client of tool changes until it disconnects. Then drops its unanswered questions and calls `gone`. */
 export function connect(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
-  const silence = settings.executor.onToolsChange(() => tellOfTools(served))
+  const silence = settings.executor.on('tools:changed', () => tellOfTools(served))
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {
     silence()

@@ -4,7 +4,7 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import { isPreflight, preflight } from './_cross-origin.ts'
 
 /** Who may send requests. */

@@ -6,7 +6,9 @@ import {
   readRequestBody,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { InvalidConfigurationError, parseJson } from '../../index.ts'
+import { parseJson } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
+import { policiesOf } from '../../extension.ts'
 import { connect, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
 import { guard, refuse, type GuardOptions } from './_guard.ts'
@@ -77,7 +79,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
   const { messageLimit, executor } = settings
   const admit = guard(options)
   const hasPrincipals = typeof options.token === 'function'
-  for (const { name, scope } of executor.policies) if (scope === 'session') settings.report(boundless(name))
+  for (const { name, scope } of policiesOf(executor)) if (scope === 'session') settings.report(boundless(name))
   const sessions = new Map<string, Session>()
   // These sessions and those that are being opened. Least recently used first.
   const entries = new Set<Session>()
@@ -93,7 +95,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     { legacy: 'reject', maxRequestBodySize: messageLimit },
   )
   let isTelling = false
-  const silence = executor.onToolsChange(() => {
+  const silence = executor.on('tools:changed', () => {
     if (isTelling) return
     isTelling = true // several changes at once make one notification
     queueMicrotask(() => {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { nodeListener } from '../../client/node.ts'
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import { addresses, type HttpHandler, type HttpOptions } from './_http.ts'
 
 export interface ListenOptions extends HttpOptions {

@@ -35,7 +35,7 @@ export class GrantedResources {
   }
 }
 
-/** Lists what a client may read: the host's resources, then the artifacts of the session, newest first. */
+/** Lists what a client may read: the application's resources, then the artifacts of the session, newest first. */
 export function resourcesFor({ session }: Peer, { executor, resources }: Settings): Resource[] {
   const artifacts = executor.artifacts.list(session).map(({ handle, mediaType, byteLength, toolName }) => ({
     uri: uriOf(handle),
@@ -88,7 +88,7 @@ async function readOf(
   try {
     return await resource.read(uri, names)
   } catch (error) {
-    report(error) // the cause is for the host, not for the client
+    report(error) // the cause is for the application, not for the client
     throw new ResourceNotFoundError(uri)
   }
 }

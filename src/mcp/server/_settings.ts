@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { InvalidConfigurationError, type ToolExecutor, type ToolValues } from '../../index.ts'
+import type { ToolExecutor, ToolValues } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import type { GrantedResources } from './_resources.ts'
 import type { PendingCalls } from './_rounds.ts'
 
@@ -40,7 +41,7 @@ export interface McpServerOptions {
   readonly caller?: 'model' | 'user'
   /**
    * Who approves a call that needs approval. `client`: the server asks the client, if the client can ask its user. `host`: the
-   * server does not ask, and the host redeems the token. A client can approve without asking its user, but it cannot answer
+   * server does not ask, and the application redeems the token. A client can approve without asking its user, but it cannot answer
    * for an `approver` of the executor. Default: `client`.
    */
   readonly approvals?: 'client' | 'host'
@@ -56,7 +57,7 @@ export interface McpServerOptions {
   readonly messageLimit?: number
   /** How long a client may take to answer a question, in milliseconds. Default: 600,000. */
   readonly answerTimeout?: number
-  /** Returns the host's `values` for the calls of a client. Each call gets a shallow copy. */
+  /** Returns the application's `values` for the calls of a client. Each call gets a shallow copy. */
   readonly values?: (peer: McpPeer) => ToolValues
   /**
    * Returns the provider's id of a call, and the identity of its occurrence, for at-most-once execution. `meta` is the request's

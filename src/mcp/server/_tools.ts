@@ -28,7 +28,7 @@ export function callerOf(name: string, session: string, isForViews: boolean, set
   const { executor, caller } = settings
   if (!isForViews || caller === 'user') return caller
   const app = { app: settings.name }
-  const has = (one: Caller): boolean => executor.list(one, session).some((tool) => tool.name === name)
+  const has = (one: Caller): boolean => executor.tools(one, session).some((tool) => tool.name === name)
   return !has(caller) && has(app) ? app : caller
 }
 
@@ -43,9 +43,9 @@ function visible(
   isForViews: boolean,
   { executor, caller, name }: Settings,
 ): readonly ToolDefinition[] {
-  const tools = executor.list(caller, session)
+  const tools = executor.tools(caller, session)
   if (!isForViews || caller === 'user') return tools
-  return [...new Set([...tools, ...executor.list({ app: name }, session)])]
+  return [...new Set([...tools, ...executor.tools({ app: name }, session)])]
 }
 
 function shown(definition: ToolDefinition, report: (error: unknown) => void): Tool | undefined {

@@ -1,4 +1,5 @@
-import { SpooledArtifact, type Confirmed } from '../../index.ts'
+import { SpooledArtifact } from '../../index.ts'
+import type { Confirmed } from '../../extension.ts'
 import { start } from '../_line.ts'
 
 const longestContent = 16_384

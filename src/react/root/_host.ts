@@ -1,7 +1,7 @@
 import { createContext } from 'react'
 import createReconciler from 'react-reconciler'
 import { ConcurrentRoot, DiscreteEventPriority, NoEventPriority } from 'react-reconciler/constants.js'
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 
 type Reconciler = ReturnType<typeof createReconciler>
 export type Container = ReturnType<Reconciler['createContainer']>

@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react'
 import type { ToolRegistry } from '../../index.ts'
 
-/** What the host's loop says of a model call. Hosts merge their own fields into this interface. */
+/** What the application's loop says of a model call. Applications merge their own fields into this interface. */
 export interface TickState {
   readonly [field: string]: unknown
   readonly messages: readonly unknown[]
 }
 
-/** What the host's loop says of an error. Hosts merge their own fields into this interface. */
+/** What the application's loop says of an error. Applications merge their own fields into this interface. */
 export interface ErrorState {
   readonly [field: string]: unknown
   readonly error: unknown
 }
 
-/** How the host's loop may go on after an error. */
+/** How the application's loop may go on after an error. */
 export interface Recovery {
   /** Whether to go on at all. */
   readonly continue: boolean
@@ -24,7 +24,7 @@ export interface Recovery {
 }
 
 /**
- * What a mounted tool hears of the host's loop, in the order in which the tools were mounted. The loop waits for all of them.
+ * What a mounted tool hears of the application's loop, in the order in which the tools were mounted. The loop waits for all of them.
  * What one throws is reported, and ends nothing.
  */
 export interface ToolLifecycle {

@@ -1,5 +1,6 @@
 import { createContext, createElement, useContext, type ReactNode } from 'react'
-import { InvalidConfigurationError, ToolRegistry } from '../../index.ts'
+import { ToolRegistry } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 import { createContainer, flush, update } from './_host.ts'
 import type { ErrorState, Recovery, TickState, ToolLifecycle } from './_lifecycle.ts'
 import type { Version } from './_version.ts'
@@ -15,7 +16,7 @@ export interface ToolRootOptions {
   readonly report?: (error: unknown) => void
 }
 
-/** A headless React root, whose tree is a list of tools. Its methods from `start` on are for the host's loop. */
+/** A headless React root, whose tree is a list of tools. Its methods from `start` on are for the application's loop. */
 export interface ToolRoot {
   /** Give it to `createExecutor` as `tools`. */
   readonly registry: ToolRegistry
@@ -40,7 +41,7 @@ export interface ToolRoot {
   /**
    * Tells the tools how they are told to the model.
    *
-   * @param compiled Such as `format.definitions(executor.list())`.
+   * @param compiled Such as `format.definitions(executor.tools())`.
    */
   afterCompile(compiled: readonly unknown[], state: TickState, context?: unknown): Promise<void>
   /** Tells the tools that the loop is over. */
@@ -49,7 +50,7 @@ export interface ToolRoot {
   error(state: ErrorState): Promise<Recovery | undefined>
 }
 
-/** Renders components, registers their tools, and tells them what the host's loop does. */
+/** Renders components, registers their tools, and tells them what the application's loop does. */
 export class Root implements ToolRoot {
   readonly registry: ToolRegistry
   readonly #report: (error: unknown) => void

@@ -1,4 +1,5 @@
-import { Tool, ToolFailure, type ErasedConfig, type StandardSchemaV1, type ToolDescription } from '../../index.ts'
+import { Tool, ToolFailure, type StandardSchemaV1, type ToolDescription } from '../../index.ts'
+import type { ErasedConfig } from '../../extension.ts'
 import type { ToolChildren, ToolLifecycle } from './_lifecycle.ts'
 
 /** What a component says: the config of a tool, or a tool and what differs from it; and what it wants to hear. */

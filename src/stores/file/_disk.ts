@@ -2,7 +2,7 @@ import { unref } from '#clock'
 import { constants } from 'node:fs'
 import { lstat, open, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { Turns } from './_turns.ts'
 
 /** Milliseconds between two touches of a file that is being written. */

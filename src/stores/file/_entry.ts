@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { openToRead, type Places } from './_disk.ts'
 
 /** Bytes that an entry may have. The store writes a few hundred, and the name of the session. */

@@ -1,4 +1,4 @@
-import { ArtifactError, isToolError } from '../../index.ts'
+import { ArtifactError, isToolError } from '../../errors.ts'
 
 export type Row = Record<string, unknown>
 
@@ -32,7 +32,7 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Connects to a server through the host's pool, or through an own pool that the first statement makes. */
+/** Connects to a server through the application's pool, or through an own pool that the first statement makes. */
 export function openDatabase(given: PostgresStorePool | string, timeout: number): Database {
   let own: Promise<OwnPool> | undefined
   let isClosed = false

@@ -1,4 +1,4 @@
-import { ArtifactError, InvalidConfigurationError } from '../../index.ts'
+import { ArtifactError, InvalidConfigurationError } from '../../errors.ts'
 import type { Database } from './_database.ts'
 
 /** Bytes of a piece. To change it, change the version of the tables too. */

@@ -1,5 +1,5 @@
 import { sha256 } from '#sha256'
-import { ArtifactError, isToolError } from '../../index.ts'
+import { ArtifactError, isToolError } from '../../errors.ts'
 import { isPair, type S3Credentials, type Settings } from './_options.ts'
 import { signedHeaders } from './_signing.ts'
 

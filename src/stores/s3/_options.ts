@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../../index.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
 
 /** An access key of S3. */
 export interface S3Credentials {

@@ -1,4 +1,4 @@
-import { ArtifactError } from '../../index.ts'
+import { ArtifactError } from '../../errors.ts'
 import { dispose, elementOf, send } from './_client.ts'
 import type { Settings } from './_options.ts'
 

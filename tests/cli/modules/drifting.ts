@@ -1,5 +1,6 @@
 import process from 'node:process'
-import { tool, type JsonSchemaObject, type Tool } from 'toolwright'
+import { tool, type Tool } from 'toolwright'
+import type { JsonSchemaObject } from 'toolwright/extension'
 
 // What the environment says decides which of the two states the module is in.
 const hasDrifted = process.env['DRIFTED'] === '1'

@@ -1,4 +1,4 @@
-import type { JsonSchemaObject } from 'toolwright'
+import type { JsonSchemaObject } from 'toolwright/extension'
 
 const text = { type: 'string' } as const satisfies JsonSchemaObject
 

@@ -253,7 +253,7 @@ describe('a conversion that breaks', () => {
       tools: [tool('first', () => 1), broken, tool('last', () => 1)],
       report: (error) => reports.push(error),
     })
-    const names = executor.list().map(({ name }) => name)
+    const names = executor.tools().map(({ name }) => name)
     if (names.includes('broken')) expect(broken.describe().inputSchema).toEqual({ type: 'object' })
     else expect(reports).toEqual([expect.objectContaining({ code: 'E_SCHEMA_CONVERSION' })])
     expect(names.filter((name) => name !== 'broken')).toEqual(['first', 'last'])

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { createExecutor, tool, type JsonSchemaObject, type StandardSchemaV1, type Tool } from 'toolwright'
+import { createExecutor, tool, type StandardSchemaV1, type Tool } from 'toolwright'
+import type { JsonSchemaObject } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 
 const folder = join(import.meta.dirname, 'npm')

@@ -1,4 +1,5 @@
-import { tool, type JsonSchemaObject, type SchemaReport, type ToolDefinition } from 'toolwright'
+import { tool, type ToolDefinition } from 'toolwright'
+import type { JsonSchemaObject, SchemaReport } from 'toolwright/extension'
 import { aiSdk } from 'toolwright/formats/ai-sdk'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { gemini } from 'toolwright/formats/gemini'

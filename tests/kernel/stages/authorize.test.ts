@@ -1,4 +1,5 @@
-import { createExecutor, type Decision, type Policy, type ToolExecutor } from 'toolwright'
+import { createExecutor, type ToolExecutor } from 'toolwright'
+import type { Decision, Policy } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { data, heard, hostile, names, never, outcome, revoked, sink, soon, text, work } from '../_calls.ts'
 
@@ -149,7 +150,7 @@ describe('policies', () => {
     expect(text(result)).toMatch(/Policy rule could not decide: /)
     expect(text(result)).toMatch(words)
     expect(text(result)).not.toContain('canary')
-    expect([runs(), await executor.waiting()]).toEqual([0, []])
+    expect([runs(), await executor.calls.waiting()]).toEqual([0, []])
   })
 
   test('one that keeps the meta of a question cannot change it later, and a date is its text', async () => {
@@ -157,7 +158,7 @@ describe('policies', () => {
     const { executor } = ruled([policy({ decision: 'ask', meta })])
     await executor.execute({ name: 't' })
     meta.orders.push(2)
-    const [waiting] = await executor.waiting()
+    const [waiting] = await executor.calls.waiting()
     expect(waiting?.meta).toEqual({ when: '1970-01-01T00:00:00.000Z', orders: [1] })
   })
 
@@ -236,7 +237,7 @@ describe('a result in place of the run', () => {
   test('waits for the approval that another policy asks for, and is what is approved', async () => {
     const { executor, runs } = ruled([answer, ask])
     const { token = '' } = await executor.execute({ name: 't' })
-    expect(outcome(await executor.decide(token, 'allow'))).toBe('ok none skipped')
+    expect(outcome(await executor.calls.decide(token, 'allow'))).toBe('ok none skipped')
     expect(runs()).toBe(0)
   })
 })

@@ -1,11 +1,5 @@
-import {
-  createExecutor,
-  TextArtifact,
-  type ApprovalRequest,
-  type Approver,
-  type ToolExecutor,
-  type ToolResult,
-} from 'toolwright'
+import { createExecutor, TextArtifact, type ToolExecutor, type ToolResult } from 'toolwright'
+import type { ApprovalRequest, Approver } from 'toolwright/extension'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -354,7 +348,7 @@ test.each<[string, (result: ToolResult) => unknown]>([
   expect(JSON.stringify(given)).not.toContain(token)
   expect((given as Partial<ToolResult>).token).toBeUndefined()
   expect(JSON.stringify(given)).toContain('expiresAt')
-  expect((await executor.decide(token, 'allow')).status).toBe('ok')
+  expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
 })
 
 describe('what is asked', () => {
@@ -380,9 +374,9 @@ describe('what is asked', () => {
     const { approval, input: recorded } = await recordIn(mounted, invocationId)
     expect(approval).toEqual({ required: true, ...question })
     expect(recorded).toEqual(args)
-    expect((await executor.snapshot(invocationId)).approval).toEqual({ required: true, ...question })
-    await executor.decide(token, 'allow', { decidedBy: 'ada' })
-    expect((await executor.snapshot(invocationId)).approval).toMatchObject({ ...question, decidedBy: 'ada' })
+    expect((await executor.calls.get(invocationId)).approval).toEqual({ required: true, ...question })
+    await executor.calls.decide(token, 'allow', { decidedBy: 'ada' })
+    expect((await executor.calls.get(invocationId)).approval).toMatchObject({ ...question, decidedBy: 'ada' })
   })
 
   test('is the same for an approver, whose input nobody else holds', async () => {

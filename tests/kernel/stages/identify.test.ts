@@ -1,13 +1,6 @@
 import { runInNewContext } from 'node:vm'
-import {
-  computeCallId,
-  createExecutor,
-  type Extension,
-  type Middleware,
-  type Runner,
-  type ToolCall,
-  type ToolExecutor,
-} from 'toolwright'
+import { computeCallId, createExecutor, type Extension, type ToolCall, type ToolExecutor } from 'toolwright'
+import type { Middleware, Runner } from 'toolwright/extension'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { cache } from 'toolwright/middleware/cache'
 import { describe, expect, test } from 'vitest'

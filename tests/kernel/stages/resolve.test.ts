@@ -159,11 +159,11 @@ describe('resolve', () => {
     expect((await executor.execute({ name: 'own' }, { session: 'two' })).error?.code).toBe('E_TOOL_NOT_FOUND')
     expect(
       executor
-        .list('model', 'one')
+        .tools('model', 'one')
         .map(({ name }) => name)
         .sort(),
     ).toEqual(['own', 'where'])
-    expect(executor.list('model', 'two').map(({ name }) => name)).toEqual(['where'])
+    expect(executor.tools('model', 'two').map(({ name }) => name)).toEqual(['where'])
   })
 
   test('an extension whose tools break is reported, and the other tools stand', async () => {

@@ -1,4 +1,5 @@
-import { createExecutor, type Confirmed, type ToolContext } from 'toolwright'
+import { createExecutor, type ToolContext } from 'toolwright'
+import type { Confirmed } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { data, deferred, heard, names, never, outcome, pause, soon, text, turn, work } from '../_calls.ts'
 
@@ -178,13 +179,13 @@ describe('who runs a tool goes by its type', () => {
     const events = heard(executor)
     const result = await executor.execute({ name: 'ask' })
     expect(outcome(result)).toBe('pending unknown')
-    const answered = await executor.respond(result.token ?? '', { email: 'a@b.c' })
+    const answered = await executor.calls.respond(result.token ?? '', { email: 'a@b.c' })
     expect([outcome(answered), data(answered)]).toEqual(['ok completed', { email: 'a@b.c' }])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
     expect(events[1]).toMatchObject({ event: 'call:paused', reason: 'client' })
   })
 
-  test('a type of the host: its runner, which sees the call', async () => {
+  test('a type of the application: its runner, which sees the call', async () => {
     const seen: unknown[] = []
     const runner = { type: 'python', run: ({ input, tool }: Confirmed) => void seen.push(tool.name, input) }
     const executor = createExecutor({

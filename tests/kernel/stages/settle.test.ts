@@ -130,7 +130,7 @@ describe('a fault of the package', () => {
     expect(text(result)).toBe('The tool failed; the reason is not shown.')
   })
 
-  test('or of the host is settled, and told to no model', async () => {
+  test('or of the application is settled, and told to no model', async () => {
     const artifact = (): never => {
       throw new Error('canary')
     }

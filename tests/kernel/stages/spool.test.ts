@@ -1,4 +1,5 @@
-import { BinaryArtifact, createExecutor, JsonArtifact, memoryStore, TextArtifact, type ArtifactStore } from 'toolwright'
+import { BinaryArtifact, createExecutor, JsonArtifact, memoryStore, TextArtifact } from 'toolwright'
+import type { ArtifactStore } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { data, heard, never, outcome, sink, soon, text, work } from '../_calls.ts'
 

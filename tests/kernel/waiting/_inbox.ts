@@ -74,7 +74,7 @@ export function ask(executor: ToolExecutor, name = 'deploy', session = 's', args
 
 /** The only call that waits. */
 export async function only(executor: ToolExecutor, query: { session?: string } = {}): Promise<WaitingCall> {
-  const waiting = await executor.waiting(query)
+  const waiting = await executor.calls.waiting(query)
   expect(waiting).toHaveLength(1)
   return waiting[0]!
 }

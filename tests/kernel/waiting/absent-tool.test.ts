@@ -37,7 +37,7 @@ async function waitingWith(tools: readonly Tool[]): Promise<Two> {
     rmSync(folder, { recursive: true })
   })
   const { callId } = await caller.execute({ id: 'call_1', name: 'pay', args: { amount: 5 } })
-  const [call] = await answering.waiting()
+  const [call] = await answering.calls.waiting()
   return { caller, answering, call: call!, callId }
 }
 
@@ -49,29 +49,29 @@ describe.each([
     const { answering, caller, call, callId } = await waitingWith(tools)
     const events: ToolEvent[] = []
     answering.on('*', (event) => void events.push(event))
-    const result = await answering.decide(call, 'deny', { decidedBy: 'ada', note: 'not today' })
+    const result = await answering.calls.decide(call, 'deny', { decidedBy: 'ada', note: 'not today' })
     expect(result).toMatchObject({ id: 'call_1', callId, status: 'denied', effect: 'none' })
     expect(result.content).toEqual([{ type: 'text', text: expect.stringContaining('not today') as string }])
     expect(events.map(({ event, callId: of }) => [event, of])).toEqual([
       ['call:resumed', callId],
       ['call:settled', callId],
     ])
-    expect(await caller.snapshot(call.invocationId)).toMatchObject({
+    expect(await caller.calls.get(call.invocationId)).toMatchObject({
       status: 'denied',
       name: 'pay',
       approval: { decision: 'deny', decidedBy: 'ada', note: 'not today' },
     })
-    expect(await caller.waiting()).toEqual([])
+    expect(await caller.calls.waiting()).toEqual([])
   })
 
   test('does not run a call that it allows, says why, and leaves it to wait', async () => {
     const { answering, caller, call } = await waitingWith(tools)
-    await expect(answering.decide(call, 'allow')).rejects.toMatchObject({
+    await expect(answering.calls.decide(call, 'allow')).rejects.toMatchObject({
       code: 'E_APPROVAL_INVALID',
       message: expect.stringContaining(words) as string,
     })
-    const [still] = await caller.waiting()
-    expect(await caller.decide(still!, 'allow')).toMatchObject({ status: 'ok' })
+    const [still] = await caller.calls.waiting()
+    expect(await caller.calls.decide(still!, 'allow')).toMatchObject({ status: 'ok' })
     expect(runs.splice(0)).toEqual([{ amount: 5 }])
   })
 })

@@ -20,10 +20,10 @@ describe('settled', () => {
     const [waiting, other] = [await ask(asking), await ask(asking)]
     const controller = new AbortController()
     const state = { isHeard: false }
-    const heard = asking.settled(waiting).finally(() => (state.isHeard = true))
-    await answering.decide(await answering.waiting().then((calls) => calls.at(-1)!), 'allow')
+    const heard = asking.calls.settled(waiting).finally(() => (state.isHeard = true))
+    await answering.calls.decide(await answering.calls.waiting().then((calls) => calls.at(-1)!), 'allow')
     for (let count = 0; count < 400 && !state.isHeard; count++) {
-      asking.settled(other, { signal: controller.signal }).catch(() => {})
+      asking.calls.settled(other, { signal: controller.signal }).catch(() => {})
       await pause(5)
     }
     expect(state.isHeard).toBe(true)
@@ -35,7 +35,7 @@ describe('settled', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
     const mounted = memoryJournal({ waiting: 1 })
     const { asking, answering } = pairOn({ open: () => changed(mounted, { watch: () => undefined }) })
-    const heard = answering.settled(await ask(asking))
+    const heard = answering.calls.settled(await ask(asking))
     const gone = expect(heard).rejects.toMatchObject({ code: 'E_JOURNAL' })
     await vi.advanceTimersByTimeAsync(1_000)
     await ask(asking)
@@ -50,7 +50,7 @@ describe('settled', () => {
     const { asking } = pairOn(place)
     const waiting = await ask(asking)
     await asking.close()
-    await expect(soon(asking.settled(waiting))).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
+    await expect(soon(asking.calls.settled(waiting))).rejects.toMatchObject({ code: 'E_TOOL_CANCELLED' })
   })
 
   test('does not take the refusal of a repeated call for the result of the call', async () => {
@@ -68,9 +68,9 @@ describe('settled', () => {
     const there = createExecutor({ tools, use: [mounted] })
     const here = createExecutor({ tools, use: [changed(mounted, { read })] })
     const repeated = here.execute({ name: 'slow' }, { invocationId: 'once', session: 's' })
-    const heard = here.settled('once')
+    const heard = here.calls.settled('once')
     const first = there.execute({ name: 'slow' }, { invocationId: 'once', session: 's' })
-    await vi.waitFor(async () => expect((await there.calls())[0]?.state).toBe('EXECUTING'), 20_000)
+    await vi.waitFor(async () => expect((await there.calls.list())[0]?.state).toBe('EXECUTING'), 20_000)
     isClaimed.resolve()
     expect(outcome(await repeated)).toContain('E_DUPLICATE_INVOCATION')
     resolve('done')
@@ -83,7 +83,7 @@ describe('settled', () => {
       throw new Error('ECONNRESET at 10.0.0.7')
     }
     const { asking } = pairOn({ open: () => changed(memoryJournal(), { watch }) })
-    const error: unknown = await soon(asking.settled(await ask(asking))).catch((thrown: unknown) => thrown)
+    const error: unknown = await soon(asking.calls.settled(await ask(asking))).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'E_JOURNAL', retryable: true })
     expect((error as Error).message).not.toContain('10.0.0.7')
   })
@@ -99,7 +99,7 @@ describe.each(everyPlace)('an answer (%s)', (_, place) => {
     const polling = (async (): Promise<void> => {
       for (let count = 0; count < 3_000 && !state.isOver; count++) await again()
     })()
-    const decided = await asking.decide(token!, 'allow').finally(() => (state.isOver = true))
+    const decided = await asking.calls.decide(token!, 'allow').finally(() => (state.isOver = true))
     await polling
     expect([outcome(decided), ran.length]).toEqual(['ok completed', 1])
     expect(text(await again())).toBe('deployed')
@@ -118,26 +118,26 @@ describe('a call that waits without a journal', () => {
   test('is not answered by another client than the one that leased it meanwhile', async () => {
     const ran: unknown[] = []
     const outputSchema = z.object({ email: z.string() }).refine(async () => {
-      const [call] = await executor.waiting()
-      if (call !== undefined) await executor.lease(call, 'first', 60_000)
+      const [call] = await executor.calls.waiting()
+      if (call !== undefined) await executor.calls.lease(call, 'first', 60_000)
       return true
     })
     const slow = work('slow', () => 1, { type: 'client', requiresResponse: true, timeout: 60_000, outputSchema })
     const executor = createExecutor({ tools: [...toolsOf(ran), slow] })
     onTestFinished(() => executor.close())
     const { token } = await ask(executor, 'slow')
-    await expect(executor.respond(token!, { email: 'e' }, { holder: 'second' })).rejects.toMatchObject({
+    await expect(executor.calls.respond(token!, { email: 'e' }, { holder: 'second' })).rejects.toMatchObject({
       code: 'E_LEASED',
     })
-    expect(outcome(await executor.respond(token!, { email: 'e' }, { holder: 'first' }))).toContain('ok')
+    expect(outcome(await executor.calls.respond(token!, { email: 'e' }, { holder: 'first' }))).toContain('ok')
   })
 
   test('is paged once, although the last of the page before is over', async () => {
     const { asking } = pairOn(withoutJournal)
     for (let count = 0; count < 5; count++) await ask(asking)
-    const first = await asking.calls({ limit: 2 })
-    await asking.cancel(first[1]!.id)
-    const second = await asking.calls({ limit: 10, before: first[1]! })
+    const first = await asking.calls.list({ limit: 2 })
+    await asking.calls.cancel(first[1]!.id)
+    const second = await asking.calls.list({ limit: 10, before: first[1]! })
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(5)
     expect(second).toHaveLength(3)
   })
@@ -149,7 +149,9 @@ describe.each([
 ])('a page (%s)', (_, place) => {
   test.each([0, -1, 1.5, Number.NaN, '5'])('of %s calls is refused', async (limit) => {
     const { asking } = pairOn(place)
-    await expect(asking.calls({ limit: limit as number })).rejects.toMatchObject({ code: 'E_INVALID_CONFIGURATION' })
+    await expect(asking.calls.list({ limit: limit as number })).rejects.toMatchObject({
+      code: 'E_INVALID_CONFIGURATION',
+    })
   })
 })
 
@@ -170,9 +172,12 @@ test('executors that expire calls at once leave each other the calls that one of
   const { asking, answering } = pairOn(place, { approvalTimeout: 1 })
   await ask(answering)
   await pause(5)
-  const expired = asking.expire()
+  const expired = asking.calls.expire()
   await taken.promise
-  expect([await answering.expire(), (await answering.recover({ approvals: 'seal' })).sealed]).toEqual([[], []])
+  expect([await answering.calls.expire(), (await answering.calls.recover({ approvals: 'seal' })).sealed]).toEqual([
+    [],
+    [],
+  ])
   go.resolve()
   expect(await expired).toHaveLength(1)
 })
@@ -182,7 +187,7 @@ test('the bytes of a journal in memory count what a provider gave with a call', 
   for (let count = 0; count < 10; count++) {
     await asking.execute({ name: 'deploy', args: { count }, result: 'x'.repeat(200_000) }, { session: 's' })
   }
-  expect((await asking.waiting()).length).toBeLessThanOrEqual(5)
+  expect((await asking.calls.waiting()).length).toBeLessThanOrEqual(5)
 })
 
 test('what was deleted before a deletion failed takes its content in the store along', async () => {
@@ -197,7 +202,7 @@ test('what was deleted before a deletion failed takes its content in the store a
   const executor = createExecutor({ tools: [large], use: [journal, { store }], concurrency: 50 })
   await executor.executeToolCalls(Array.from({ length: 120 }, () => ({ name: 'large' })))
   expect(store.size).toBe(120)
-  expect(await executor.prune({ settledBefore: new Date(Date.now() + 1_000) })).toBe(120)
+  expect(await executor.calls.prune({ settledBefore: new Date(Date.now() + 1_000) })).toBe(120)
   expect(store.size).toBe(0)
   await executor.close()
 })

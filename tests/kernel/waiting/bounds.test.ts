@@ -1,4 +1,5 @@
-import { createExecutor, tool, type Decision, type ToolResult } from 'toolwright'
+import { createExecutor, tool, type ToolResult } from 'toolwright'
+import type { Decision } from 'toolwright/extension'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { never, outcome, soon, work } from '../_calls.ts'
@@ -64,9 +65,9 @@ describe.each(places)('the snapshot of a call that waits (%s)', (_, place) => {
       expiresAt,
     } = await executor.execute({ id: 7, name: 't' }, { session: 's' })
     const waiting = { session: 's', callId, toolCallId: 7, status: 'pending', effect: 'none' }
-    expect(await executor.snapshot(invocationId)).toMatchObject({ ...waiting, prompt: 'Really?', expiresAt })
-    await executor.decide(token, 'allow')
-    const settled = await executor.snapshot(invocationId)
+    expect(await executor.calls.get(invocationId)).toMatchObject({ ...waiting, prompt: 'Really?', expiresAt })
+    await executor.calls.decide(token, 'allow')
+    const settled = await executor.calls.get(invocationId)
     expect(settled).toMatchObject({ ...waiting, status: 'ok', effect: 'completed' })
     expect(settled).not.toHaveProperty('expiresAt')
     expect(JSON.stringify(settled)).not.toContain(token)
@@ -76,7 +77,7 @@ describe.each(places)('the snapshot of a call that waits (%s)', (_, place) => {
     const tools = [work('form', () => 1, { type: 'client', requiresResponse: true })]
     const executor = createExecutor({ tools, use: [place().open()] })
     const { invocationId } = await executor.execute({ name: 'form' })
-    expect(await executor.snapshot(invocationId)).toMatchObject({ prompt: 'Answer form', effect: 'unknown' })
+    expect(await executor.calls.get(invocationId)).toMatchObject({ prompt: 'Answer form', effect: 'unknown' })
   })
 })
 
@@ -107,7 +108,7 @@ test("executor.on('*') hears every event of every call, once each, until it is u
   const heard: string[] = []
   const undo = executor.on('*', ({ event, seq }) => heard.push(`${seq} ${event}`))
   const { token = '' }: ToolResult = await executor.execute({ name: 't' })
-  await executor.decide(token, 'allow')
+  await executor.calls.decide(token, 'allow')
   const first = ['0 call:received', '1 call:paused', '2 call:settled']
   expect(heard).toEqual([...first, '3 call:resumed', '4 tool:start', '5 tool:end', '6 call:settled'])
   undo()

@@ -1,4 +1,5 @@
-import { createExecutor, type ToolCallRecord } from 'toolwright'
+import { createExecutor } from 'toolwright'
+import type { ToolCallRecord } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { sink, work } from '../_calls.ts'
 import { everyPlace } from './_inbox.ts'
@@ -47,11 +48,11 @@ describe.each(durable)('a damaged row (%s)', (_, place) => {
   test.each(damages)('with %s is left out of lists and reported, and the others are listed', async (_what, damage) => {
     const { executor, reports } = await damagedWait(place(), damage)
     const told = { code: 'E_JOURNAL', message: expect.stringContaining('damaged') }
-    expect((await executor.waiting()).map(({ invocationId }) => invocationId)).toEqual(['whole'])
-    expect((await executor.calls()).map(({ id }) => id)).toEqual(['whole'])
-    expect(await executor.expire()).toEqual([])
-    expect(await executor.recover({ staleAfter: 0 })).toMatchObject({ sealed: [], kept: [] })
-    await expect(executor.snapshot('damaged')).rejects.toMatchObject(told)
+    expect((await executor.calls.waiting()).map(({ invocationId }) => invocationId)).toEqual(['whole'])
+    expect((await executor.calls.list()).map(({ id }) => id)).toEqual(['whole'])
+    expect(await executor.calls.expire()).toEqual([])
+    expect(await executor.calls.recover({ staleAfter: 0 })).toMatchObject({ sealed: [], kept: [] })
+    await expect(executor.calls.get('damaged')).rejects.toMatchObject(told)
     expect(reports.length).toBeGreaterThan(0)
     for (const report of reports) expect(report).toMatchObject(told)
     await executor.close()
@@ -67,8 +68,8 @@ describe.each(durable)('a damaged row (%s)', (_, place) => {
       ToolCallRecord['journal']
     >
     await mounted.journal.write({ ...record, journal }, fence)
-    expect(await executor.prune({ settledBefore: Date.now() + 1_000 })).toBe(2)
-    expect(await executor.calls()).toEqual([])
+    expect(await executor.calls.prune({ settledBefore: Date.now() + 1_000 })).toBe(2)
+    expect(await executor.calls.list()).toEqual([])
     await executor.close()
   })
 })

@@ -44,27 +44,27 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const { asking, answering, ran } = pairOn(place())
     const { invocationId } = await ask(asking, 'deploy', 's', { key: 'k' })
     const call = await only(answering)
-    const result = await answering.decide(call, 'allow', { decidedBy: 'ada' })
+    const result = await answering.calls.decide(call, 'allow', { decidedBy: 'ada' })
     expect([outcome(result), result.invocationId, text(result)]).toEqual(['ok completed', invocationId, 'deployed'])
-    await expect(answering.decide(call, 'allow')).rejects.toMatchObject(invalid)
-    expect(await answering.waiting()).toEqual([])
+    await expect(answering.calls.decide(call, 'allow')).rejects.toMatchObject(invalid)
+    expect(await answering.calls.waiting()).toEqual([])
     expect(ran).toEqual([{ key: 'k' }])
   })
 
   test('is a change that other executors on the journal are told of, as are its lease and its end', async () => {
     const { asking, answering } = pairOn(place())
     const told: string[] = []
-    const unwatch = answering.watch((invocationId, session) => told.push(`${invocationId} ${session}`))
+    const unwatch = answering.calls.watch((invocationId, session) => told.push(`${invocationId} ${session}`))
     await pause(300) // the watch of a database begins in its own time
     const { invocationId } = await ask(asking, 'form', 's')
     const hint = `${invocationId} s`
     if (name === 'no journal') return unwatch()
     await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
     told.length = 0
-    await asking.lease(await only(asking), 'page 1', 30_000)
+    await asking.calls.lease(await only(asking), 'page 1', 30_000)
     await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
     told.length = 0
-    await asking.respond(await only(asking), { email: 'a@b.c' }, { holder: 'page 1' })
+    await asking.calls.respond(await only(asking), { email: 'a@b.c' }, { holder: 'page 1' })
     await expect.poll(() => told, { timeout: 30_000 }).toContain(hint)
     unwatch()
     told.length = 0
@@ -78,8 +78,11 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const { token = '' } = await ask(asking)
     const calls = await Promise.all(Array.from({ length: 5 }, async () => [await only(asking), await only(answering)]))
     const answers = [
-      asking.decide(token, 'allow'),
-      ...calls.flatMap(([here, there]) => [asking.decide(here!, 'allow'), answering.decide(there!, 'allow')]),
+      asking.calls.decide(token, 'allow'),
+      ...calls.flatMap(([here, there]) => [
+        asking.calls.decide(here!, 'allow'),
+        answering.calls.decide(there!, 'allow'),
+      ]),
     ]
     const settled = await Promise.allSettled(answers)
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -100,21 +103,21 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     await ask(asking)
     const call = await only(asking)
     const forged = forge(call) as WaitingCall
-    await expect(asking.decide(forged, 'allow')).rejects.toMatchObject(invalid)
-    await expect(asking.lease(forged, 'me', 1_000)).rejects.toMatchObject(invalid)
+    await expect(asking.calls.decide(forged, 'allow')).rejects.toMatchObject(invalid)
+    await expect(asking.calls.lease(forged, 'me', 1_000)).rejects.toMatchObject(invalid)
     expect(ran).toEqual([])
-    expect((await asking.decide(call, 'allow')).status).toBe('ok')
+    expect((await asking.calls.decide(call, 'allow')).status).toBe('ok')
   })
 
   test('of another session is not listed, and refused', async () => {
     const { asking, answering, ran } = pairOn(place())
     const { invocationId } = await ask(asking, 'deploy', 'theirs')
-    expect(await answering.waiting({ session: 'mine' })).toEqual([])
-    expect(await answering.waiting({ session: 'mine', invocationId })).toEqual([])
+    expect(await answering.calls.waiting({ session: 'mine' })).toEqual([])
+    expect(await answering.calls.waiting({ session: 'mine', invocationId })).toEqual([])
     const call = await only(answering, { session: 'theirs' })
-    await expect(answering.decide(call, 'allow', { session: 'mine' })).rejects.toMatchObject(invalid)
+    await expect(answering.calls.decide(call, 'allow', { session: 'mine' })).rejects.toMatchObject(invalid)
     expect(ran).toEqual([])
-    expect((await answering.decide(call, 'allow', { session: 'theirs' })).status).toBe('ok')
+    expect((await answering.calls.decide(call, 'allow', { session: 'theirs' })).status).toBe('ok')
   })
 
   test('is found by its id and its reason, newest first', async () => {
@@ -123,7 +126,7 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     await pause(2)
     const form = await ask(asking, 'form')
     const ids = async (query: object): Promise<string[]> =>
-      (await answering.waiting(query)).map(({ invocationId }) => invocationId)
+      (await answering.calls.waiting(query)).map(({ invocationId }) => invocationId)
     expect(await ids({})).toEqual([form.invocationId, first.invocationId])
     expect(await ids({ reason: 'client' })).toEqual([form.invocationId])
     expect(await ids({ invocationId: first.invocationId })).toEqual([first.invocationId])
@@ -136,8 +139,8 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const options = { session: 's', invocationId: 'order-7' }
     await asking.execute({ name: 'deploy' }, options)
     expect((await asking.execute({ name: 'deploy' }, options)).token).toBe(undefined)
-    const [call] = await asking.waiting({ invocationId: 'order-7' })
-    expect(outcome(await asking.decide(call!, 'allow'))).toBe('ok completed')
+    const [call] = await asking.calls.waiting({ invocationId: 'order-7' })
+    expect(outcome(await asking.calls.decide(call!, 'allow'))).toBe('ok completed')
     expect(ran).toHaveLength(1)
   })
 
@@ -145,8 +148,8 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const { asking, answering } = pairOn(place())
     await ask(asking, 'form')
     const call = await only(answering)
-    await expect(answering.respond(call, { phone: 1 })).rejects.toMatchObject({ code: 'E_INVALID_TOOL_RESULT' })
-    expect(data(await answering.respond(call, { email: 'a@b.c' }))).toEqual({ email: 'a@b.c' })
+    await expect(answering.calls.respond(call, { phone: 1 })).rejects.toMatchObject({ code: 'E_INVALID_TOOL_RESULT' })
+    expect(data(await answering.calls.respond(call, { email: 'a@b.c' }))).toEqual({ email: 'a@b.c' })
   })
 
   test('that expired is neither listed nor runs, without a recovery', async () => {
@@ -154,9 +157,9 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const { token = '' } = await ask(asking)
     const call = await only(answering)
     later(60_001)
-    expect(await answering.waiting()).toEqual([])
-    await expect(answering.decide(call, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
-    await expect(asking.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
+    expect(await answering.calls.waiting()).toEqual([])
+    await expect(answering.calls.decide(call, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
+    await expect(asking.calls.decide(token, 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
     expect(ran).toEqual([])
   })
 
@@ -168,7 +171,7 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     later(50_001)
     const events: ToolEvent[] = []
     answering.on('call:settled', (event) => events.push(event))
-    const expired = await answering.expire()
+    const expired = await answering.calls.expire()
     const denied = { status: 'denied', effect: 'none', error: expect.stringContaining('ApprovalExpiredError') }
     const timedOut = { status: 'timed_out', effect: 'unknown', error: expect.stringContaining('ClientToolError') }
     expect(expired.toSorted((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))).toMatchObject([
@@ -178,19 +181,19 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     expect(events.map((event) => (event.event === 'call:settled' ? String(event.error?.code) : '')).toSorted()).toEqual(
       ['E_APPROVAL_EXPIRED', 'E_CLIENT_TOOL'],
     )
-    expect(await answering.expire()).toEqual([])
+    expect(await answering.calls.expire()).toEqual([])
     expect((await only(answering)).invocationId).toBe(long.invocationId)
-    expect(outcome(await answering.settled(approval))).toBe('denied none E_APPROVAL_EXPIRED')
+    expect(outcome(await answering.calls.settled(approval))).toBe('denied none E_APPROVAL_EXPIRED')
   })
 
   test('holds no secret of its args for an approver; a client that leases it gets them', async () => {
     const { asking, answering } = pairOn(place())
     await ask(asking, 'deploy', 's', { key: 'k' })
-    const leased = await answering.lease(await only(answering), 'page', 10_000)
+    const leased = await answering.calls.lease(await only(answering), 'page', 10_000)
     expect(leased?.args).toEqual({ key: '[secret]' })
-    await asking.cancel((await only(asking)).invocationId)
+    await asking.calls.cancel((await only(asking)).invocationId)
     await ask(asking, 'form', 's', { fields: ['email'] })
-    expect((await answering.lease(await only(answering), 'page', 10_000))?.args).toEqual({ fields: ['email'] })
+    expect((await answering.calls.lease(await only(answering), 'page', 10_000))?.args).toEqual({ fields: ['email'] })
   })
 
   test('keeps its chain of digests and its owner’s events, whoever answers it', async () => {
@@ -198,7 +201,7 @@ describe.each(everyPlace)('a call that waits (%s)', (name, place) => {
     const events: ToolEvent[] = []
     for (const executor of [asking, answering]) executor.on('*', (event) => events.push(event))
     await ask(asking)
-    await answering.decide(await only(answering), 'deny', { note: 'not today' })
+    await answering.calls.decide(await only(answering), 'deny', { note: 'not today' })
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
     expect(name === 'memory' || events.at(-1)).toSatisfy(
       (last: unknown) => last === true || 'digest' in (last as object),
@@ -212,8 +215,8 @@ describe.each(everyPlace)('ten deciders over two executors (%s)', (_, place) => 
     for (let order = 0; order < 20; order++) await ask(asking, 'deploy', `s${order}`, { order })
     const deciders = Array.from({ length: 10 }, async (_each, index) => {
       const executor = index % 2 === 0 ? asking : answering
-      const mine = await executor.waiting()
-      return Promise.allSettled(mine.map((call) => executor.decide(call, 'allow')))
+      const mine = await executor.calls.waiting()
+      return Promise.allSettled(mine.map((call) => executor.calls.decide(call, 'allow')))
     })
     const all = (await soon(Promise.all(deciders))).flat()
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
@@ -231,18 +234,18 @@ describe('without a journal', () => {
     await ask(executor, 'deploy', 's', { key: 'k' })
     const call = await only(executor)
     expect(call).toMatchObject({ prompt: 'Deploy?', args: { key: '[secret]' }, reason: 'approval', session: 's' })
-    expect(await other.waiting()).toEqual([])
-    await expect(other.decide(call, 'allow')).rejects.toMatchObject(invalid)
-    expect(await executor.waiting({ session: 'another' })).toEqual([])
-    expect(await executor.calls()).toMatchObject([
+    expect(await other.calls.waiting()).toEqual([])
+    await expect(other.calls.decide(call, 'allow')).rejects.toMatchObject(invalid)
+    expect(await executor.calls.waiting({ session: 'another' })).toEqual([])
+    expect(await executor.calls.list()).toMatchObject([
       { id: call.invocationId, state: 'APPROVAL_REQUIRED', prompt: 'Deploy?' },
     ])
-    const leased = await executor.lease(call, 'one', 60_000)
-    await expect(executor.decide(call, 'allow', { holder: 'two' })).rejects.toMatchObject({ code: 'E_LEASED' })
-    expect(outcome(await executor.decide(leased!.call, 'allow', { holder: 'one' }))).toBe('ok completed')
-    await expect(executor.decide(call, 'allow', { holder: 'one' })).rejects.toMatchObject(invalid)
+    const leased = await executor.calls.lease(call, 'one', 60_000)
+    await expect(executor.calls.decide(call, 'allow', { holder: 'two' })).rejects.toMatchObject({ code: 'E_LEASED' })
+    expect(outcome(await executor.calls.decide(leased!.call, 'allow', { holder: 'one' }))).toBe('ok completed')
+    await expect(executor.calls.decide(call, 'allow', { holder: 'one' })).rejects.toMatchObject(invalid)
     expect(ran).toEqual([{ key: 'k' }])
-    await expect(executor.prune({ settledBefore: Date.now() })).rejects.toMatchObject({
+    await expect(executor.calls.prune({ settledBefore: Date.now() })).rejects.toMatchObject({
       code: 'E_INVALID_CONFIGURATION',
     })
   })
@@ -256,7 +259,7 @@ describe('without a journal', () => {
     await pause(5)
     const newest = ask(executor, 'slow')
     await pause(5)
-    const calls = await executor.calls()
+    const calls = await executor.calls.list()
     expect(calls).toMatchObject([
       { name: 'slow', state: 'EXECUTING', session: 's', toolCallId: 'x', inputPreview: '{}' },
       { name: expect.any(String) },
@@ -266,18 +269,18 @@ describe('without a journal', () => {
     expect(first).toMatchObject({ inputPreview: '{"key":"[secret]","order":1}', effect: 'unknown' })
     expect(first?.auditTrail.map(({ state }) => state)).toEqual(['PENDING', 'EXECUTING'])
     expect(Math.abs(Number(first?.createdAt) - Date.now())).toBeLessThan(60_000)
-    expect(await executor.calls({ session: 'other' })).toMatchObject([{ id: invocationId, prompt: 'Deploy?' }])
+    expect(await executor.calls.list({ session: 'other' })).toMatchObject([{ id: invocationId, prompt: 'Deploy?' }])
 
     const pages: string[] = []
-    for (let page = await executor.calls({ limit: 1 }); page.length > 0;) {
+    for (let page = await executor.calls.list({ limit: 1 }); page.length > 0;) {
       pages.push(page[0]!.id)
-      if (page[0]?.id === invocationId) await executor.cancel(invocationId) // a page after a call that is gone
-      page = await executor.calls({ limit: 1, before: page[0]! })
+      if (page[0]?.id === invocationId) await executor.calls.cancel(invocationId) // a page after a call that is gone
+      page = await executor.calls.list({ limit: 1, before: page[0]! })
     }
     expect(pages).toEqual(calls.map(({ id }) => id))
     end.resolve()
     await Promise.all([running, newest])
-    expect(await executor.calls()).toEqual([])
+    expect(await executor.calls.list()).toEqual([])
   })
 
   test('what expired is closed once, with its event', async () => {
@@ -286,8 +289,10 @@ describe('without a journal', () => {
     executor.on('call:settled', (event) => events.push(event))
     const asked = [await ask(executor), await ask(executor, 'quick'), await ask(executor)]
     await pause(30)
-    await expect(executor.decide(asked[0]?.token ?? '', 'allow')).rejects.toMatchObject({ code: 'E_APPROVAL_EXPIRED' })
-    expect((await executor.expire()).map(({ state }) => state).toSorted()).toEqual(['DENIED', 'FAILED'])
+    await expect(executor.calls.decide(asked[0]?.token ?? '', 'allow')).rejects.toMatchObject({
+      code: 'E_APPROVAL_EXPIRED',
+    })
+    expect((await executor.calls.expire()).map(({ state }) => state).toSorted()).toEqual(['DENIED', 'FAILED'])
     expect(
       events
         .slice(3)

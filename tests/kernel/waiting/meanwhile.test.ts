@@ -18,7 +18,7 @@ async function answeredMeanwhile(use: Extension[], decision: 'allow' | 'deny'): 
   const executor = createExecutor({ tools, use })
   onTestFinished(() => executor.close())
   executor.on('call:paused', ({ token = '' }) => {
-    setImmediate(() => void executor.decide(token, decision).then(answered.resolve, answered.reject))
+    setImmediate(() => void executor.calls.decide(token, decision).then(answered.resolve, answered.reject))
   })
   return soon(executor.executeToolCalls([{ id: 'a', name: 'pay' }, { name: 'slow' }]))
 }
@@ -40,7 +40,7 @@ describe.each(everyKeeper)('a turn (%s)', (_, use) => {
     onTestFinished(() => executor.close())
     const [waiting] = await executor.executeToolCalls([{ name: 'pay' }])
     expect(waiting!.status).toBe('pending')
-    expect(outcome(await executor.decide(waiting!.token ?? '', 'allow'))).toBe('ok completed')
+    expect(outcome(await executor.calls.decide(waiting!.token ?? '', 'allow'))).toBe('ok completed')
   })
 })
 
@@ -61,30 +61,30 @@ describe('an executor without a journal', () => {
   test('gives the result of a call that was answered before the host asked for it, once', async () => {
     const { executor, ask } = paying(1)
     const waiting = await ask('s')
-    await executor.decide(waiting.token ?? '', 'allow')
-    expect(outcome(await executor.settled(waiting))).toBe('ok completed')
-    await expect(executor.settled(waiting)).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    await executor.calls.decide(waiting.token ?? '', 'allow')
+    expect(outcome(await executor.calls.settled(waiting))).toBe('ok completed')
+    await expect(executor.calls.settled(waiting)).rejects.toMatchObject({ code: 'E_JOURNAL' })
   })
 
   test('keeps no result that was waited for', async () => {
     const { executor, ask } = paying(1)
     const waiting = await ask('s')
-    const settled = executor.settled(waiting)
-    await executor.decide(waiting.token ?? '', 'allow')
+    const settled = executor.calls.settled(waiting)
+    await executor.calls.decide(waiting.token ?? '', 'allow')
     expect(outcome(await settled)).toBe('ok completed')
-    await expect(executor.settled(waiting)).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    await expect(executor.calls.settled(waiting)).rejects.toMatchObject({ code: 'E_JOURNAL' })
   })
 
   test('gives the result of a call that was cancelled, or asked a client meanwhile, before the host asked for it', async () => {
     const form = { type: 'client', requiresResponse: true, requiresConfirmation: true }
     const executor = createExecutor({ tools: [work('form', () => 1, form)] })
     const [one, other] = await executor.executeToolCalls([{ name: 'form' }, { name: 'form' }])
-    await executor.cancel(one!.invocationId)
-    const asked = await executor.decide(other!.token ?? '', 'allow')
+    await executor.calls.cancel(one!.invocationId)
+    const asked = await executor.calls.decide(other!.token ?? '', 'allow')
     expect(asked.status).toBe('pending')
-    await executor.respond(asked.token ?? '', 'filled')
-    expect(outcome(await executor.settled(one!))).toBe('cancelled none E_TOOL_CANCELLED')
-    expect(text(await executor.settled(other!))).toBe('filled')
+    await executor.calls.respond(asked.token ?? '', 'filled')
+    expect(outcome(await executor.calls.settled(one!))).toBe('cancelled none E_TOOL_CANCELLED')
+    expect(text(await executor.calls.settled(other!))).toBe('filled')
   })
 
   test('keeps the results of the newest calls alone, by their bytes', async () => {
@@ -92,11 +92,11 @@ describe('an executor without a journal', () => {
     const waiting: ToolResult[] = []
     for (let count = 0; count < 400; count++) {
       const result = await ask('s')
-      await executor.decide(result.token ?? '', 'allow')
+      await executor.calls.decide(result.token ?? '', 'allow')
       waiting.push(result)
     }
-    await expect(executor.settled(waiting[0]!)).rejects.toMatchObject({ code: 'E_JOURNAL' })
-    expect(outcome(await executor.settled(waiting.at(-1)!))).toBe('ok completed')
+    await expect(executor.calls.settled(waiting[0]!)).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    expect(outcome(await executor.calls.settled(waiting.at(-1)!))).toBe('ok completed')
   })
 
   test('holds about 64 MiB of calls, and drops the oldest of the session that has most', async () => {
@@ -109,11 +109,11 @@ describe('an executor without a journal', () => {
     const first = await ask('small')
     const all: ToolResult[] = []
     for (let count = 0; count < 400; count++) all.push(await ask('large'))
-    const held = await executor.waiting()
+    const held = await executor.calls.waiting()
     const kept = held.filter(({ session }) => session === 'large').length
     expect(kept).toBeGreaterThan(50)
     expect(kept * 200_000).toBeLessThan(67_108_864)
     expect(cancelled).toEqual(all.slice(0, 400 - kept).map(({ invocationId }) => invocationId))
-    expect(outcome(await executor.decide(first.token ?? '', 'allow'))).toBe('ok completed')
+    expect(outcome(await executor.calls.decide(first.token ?? '', 'allow'))).toBe('ok completed')
   })
 })

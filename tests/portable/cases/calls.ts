@@ -103,9 +103,9 @@ export const calls: readonly Case[] = [
     async run() {
       const executor = createExecutor({ tools: [tool(asked)] })
       const { status, token = '' } = await executor.execute({ name: 't' })
-      const done = await executor.decide(token, 'allow', { decidedBy: 'ada' })
+      const done = await executor.calls.decide(token, 'allow', { decidedBy: 'ada' })
       same([status, done.status, words(done)], ['pending', 'ok', 'done'])
-      same(await refused(() => executor.decide(token, 'allow')), 'E_APPROVAL_INVALID')
+      same(await refused(() => executor.calls.decide(token, 'allow')), 'E_APPROVAL_INVALID')
     },
   },
   {
@@ -127,7 +127,7 @@ export const calls: readonly Case[] = [
       const pick = clientTool({ name: 'pick', description: 'Asks the user', requiresResponse: true })
       const executor = createExecutor({ tools: [pick] })
       const { status, token = '' } = await executor.execute({ name: 'pick' })
-      same([status, (await executor.respond(token, { ok: 1 })).status], ['pending', 'ok'])
+      same([status, (await executor.calls.respond(token, { ok: 1 })).status], ['pending', 'ok'])
     },
   },
   {
@@ -136,12 +136,12 @@ export const calls: readonly Case[] = [
       const executor = createExecutor({ tools: [tool(asked)] })
       const held = await executor.execute({ name: 't' })
       const caller = new AbortController()
-      const waiting = refused(() => executor.settled(held, { signal: caller.signal }))
-      const other = executor.settled(held, { signal: new AbortController().signal })
+      const waiting = refused(() => executor.calls.settled(held, { signal: caller.signal }))
+      const other = executor.calls.settled(held, { signal: new AbortController().signal })
       caller.abort()
       same(await waiting, 'E_TOOL_CANCELLED')
-      same(await refused(() => executor.settled(held, { signal: caller.signal })), 'E_TOOL_CANCELLED')
-      await executor.decide(held.token ?? '', 'allow')
+      same(await refused(() => executor.calls.settled(held, { signal: caller.signal })), 'E_TOOL_CANCELLED')
+      await executor.calls.decide(held.token ?? '', 'allow')
       same((await other).status, 'ok')
     },
   },

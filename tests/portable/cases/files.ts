@@ -60,9 +60,9 @@ export const files: readonly Case[] = [
       await two.execute({ name: 't' }, once)
       same(runs, 1)
       const { token = '' } = await one.execute({ name: 'asked' }, { session: 's' })
-      same((await two.decide(token, 'allow')).status, 'ok')
+      same((await two.calls.decide(token, 'allow')).status, 'ok')
       await Promise.all(Array.from({ length: 40 }, () => one.execute({ name: 't' })))
-      const { sealed } = await two.recover({ staleAfter: 0 })
+      const { sealed } = await two.calls.recover({ staleAfter: 0 })
       same(sealed.length, 0)
       // Neither is closed: the process has to end all the same.
     },

@@ -55,6 +55,6 @@ export const formats: readonly Case[] = providers.map(([name, load, message]) =>
     const reply = JSON.stringify(format.results(await executor.executeToolCalls(calls), message))
     has(reply.includes('sum'), reply)
     if (name === 'anthropic') has(reply.includes('untrusted'), `the envelope: ${reply}`)
-    has(JSON.stringify(format.definitions(executor.list())).includes('add'), 'the definition')
+    has(JSON.stringify(format.definitions(executor.tools())).includes('add'), 'the definition')
   },
 }))

@@ -13,8 +13,8 @@ export const records: readonly Case[] = [
       const once = { invocationId: 'i', session: 's' }
       await executor.execute({ name: 't' }, once)
       const again = await executor.execute({ name: 't' }, once)
-      same([runs, words(again), (await executor.snapshot('i')).state], [1, '1', 'COMPLETED'])
-      await executor.recover()
+      same([runs, words(again), (await executor.calls.get('i')).state], [1, '1', 'COMPLETED'])
+      await executor.calls.recover()
       await executor.close()
     },
   },
@@ -37,7 +37,7 @@ export const records: readonly Case[] = [
       const running = executor.execute({ name: 'slow' })
       await wait(5_300)
       const other = createExecutor({ tools, use: [recordsOf(journal)] })
-      const { sealed } = await other.recover({ staleAfter: 5_000 })
+      const { sealed } = await other.calls.recover({ staleAfter: 5_000 })
       same([beats >= 2, sealed.length, (await running).status], [true, 0, 'ok'])
     },
   },

@@ -18,7 +18,7 @@ async function validates(schema: Schema, given?: number): Promise<void> {
     ['ok', given ?? 3, 'E_INVALID_TOOL_ARGS'],
     taken?.error?.message ?? '',
   )
-  same(executor.list()[0]?.describe().inputSchema.type, 'object')
+  same(executor.tools()[0]?.describe().inputSchema.type, 'object')
 }
 
 export const validators: readonly Case[] = [

@@ -29,8 +29,8 @@ const executors = {
   recorded: createExecutor({ timeout: 30_000, tools, use }),
   other: createExecutor({ tools, use }),
 }
-const listed = executors.plain.list().map(({ name }) => name)
-executors.plain.onToolsChange(() => {})
+const listed = executors.plain.tools().map(({ name }) => name)
+executors.plain.on('tools:changed', () => {})
 const { fetch: served } = mcpServer({ executor: executors.plain }).http()
 
 async function answer(request: Request): Promise<unknown> {
@@ -42,7 +42,7 @@ async function answer(request: Request): Promise<unknown> {
     case '/listed':
       return listed
     case '/recover':
-      return executors.other.recover({ staleAfter: Number(parameter('staleAfter')) })
+      return executors.other.calls.recover({ staleAfter: Number(parameter('staleAfter')) })
     case '/beats':
       return beats
     default: {

@@ -24,7 +24,7 @@ const { url } = await listen(fetch, { files: `${import.meta.dirname}/page/dist` 
 console.log(`The shop is at ${url}, its calls are at ${(await inspector({ executor, canCall: true }).listen()).url}`)
 
 async function ask(name: string, args: object = {}): Promise<object> {
-  const { content } = await executor.settled(await executor.execute({ name, args }, { session: 'shop' }))
+  const { content } = await executor.calls.settled(await executor.execute({ name, args }, { session: 'shop' }))
   return content[0]?.type === 'json' ? Object(content[0].data) : {}
 }
 for (;;) await ask('place_order', { ...(await ask('ask_address')), ...(await ask('read_cart')) }) // as a model would

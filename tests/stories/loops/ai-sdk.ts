@@ -14,7 +14,7 @@ export async function converse(
   const messages: ModelMessage[] = [{ role: 'user', content: question }]
   for (let turn = 0; turn < 10; turn++) {
     const tools: ToolSet = Object.fromEntries(
-      format.definitions(executor.list()).map(({ name, description, inputSchema }) => {
+      format.definitions(executor.tools()).map(({ name, description, inputSchema }) => {
         return [name, { description, inputSchema: jsonSchema(inputSchema) }]
       }),
     )

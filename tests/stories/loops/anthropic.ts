@@ -13,7 +13,7 @@ export async function converse(
 ): Promise<Anthropic.MessageParam[]> {
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
   for (let turn = 0; turn < 10; turn++) {
-    const tools = format.definitions(executor.list())
+    const tools = format.definitions(executor.tools())
     const request = { model: 'claude-sonnet-5-5', max_tokens: 1024, tools, messages }
     const message = isStreamed
       ? await client.messages.stream(request).finalMessage()

@@ -13,7 +13,7 @@ export async function converse(
 ): Promise<Content[]> {
   const contents: Content[] = [{ role: 'user', parts: [{ text: question }] }]
   for (let turn = 0; turn < 10; turn++) {
-    const request = { model: 'gemini-3-pro', contents, config: { tools: format.definitions(executor.list()) } }
+    const request = { model: 'gemini-3-pro', contents, config: { tools: format.definitions(executor.tools()) } }
     const chunks: GenerateContentResponse[] = []
     if (!isStreamed) chunks.push(await client.models.generateContent(request))
     else for await (const chunk of await client.models.generateContentStream(request)) chunks.push(chunk)

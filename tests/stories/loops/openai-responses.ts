@@ -15,7 +15,7 @@ export async function converse(
   let input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: question }]
   for (let turn = 0; turn < 10; turn++) {
     const previous_response_id = responses.at(-1)?.id ?? null // the server has the conversation
-    const request = { model: 'gpt-5.1', tools: format.definitions(executor.list()), input, previous_response_id }
+    const request = { model: 'gpt-5.1', tools: format.definitions(executor.tools()), input, previous_response_id }
     const response = isStreamed
       ? await client.responses.stream(request).finalResponse()
       : await client.responses.create(request)

@@ -13,7 +13,7 @@ export async function converse(
 ): Promise<OpenAI.ChatCompletionMessageParam[]> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: question }]
   for (let turn = 0; turn < 10; turn++) {
-    const request = { model: 'gpt-5.1', tools: format.definitions(executor.list()), messages }
+    const request = { model: 'gpt-5.1', tools: format.definitions(executor.tools()), messages }
     const completion = isStreamed
       ? await client.chat.completions.stream(request).finalChatCompletion()
       : await client.chat.completions.create(request)

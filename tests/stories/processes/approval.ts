@@ -36,9 +36,9 @@ if (step === 'ask') {
   setInterval(() => {}, 60_000) // until somebody kills it
 } else {
   try {
-    const recovery = await executor.recover()
-    const waiting = await executor.waiting()
-    const { status, id, invocationId, content } = await executor.decide(token, 'allow', { decidedBy: 'ada' })
+    const recovery = await executor.calls.recover()
+    const waiting = await executor.calls.waiting()
+    const { status, id, invocationId, content } = await executor.calls.decide(token, 'allow', { decidedBy: 'ada' })
     say({ status, id, invocationId, content, sealed: recovery.sealed.length, kept: waiting.length })
   } catch (error) {
     say({ code: isToolError(error) ? error.code : String(error) })

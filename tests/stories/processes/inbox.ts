@@ -42,12 +42,15 @@ if (step === 'ask') {
   say(results.map(({ status }) => status))
   setInterval(() => {}, 60_000) // until it is killed
 } else {
-  const waiting = await executor.waiting({ session: 'shop' })
+  const waiting = await executor.calls.waiting({ session: 'shop' })
   const call = waiting.find(({ invocationId }) => invocationId === 'refund toolu_7')
   const copy = JSON.parse(JSON.stringify(call ?? null)) as typeof call
   const decided = (which: typeof call, decision: 'allow' | 'deny') =>
     attempt(async () => {
-      const { status, id, content } = await executor.decide(which!, decision, { decidedBy: 'ada', session: 'shop' })
+      const { status, id, content } = await executor.calls.decide(which!, decision, {
+        decidedBy: 'ada',
+        session: 'shop',
+      })
       return { status, id, content }
     })
   say({
@@ -55,9 +58,9 @@ if (step === 'ask') {
     copied: await decided(copy, 'allow'),
     first: await decided(call, 'allow'),
     second: await decided(call, 'allow'),
-    left: (await executor.waiting()).map(({ invocationId }) => invocationId),
+    left: (await executor.calls.waiting()).map(({ invocationId }) => invocationId),
     record: await attempt(async () => {
-      const { state, approval } = await executor.snapshot('refund toolu_7')
+      const { state, approval } = await executor.calls.get('refund toolu_7')
       return { state, decidedBy: approval.decidedBy }
     }),
   })

@@ -1,4 +1,5 @@
-import type { JsonSchema, JsonSchemaObject } from 'toolwright'
+import type { JsonSchema } from 'toolwright'
+import type { JsonSchemaObject } from 'toolwright/extension'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'

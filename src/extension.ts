@@ -1,0 +1,93 @@
+// What the author of an extension implements or names.
+
+// Making tools
+export type { ToolConstructor } from './kernel/tool/tool.ts'
+export type {
+  BoundOptions,
+  CheckedHandlerField,
+  CheckedResult,
+  ClassConfig,
+  ClientToolDescription,
+  ConfirmationPreview,
+  DirectContext,
+  ErasedConfig,
+  ErasedHandler,
+  HandlerField,
+  McpConfig,
+  ParsedOf,
+  ToolUi,
+} from './kernel/tool/options.ts'
+export type { EmptyInput, FromJson } from './kernel/schema/infer.ts'
+export type { JsonSchemaObject, JsonType } from './kernel/schema/standard.ts'
+export type { SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
+
+// Running calls
+export { policiesOf } from './kernel/executor.ts'
+export type { RespondOptions } from './kernel/calls-types.ts'
+export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
+export type { EventNamed } from './kernel/executor-types.ts'
+export type { CallingProgram } from './kernel/call/call.ts'
+export type {
+  Approval,
+  Authorized,
+  Confirmed,
+  Identified,
+  Identity,
+  Received,
+  Resolved,
+  Validated,
+  Verdict,
+} from './kernel/call/parcel.ts'
+export type { Elsewhere, Redactor } from './kernel/kernel.ts'
+export type { Deadline } from './kernel/call/deadline.ts'
+export type { Slots } from './kernel/call/slots.ts'
+export type { EventEnvelope } from './kernel/call/events.ts'
+
+// Results
+export type {
+  AudioBlock,
+  ImageBlock,
+  JsonBlock,
+  MarkedContent,
+  MarkedJson,
+  ResourceBlock,
+  ResourceLinkBlock,
+  TextBlock,
+} from './kernel/result/content.ts'
+export type { ArtifactOption, ArtifactSource, Lines } from './kernel/result/artifact.ts'
+export type { ArtifactArgument } from './spool/argument.ts'
+export type { LineIndex } from './spool/lines.ts'
+
+// Extending
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approver,
+  ArtifactStore,
+  Decision,
+  Middleware,
+  Observer,
+  Policy,
+  Runner,
+  Shelved,
+  Spooling,
+  SpoolReader,
+  SpoolSource,
+  StoredArtifact,
+  PostDecision,
+  Recorder,
+  Settlement,
+  ToolHooks,
+} from './kernel/ports.ts'
+export type { PausedCall, PauseReason, Resumption } from './kernel/call/pause.ts'
+export type {
+  PauseRecord,
+  QueuedWork,
+  RecordChange,
+  RecoverOptions,
+  Journaled,
+  ToolCallApproval,
+  ToolCallAuditEntry,
+  ToolCallRecord,
+  ToolCallState,
+} from './kernel/call/record.ts'

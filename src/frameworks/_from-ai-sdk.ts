@@ -1,0 +1,181 @@
+import {
+  content,
+  shown,
+  ToolFailure,
+  type ContentBlock,
+  type Schema,
+  type StandardJSONSchemaV1,
+  type StandardSchemaV1,
+  type Tool,
+  type ToolContext,
+} from '../index.ts'
+import type { JsonSchemaObject } from '../extension.ts'
+import { isObject, listOf } from './_ai-sdk-messages.ts'
+import { foreignTool, type ForeignOptions } from './_foreign.ts'
+
+/** A tool of the SDK, as `tool`, `dynamicTool`, a provider or an MCP client makes it. */
+export interface AiSdkForeignTool {
+  readonly type?: string | undefined
+  readonly description?: unknown
+  readonly title?: string | undefined
+  readonly inputSchema?: unknown
+  readonly inputExamples?: readonly { readonly input: unknown }[] | undefined
+  readonly needsApproval?: unknown
+  readonly execute?: unknown
+  readonly onInputAvailable?: unknown
+  readonly toModelOutput?: unknown
+  readonly id?: string | undefined
+  readonly args?: unknown
+}
+
+type Loose = (...args: unknown[]) => unknown
+
+/**
+ * Makes the AI SDK's tools those of an executor. Their schemas validate, and their functions run.
+ *
+ * A generator's earlier values are progress, its last is the result. `toModelOutput` is what the model reads, and what the
+ * tool gave is kept. `needsApproval` becomes `requiresConfirmation`. A tool without `execute` is of type `client`, and one of a
+ * provider of type `provider`.
+ *
+ * @param tools By their names.
+ * @param options `tools` adds by each name what only the host knows, such as `traits` and `secrets`.
+ * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @example
+ * ```ts
+ * import { createExecutor } from 'toolwright'
+ * import { fromAiSdk } from 'toolwright/frameworks/ai-sdk'
+ *
+ * const greet = { description: 'Greets', inputSchema: { jsonSchema: { type: 'object' } }, execute: () => 'Hello!' }
+ * const executor = createExecutor({ tools: await fromAiSdk({ greet }) })
+ * ```
+ * @experimental
+ */
+export async function fromAiSdk(
+  tools: { readonly [name: string]: AiSdkForeignTool },
+  options: ForeignOptions = {},
+): Promise<Tool[]> {
+  return Promise.all(Object.entries(tools).map(([name, theirs]) => toolOf(name, theirs, options)))
+}
+
+async function toolOf(name: string, theirs: AiSdkForeignTool, options: ForeignOptions): Promise<Tool> {
+  const { type, description, inputExamples, needsApproval, execute, id, args } = theirs
+  const isProviders = type === 'provider' || type === 'provider-defined'
+  const run = typeof execute === 'function' ? (execute as Loose) : undefined
+  const shared = {
+    name,
+    description: typeof description === 'string' ? description : undefined,
+    inputSchema: await schemaOf(theirs.inputSchema),
+    examples: inputExamples?.map(({ input }) => input),
+  }
+  if (isProviders && run === undefined) {
+    const libraryOptions = { 'ai-sdk': { type: 'provider', id, name, args } }
+    return foreignTool({ ...shared, type: 'provider', libraryOptions }, options)
+  }
+  const asks = typeof needsApproval === 'function' ? (needsApproval as Loose) : undefined
+  const requiresConfirmation =
+    asks === undefined
+      ? needsApproval === true
+      : (input: unknown, context: ToolContext) => asks.call(theirs, input, executionOf(context))
+  if (run === undefined) {
+    return foreignTool({ ...shared, requiresConfirmation, type: 'client', requiresResponse: true }, options)
+  }
+  const handler = (input: unknown, context: ToolContext): unknown => handle(theirs, run, input, context)
+  return foreignTool({ ...shared, requiresConfirmation, handler }, options)
+}
+
+/** Returns what the SDK tells a tool of its call. There is no conversation behind it. */
+function executionOf({ toolUse, invocationId, signal, values }: ToolContext): object {
+  const toolCallId = String(toolUse.toolUseId ?? invocationId)
+  return { toolCallId, messages: [], abortSignal: signal, context: values, experimental_context: values }
+}
+
+async function* handle(
+  theirs: AiSdkForeignTool,
+  run: Loose,
+  input: unknown,
+  context: ToolContext,
+): AsyncGenerator<unknown, unknown, undefined> {
+  const execution = executionOf(context)
+  if (typeof theirs.onInputAvailable === 'function') {
+    await (theirs.onInputAvailable as Loose).call(theirs, { input, ...execution })
+  }
+  const given = run.call(theirs, input, execution)
+  if (!isIterable(given)) return told(theirs, input, await given, context)
+  let last: unknown
+  let isFirst = true
+  for await (const part of given) {
+    if (!isFirst) yield last
+    last = part
+    isFirst = false
+  }
+  return told(theirs, input, last, context)
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+/** Returns the result with the words for the model, if the tool has its own. */
+async function told(theirs: AiSdkForeignTool, input: unknown, output: unknown, context: ToolContext): Promise<unknown> {
+  if (typeof theirs.toModelOutput !== 'function') return output
+  const toolCallId = String(context.toolUse.toolUseId ?? context.invocationId)
+  const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, { toolCallId, input, output })
+  const { type, value } = isObject(said) ? said : {}
+  if (type === 'error-text' || type === 'error-json') {
+    throw new ToolFailure(typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  const blocks = type === 'content' ? listOf(value).map(blockOf) : [type === 'text' ? text(value) : data(value)]
+  return isJson(output) ? shown(blocks, output) : content(blocks)
+}
+
+function text(value: unknown): ContentBlock {
+  return { type: 'text', text: String(value) }
+}
+
+function data(value: unknown): ContentBlock {
+  return { type: 'json', data: value ?? null }
+}
+
+/** Returns a block of a part, in the forms of versions 6 and 7. */
+function blockOf(part: Readonly<Record<string, unknown>>): ContentBlock {
+  const { type, mediaType, filename } = part
+  if (type === 'text') return text(part['text'])
+  const bytes = isObject(part['data']) ? part['data']['data'] : part['data']
+  if (typeof bytes !== 'string' || typeof mediaType !== 'string') return data(part)
+  if (mediaType.startsWith('image/')) return { type: 'image', data: bytes, mimeType: mediaType }
+  if (mediaType.startsWith('audio/')) return { type: 'audio', data: bytes, mimeType: mediaType }
+  const uri = `file:///${encodeURIComponent(typeof filename === 'string' ? filename : 'file')}`
+  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: bytes } }
+}
+
+function isJson(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
+}
+
+/** Returns the schema of the SDK as one of this package. One of the SDK with a validator of its own is validated by it. */
+async function schemaOf(given: unknown): Promise<Schema> {
+  const isLazy = typeof given === 'function' && !('~standard' in given)
+  const schema: unknown = isLazy ? (given as Loose)() : given
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return { type: 'object' }
+  if ('~standard' in schema) return schema as Schema
+  const jsonSchema = (await (schema as { readonly jsonSchema?: unknown }).jsonSchema) as JsonSchemaObject | undefined
+  if (jsonSchema === undefined) return schema
+  const { validate } = schema as { readonly validate?: unknown }
+  return typeof validate === 'function' ? validatedBy(validate as Loose, jsonSchema) : jsonSchema
+}
+
+function validatedBy(check: Loose, jsonSchema: JsonSchemaObject): Schema {
+  const read = (outcome: unknown): StandardSchemaV1.Result<unknown> => {
+    const { success, value, error } = (outcome ?? {}) as Readonly<Record<string, unknown>>
+    if (success === true) return { value }
+    return { issues: [{ message: error instanceof Error ? error.message : 'the args do not fit' }] }
+  }
+  const convert = (): Record<string, unknown> => ({ ...jsonSchema })
+  const standard: StandardSchemaV1.Props & StandardJSONSchemaV1.Props = {
+    version: 1,
+    vendor: 'ai-sdk',
+    validate: async (value) => read(await check(value)),
+    jsonSchema: { input: convert, output: convert },
+  }
+  return { '~standard': standard }
+}

@@ -1,0 +1,83 @@
+import type { Caller, ToolEventOf, ToolExecutor, ToolResult, ToolValues } from '../index.ts'
+import type { AiSdkOptions } from '../formats/ai-sdk.ts'
+
+/** A provider whose dialect schemas are written in. */
+export type DialectName = NonNullable<AiSdkOptions['dialect']>
+
+/** What every framework is given. */
+export interface FrameworkOptions {
+  /** Runs every call. */
+  readonly executor: ToolExecutor
+  /**
+   * The conversation. Handles and approvals hold within it, over requests and processes, and no call of it runs twice. Check
+   * first who may take part in it.
+   */
+  readonly session: string
+  /** Default: `'model'`. */
+  readonly caller?: Caller
+  /** For whom the calls are made. Default: not known. */
+  readonly principal?: string
+  /**
+   * The application's data for handlers and policies. A function gets the framework's own context of a call. Default: that context. An
+   * object is merged with it, and stands before it: a client may have sent the context.
+   */
+  readonly values?: ToolValues | ((context: unknown) => ToolValues)
+  /** Who answers the questions of this conversation, for the record. Default: the name of the framework. */
+  readonly decidedBy?: string
+  /**
+   * Returns the identity of a call, for at-most-once execution, from the framework's id of it. Needed if ids repeat within the
+   * session. Default: `<session>/<id>`, of a digest of the id if it is long or has a `/`.
+   */
+  readonly invocationId?: (id: string, name: string) => string
+  /** The provider behind the framework, whose rules schemas follow. Default: none, and schemas go out as they are. */
+  readonly dialect?: DialectName
+  /** Takes faults that belong to no call, and what cannot be offered. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+}
+
+/** A person's answer, as a framework passes it on. */
+export interface Answer {
+  readonly decision: 'allow' | 'deny'
+  readonly note?: string | undefined
+}
+
+/** What the person is asked. */
+export interface Asked {
+  readonly prompt: string
+  readonly why?: string | undefined
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** How a framework runs a call. */
+export interface Running {
+  /** The person's answer, if the framework has one. */
+  readonly answer?: Answer | undefined
+  /**
+   * Whether the answer comes from the server's own state, and not from what a client sent. Then it also counts for a call about
+   * which no person was asked before, such as "always approve".
+   */
+  readonly isVouched?: boolean
+  /** The framework's own context. */
+  readonly context?: unknown
+  readonly signal?: AbortSignal | undefined
+  /** Takes the progress of the call. */
+  readonly tell?: ((event: ToolEventOf<'tool:progress'>) => void) | undefined
+}
+
+/** An answer to a call that the framework does not run: a denial, or what a client gave. */
+export interface Unheard {
+  readonly id: string
+  readonly name: string
+  readonly answer: Answer | { readonly value: unknown }
+}
+
+/** The JSON of a result, for frameworks that keep results. Formats make the same reply of it. */
+export interface FrameworkResult extends Omit<ToolResult, 'artifact' | 'durationMs' | 'error' | 'token'> {
+  readonly artifact?: { readonly kind: string; readonly mediaType: string; readonly byteLength: number }
+  readonly error?: {
+    readonly name: string
+    readonly code: string
+    readonly message: string
+    readonly retryable: boolean
+  }
+}

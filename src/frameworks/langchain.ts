@@ -1,0 +1,204 @@
+/**
+ * LangChain and LangGraph. This leaf makes an executor's tools those of agents and graphs, and LangChain's tools those of an
+ * executor. LangChain's own classes are handed in: it imports nothing of it.
+ *
+ * @module
+ */
+import type { ToolCall, ToolDefinition, ToolResult } from '../index.ts'
+import { InvalidConfigurationError, ToolFailure } from '../errors.ts'
+import { openai } from '../formats/openai.ts'
+import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
+import { Visit, type Answer, type FrameworkOptions } from './_visit.ts'
+
+export { fromLangchain } from './_from-langchain.ts'
+export type { LangchainForeignTool } from './_from-langchain.ts'
+export type { FrameworkQuestion } from './_approvals.ts'
+export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
+export type { DialectName, FrameworkOptions } from './_visit.ts'
+
+/** The classes of `@langchain/core` that tools are made of. */
+export interface LangchainCore<Made> {
+  /** Of `@langchain/core/tools`. */
+  readonly DynamicStructuredTool: new (fields: LangchainToolFields) => Made
+  /** Of `@langchain/core/messages`. */
+  readonly ToolMessage: new (fields: never) => object
+}
+
+/** What LangChain makes a tool of. */
+export interface LangchainToolFields {
+  name: string
+  description: string
+  /** JSON Schema. */
+  schema: never
+  func: () => Promise<never>
+}
+
+/** Options of `langchainTools`. */
+export interface LangchainToolsOptions<Made> extends FrameworkOptions {
+  /** LangChain's own classes. */
+  readonly core: LangchainCore<Made>
+  /**
+   * LangGraph's `interrupt`. A call that needs approval interrupts its node. Resume with
+   * `new Command({ resume: { approved: true } })`: any other value denies. Default: the model reads that the call waits, and
+   * `executor.calls.decide` answers it.
+   */
+  readonly interrupt?: (question: FrameworkQuestion) => unknown
+}
+
+/** What LangChain tells a tool of a call. */
+interface Config {
+  readonly toolCall?: { readonly id?: string }
+  readonly configurable?: { readonly toolwright?: unknown }
+  readonly context?: unknown
+  readonly signal?: AbortSignal
+  readonly writer?: ((chunk: unknown) => void) | null
+}
+
+/** The part of LangChain's class that is called here. */
+interface StructuredTool {
+  call(input: unknown, config?: Config, tags?: string[]): Promise<unknown>
+}
+
+/**
+ * Makes an executor's tools those of LangChain. Every call goes through the executor's pipeline, in one session. The values of a call
+ * are `configurable.toolwright`, or the context of the run. The session of a graph is its thread.
+ *
+ * LangGraph runs an interrupted node again from its beginning. With a journal, calls beside the interrupted one that had
+ * settled run once all the same. Without one they run twice, as all tools of LangGraph do.
+ *
+ * @param options The executor, the session, LangChain's classes, and LangGraph's `interrupt`.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { langchainTools } from 'toolwright/frameworks/langchain'
+ *
+ * // import { DynamicStructuredTool } from '@langchain/core/tools', and ToolMessage from '@langchain/core/messages'
+ * class DynamicStructuredTool {}
+ * class ToolMessage {}
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+ * const tools = langchainTools({ executor, session: 'thread-1', core: { DynamicStructuredTool, ToolMessage } })
+ * // new ToolNode(tools), model.bindTools(tools)
+ * ```
+ * @see https://docs.langchain.com/oss/javascript/langgraph/interrupts
+ * @experimental
+ */
+export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made[] {
+  const { core, interrupt, report } = options
+  const visit = new Visit(options, 'langchain')
+  const format = openai({ ...(report && { report }) })
+  const Structured = core.DynamicStructuredTool as unknown as new (fields: object) => StructuredTool
+  const Message = core.ToolMessage as unknown as new (fields: object) => object
+  const questions = new Questions(visit, interrupt)
+
+  function made(tool: ToolDefinition): StructuredTool {
+    const { name } = tool
+    class Hosted extends Structured {
+      // LangChain's own `call` tells the callbacks of the run. A schema that takes everything leaves validation to the executor.
+      override call(input: unknown, config?: Config, tags?: string[]): Promise<unknown> {
+        const turn = questions.turn() // now, because LangGraph pairs answers with questions by their order
+        const run = (args: unknown, _manager: unknown, given: Config = {}): Promise<unknown> =>
+          answered(visit.callOf(given.toolCall?.id, name, args), given, turn)
+        const unchecked = Object.create(this, { schema: { value: {} }, _call: { value: run } }) as this
+        return super.call.call(unchecked, input ?? {}, config, tags).finally(turn.over)
+      }
+    }
+    const fields = { name, description: tool.describe().description, schema: visit.schemaOf(tool), func: () => '' }
+    return new Hosted(fields)
+  }
+
+  async function answered(call: ToolCall, config: Config, turn: Turn): Promise<unknown> {
+    const { configurable, signal, writer } = config
+    const context = configurable?.toolwright ?? config.context
+    const answer = await questions.ask(call, context, turn)
+    const events = visit.stream(call, { answer, context, signal })
+    return told(events, writer ?? undefined, call)
+  }
+
+  /** What is yielded goes to the callbacks of the run. */
+  async function* told(
+    events: ReturnType<Visit['stream']>,
+    writer: ((chunk: unknown) => void) | undefined,
+    call: ToolCall,
+  ): AsyncGenerator<unknown, unknown, undefined> {
+    let step = await events.next()
+    for (; step.done !== true; step = await events.next()) {
+      const { type, data } = step.value
+      const progress = { type: 'tool-progress', toolCallId: call.id, toolName: call.name, progress: { type, data } }
+      writer?.(progress)
+      yield progress
+    }
+    return messageOf(step.value, call)
+  }
+
+  function messageOf(result: ToolResult, { id, name }: ToolCall): unknown {
+    const { callId, invocationId, status, handle, isError } = result
+    const [reply] = format.results([{ ...result, id: id ?? name }])
+    const text = reply?.content ?? ''
+    if (id === undefined) {
+      if (isError) throw result.error ?? new ToolFailure(text)
+      return text
+    }
+    const artifact = { callId, invocationId, status, ...(handle !== undefined && { handle }) }
+    return new Message({ content: text, tool_call_id: id, name, status: isError ? 'error' : 'success', artifact })
+  }
+
+  return offered(visit).map(made) as Made[]
+}
+
+/** The place of a call among those that may ask. */
+interface Turn {
+  /** Resolves once no call that came before can ask any more. */
+  readonly before: Promise<void>
+  readonly over: () => void
+}
+
+/**
+ * The questions to LangGraph. It gives the n-th answer of a node to the n-th question, so calls that run at once ask in the
+ * order in which they came, and a call that has its answer asks again each time its node runs.
+ */
+class Questions {
+  readonly #visit: Visit
+  readonly #interrupt: LangchainToolsOptions<unknown>['interrupt']
+  #last: Promise<void> = Promise.resolve()
+  #isTold = false
+
+  constructor(visit: Visit, interrupt: LangchainToolsOptions<unknown>['interrupt']) {
+    this.#visit = visit
+    this.#interrupt = interrupt
+  }
+
+  turn(): Turn {
+    const before = this.#last
+    let over = (): void => {}
+    const own = new Promise<void>((resolve) => (over = resolve))
+    this.#last = before.then(() => own)
+    return { before, over }
+  }
+
+  /** Returns the person's answer, or `undefined` if none is needed. Throws what `interrupt` throws. */
+  async ask(call: ToolCall, context: unknown, { before, over }: Turn): Promise<Answer | undefined> {
+    try {
+      const invocationId = this.#visit.invocationOf(call.id, call.name)
+      if (this.#interrupt === undefined || invocationId === undefined) return undefined
+      const asked = await this.#visit.asks(call, context)
+      const record = await this.#visit.executor.calls.get(invocationId).catch(() => undefined)
+      if (asked === undefined && record?.approval.required !== true) return undefined
+      if (record === undefined) this.#warn()
+      const question = questionOf(String(call.id), call.name, asked ?? { prompt: record?.approval.prompt ?? '' })
+      await before
+      return answerOf(await this.#interrupt(question))
+    } finally {
+      over()
+    }
+  }
+
+  #warn(): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.#visit.report(
+      new InvalidConfigurationError(
+        'LangGraph runs an interrupted node again, and without a journal the calls beside the interrupted one run twice. Give the executor a journal.',
+      ),
+    )
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The OpenAI Agents SDK. This leaf makes an executor's tools those of agents, and the SDK's function tools those of an
+ * executor. The SDK's own parts are handed in: it imports nothing of them.
+ *
+ * @module
+ */
+import { content, type Tool, type ToolContext, type ToolResult } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
+import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
+import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { Visit, type Answer, type FrameworkOptions, type Unheard } from './_visit.ts'
+
+export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
+export type { DialectName, FrameworkOptions } from './_visit.ts'
+
+/** What the SDK gives a tool of its run. */
+export interface OpenAiRunContext {
+  readonly context: unknown
+  isToolApproved(call: { readonly toolName: string; readonly callId: string }): boolean | undefined
+}
+
+/** Options of `openaiAgentsTools`. */
+export interface OpenAiAgentsToolsOptions<Made> extends FrameworkOptions {
+  /** The SDK's own `tool`. */
+  readonly tool: (config: never) => Made
+}
+
+/** A part of a result, as the SDK passes it on to the model. */
+export type OpenAiAgentsOutput =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly image: string }
+  | {
+      readonly type: 'file'
+      readonly file: { readonly data: string; readonly mediaType: string; readonly filename: string }
+    }
+
+interface Details {
+  readonly toolCall?: { readonly callId?: string }
+  readonly signal?: AbortSignal
+}
+
+/** An executor's tools for agents. */
+export interface OpenAiAgentsTools<Made> {
+  /** For `new Agent({ tools })`. */
+  readonly tools: Made[]
+  /**
+   * Passes on the rejections in the state of a run: the SDK answers these calls itself, and asks no tool. Call it after
+   * `state.reject`, before the run goes on. Returns the results of the calls that it closed.
+   */
+  readonly hear: (state: OpenAiRunState) => Promise<ToolResult[]>
+}
+
+/** The state of a run that waits for approvals. */
+export interface OpenAiRunState {
+  getInterruptions(): readonly { readonly name?: string | undefined; readonly rawItem: object }[]
+  readonly _context: OpenAiRunContext & {
+    getRejectionMessage?(toolName: string, callId: string): string | undefined
+  }
+}
+
+/**
+ * Makes an executor's tools those of the OpenAI Agents SDK. Every call goes through the executor's pipeline, in one session.
+ *
+ * A call that needs approval interrupts the run, and waits in the journal. `state.approve` lets it go on, also with a state that
+ * was stored as text and is read in another process. "Always approve" approves the calls after it too.
+ *
+ * @param options The executor, the session, and the SDK's `tool`.
+ * @throws What the SDK's `tool` throws.
+ * @example
+ * ```ts
+ * import { createExecutor, tool } from 'toolwright'
+ * import { openaiAgentsTools } from 'toolwright/frameworks/openai-agents'
+ *
+ * // import { Agent, tool as agentsTool } from '@openai/agents'
+ * const agentsTool = (config: object): object => config
+ * const executor = createExecutor({ tools: [tool('now', () => '12:00')] })
+ * const { tools } = openaiAgentsTools({ executor, session: 'run-1', tool: agentsTool })
+ * // new Agent({ name: 'clock', tools })
+ * ```
+ * @see https://openai.github.io/openai-agents-js/guides/human-in-the-loop
+ * @experimental
+ */
+export function openaiAgentsTools<Made extends object>(
+  options: OpenAiAgentsToolsOptions<Made>,
+): OpenAiAgentsTools<Made> {
+  const visit = new Visit(options, 'openai-agents')
+  const format = openaiResponses({ report: visit.report })
+  const callOf = (callId: string | undefined, name: string, given: unknown): ReturnType<typeof visit.callOf> => {
+    const text = typeof given === 'string' ? given : JSON.stringify(given ?? {})
+    const item = { type: 'function_call', call_id: callId ?? '', name, arguments: text }
+    const [call = { name }] = format.calls([item], visit.tools)
+    return { ...call, id: callId }
+  }
+  const tools: Made[] = []
+  for (const tool of visit.tools) {
+    const { name } = tool
+    const [definition] = format.definitions([tool])
+    if (definition === undefined || definition.type !== 'function') {
+      visit.report(
+        new InvalidConfigurationError(
+          `Tool ${JSON.stringify(name)} is run by its provider. It is not offered to the agent: use the SDK's own hosted tool.`,
+        ),
+      )
+      continue
+    }
+    const made = options.tool({
+      name,
+      description: definition.description,
+      strict: definition.strict,
+      parameters: { properties: {}, required: [], additionalProperties: true, ...definition.parameters },
+      errorFunction: null,
+      needsApproval: async (run: OpenAiRunContext, input: unknown, callId?: string) =>
+        (await visit.asks(callOf(callId, name, input), run.context)) !== undefined,
+      execute: () => undefined,
+    } as never)
+    const invoke = async (run: OpenAiRunContext, input: string, details?: Details): Promise<unknown> => {
+      const callId = details?.toolCall?.callId
+      const isApproved = callId !== undefined && run.isToolApproved({ toolName: name, callId }) === true
+      const answer: Answer | undefined = isApproved ? { decision: 'allow' } : undefined
+      const running = { answer, isVouched: true, context: run.context, signal: details?.signal }
+      const result = await visit.run(callOf(callId, name, input), running)
+      const [reply] = format.results([{ ...result, id: callId ?? name }])
+      return reply === undefined ? '' : outputOf(reply)
+    }
+    tools.push({ ...made, invoke })
+  }
+  return {
+    tools,
+    hear: (state) => {
+      const unheard = state.getInterruptions().flatMap(({ name, rawItem }): Unheard[] => {
+        const { callId: id } = rawItem as { readonly callId?: unknown }
+        if (name === undefined || typeof id !== 'string') return []
+        if (state._context.isToolApproved({ toolName: name, callId: id }) !== false) return []
+        const note = state._context.getRejectionMessage?.(name, id)
+        return [{ id, name, answer: { decision: 'deny', ...(note !== undefined && { note }) } }]
+      })
+      return visit.hear(unheard, state._context.context)
+    },
+  }
+}
+
+function outputOf({ output }: OpenAiToolOutput): string | OpenAiAgentsOutput[] {
+  if (typeof output === 'string') return output
+  return output.map((part) => {
+    if (part.type === 'input_text') return { type: 'text', text: part.text }
+    if (part.type === 'input_image') return { type: 'image', image: part.image_url }
+    const { filename, file_data: data } = part
+    return { type: 'file', file: { data: data.slice(data.indexOf(',') + 1), mediaType: 'application/pdf', filename } }
+  })
+}
+
+/** A tool of the SDK. Only function tools can be run. */
+export interface OpenAiAgentsForeignTool {
+  readonly type: string
+  readonly name?: string
+  readonly description?: string
+  readonly parameters?: unknown
+  readonly invoke?: unknown
+  readonly needsApproval?: unknown
+}
+
+/** Options of `fromOpenaiAgents`. */
+export interface FromOpenaiAgentsOptions extends ForeignOptions {
+  /** The SDK's own `RunContext`. The values of a call are its context. */
+  readonly RunContext: new (context: never) => object
+  /** Takes what cannot be run here. Default: `console.error`. */
+  readonly report?: (error: unknown) => void
+}
+
+/**
+ * Makes function tools of the OpenAI Agents SDK those of an executor. Their schemas validate, and their functions run. Make the
+ * tools with `errorFunction: null`: otherwise what they throw is a text, and no error.
+ *
+ * @param tools What the SDK's `tool` made. Hosted tools are left out and reported.
+ * @param options The SDK's `RunContext`; `tools` adds what only the host knows.
+ * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @experimental
+ */
+export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], options: FromOpenaiAgentsOptions): Tool[] {
+  const { RunContext, report = console.error } = options // oxlint-disable-line eslint/no-console -- the documented default
+  return tools.flatMap((theirs) => {
+    const { type, name = '', description, parameters } = theirs
+    const { invoke, needsApproval } = theirs
+    if (type !== 'function' || typeof invoke !== 'function') {
+      report(new InvalidConfigurationError(`Tool ${JSON.stringify(name || type)} of the agent is run by its provider.`))
+      return []
+    }
+    const callOf = (input: unknown, { toolUse, invocationId }: ToolContext): { callId: string; arguments: string } => {
+      return { callId: String(toolUse.toolUseId ?? invocationId), arguments: JSON.stringify(input ?? {}) }
+    }
+    const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
+      const call = { type: 'function_call', name, status: 'completed', ...callOf(input, context) }
+      const details = { toolCall: call, signal: context.signal }
+      const run = new RunContext(context.values as never)
+      return returnedOf(await (invoke as Loose).call(theirs, run, call.arguments, details))
+    }
+    const requiresConfirmation = (input: unknown, context: ToolContext): unknown => {
+      const run = new RunContext(context.values as never)
+      return (needsApproval as Loose).call(theirs, run, input, callOf(input, context).callId)
+    }
+    const asks = typeof needsApproval === 'function' ? { requiresConfirmation } : {}
+    return [foreignTool({ name, description, inputSchema: parameters ?? {}, ...asks, handler }, options)]
+  })
+}
+
+type Loose = (...args: unknown[]) => unknown
+
+/** Returns parts of text and pictures as content. Everything else is a plain result. */
+function returnedOf(returned: unknown): unknown {
+  const parts: readonly unknown[] = Array.isArray(returned) ? returned : [returned]
+  const blocks = parts.map(blockOf)
+  if (blocks.length === 0 || blocks.includes(undefined)) return returned
+  return content(blocks.filter((block) => block !== undefined))
+}
+
+function blockOf(part: unknown): Parameters<typeof content>[0][number] | undefined {
+  if (typeof part !== 'object' || part === null) return undefined
+  const { type, text, image } = part as Readonly<Record<string, unknown>>
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  const [, mimeType, data] = typeof image === 'string' ? (/^data:([^;,]+);base64,(.*)$/s.exec(image) ?? []) : []
+  return type === 'image' && mimeType !== undefined && data !== undefined ? { type, mimeType, data } : undefined
+}

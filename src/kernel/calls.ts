@@ -1,0 +1,67 @@
+import { withAny } from '#clock'
+import type { ToolResult } from './call/call.ts'
+import { idOf, optionsOf } from './call/call.ts'
+import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
+import type { Resumption, WaitingCall } from './call/pause.ts'
+import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
+import { InvalidConfigurationError, JournalError } from './errors.ts'
+import type { Approvals, Kernel } from './kernel.ts'
+import type { CallOptions } from './ports.ts'
+
+/** What redeems a token and resumes its call. */
+export type Resume = <None extends undefined>(
+  token: string | WaitingCall,
+  redeem: (approvals: Approvals) => Promise<Resumption | None>,
+  options: Pick<CallOptions, 'signal'>,
+) => Promise<ToolResult | None>
+
+/** The book of calls of one executor. */
+export class Calls implements ExecutorCalls {
+  readonly #kernel: Kernel
+  readonly #resume: Resume
+  readonly #closed: () => AbortSignal
+
+  /** @param closed Returns the signal that ends the waits for other executors. */
+  constructor(kernel: Kernel, resume: Resume, closed: () => AbortSignal) {
+    this.#kernel = kernel
+    this.#resume = resume
+    this.#closed = closed
+  }
+
+  readonly waiting: RecordedCalls['waiting'] = async (query) => (await this.#recorded).waiting(query)
+  readonly list: RecordedCalls['list'] = async (query = {}) => (await this.#recorded).list(optionsOf(query))
+  readonly lease: RecordedCalls['lease'] = async (...lease) => (await this.#recorded).lease(...lease)
+  readonly cancel: RecordedCalls['cancel'] = async (id, reason) => (await this.#recorded).cancel(idOf(id), reason)
+  readonly expire: RecordedCalls['expire'] = async () => (await this.#recorded).expire()
+  readonly prune: RecordedCalls['prune'] = async (query) => (await this.#recorded).prune(query)
+  readonly watch: RecordedCalls['watch'] = (listener) => this.#kernel.recorder?.calls.watch(listener) ?? (() => {})
+  readonly settled: RecordedCalls['settled'] = async (call, options = {}) => {
+    const { signal } = optionsOf(options)
+    if (typeof call !== 'string' && optionsOf(call).status !== 'pending') return call
+    const [id, recorded] = [typeof call === 'string' ? call : call.invocationId, await this.#recorded]
+    return withAny([signal, this.#closed()], (either) => recorded.settled(id, { signal: either }))
+  }
+
+  readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>
+    this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options)
+
+  readonly respond: ExecutorCalls['respond'] = async (token, value, options = {}) =>
+    this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options)
+
+  readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
+    const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
+    const snapshot = await recorder?.snapshot(id, inFlight.get(id))
+    if (snapshot === undefined) throw new JournalError(`Tool record not found: ${id}`)
+    return snapshot
+  }
+
+  readonly recover = async (options: RecoverOptions = {}): Promise<Recovery> => {
+    const { recorder } = this.#kernel
+    if (recorder !== undefined) return recorder.recover(options)
+    throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
+  }
+
+  get #recorded(): Promise<RecordedCalls> {
+    return Promise.resolve(this.#kernel.pauses()).then(({ calls }) => calls)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Received } from './call/parcel.ts'
+import { Pause } from './call/pause.ts'
+import type { Evaluation } from './executor-types.ts'
+import type { Kernel } from './kernel.ts'
+import { failed } from './outcome/result.ts'
+import type { prepare as walk } from './pipeline.ts'
+import type { Observer, Policy } from './ports.ts'
+
+/**
+ * Walks the stages before the run, and returns what would become of the call. Tells, writes and asks nothing.
+ *
+ * @param receive Makes the call for a kernel.
+ * @param prepare Walks the stages.
+ */
+export async function evaluate(
+  kernel: Kernel,
+  receive: (kernel: Kernel) => Received,
+  prepare: typeof walk,
+): Promise<Evaluation> {
+  // Without an approver, a call that would be asked about pauses.
+  const policies = kernel.policies.map(evaluator)
+  const quiet = { ...kernel, policies, watchers: new Set<Observer>(), recorder: undefined, approver: undefined }
+  const received = receive(quiet)
+  try {
+    await prepare(received, quiet)
+    return { decision: 'allow', callId: received.callId }
+  } catch (thrown) {
+    const { callId } = received
+    if (!(thrown instanceof Pause)) {
+      const { error, status } = failed(received, quiet, thrown)
+      return { decision: status === 'denied' ? 'deny' : 'invalid', callId, ...(error && { error }) }
+    }
+    const { input: _input, ...question } = thrown.question
+    return { decision: 'ask', callId, ...question, ...(kernel.approver && { hasApprover: true as const }) }
+  } finally {
+    received.deadline.end()
+  }
+}
+
+/** Makes a policy that decides as another evaluates. */
+function evaluator(policy: Policy): Policy {
+  const { name } = policy
+  return {
+    name,
+    decide: (...call) => (policy.evaluate === undefined ? policy.decide(...call) : policy.evaluate(...call)),
+  }
+}

@@ -1,0 +1,254 @@
+import { limited } from '../kernel/call/deadline.ts'
+import type { ToolResult } from '../kernel/call/call.ts'
+import type { WaitingCall } from '../kernel/call/pause.ts'
+import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
+import {
+  ArtifactError,
+  InvalidConfigurationError,
+  isToolError,
+  JournalError,
+  ToolCancelledError,
+  type ToolError,
+} from '../kernel/errors.ts'
+import type { CallQuery, RecordedCalls, PruneQuery, WaitingQuery } from '../kernel/calls-types.ts'
+import { readText } from '../kernel/json/json-text.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { close, expiry, isBeingClosed } from './close.ts'
+import { newestFirst } from './facts.ts'
+import { cancelInFlight, unlisted } from './in-flight.ts'
+import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
+import type { Found, Journal, Listed, RecordQuery } from './journal.ts'
+import { queueOf } from './queued.ts'
+import { isSettled, snapshotOf } from './record.ts'
+import type { JournalRecorder } from './recorder.ts'
+import { replay } from './replay.ts'
+import { Hints, untilSettled } from './settled.ts'
+import { isWanted, keyOf, leased, pauseOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
+
+/** How often to take a record that others change meanwhile. */
+const mostAttempts = 10
+/** How many records are closed at a time. */
+const batch = 200
+/** How many are deleted at a time: no more than in one statement, since a later one that fails hides what the first deleted. */
+const deletedAtOnce = 100
+/** How long a store may take to delete, in milliseconds. */
+const storeTimeout = 30_000
+const reasons = ['approval', 'client'] as const
+const defaultReason = 'The call was cancelled.'
+
+/** The calls in a journal. */
+export class JournalCalls implements RecordedCalls {
+  readonly #recorder: JournalRecorder
+  readonly #journal: Journal
+  readonly #kernel: Kernel
+  readonly #hints: Hints
+
+  constructor(recorder: JournalRecorder, journal: Journal, kernel: Kernel) {
+    this.#recorder = recorder
+    this.#journal = journal
+    this.#kernel = kernel
+    this.#hints = new Hints(journal)
+  }
+
+  async waiting(query: WaitingQuery = {}): Promise<WaitingCall[]> {
+    const { session, invocationId, reason } = query
+    const waiting: WaitingCall[] = []
+    const add = ({ record }: Found): void => {
+      const paused = pauseOf(record)
+      if (paused !== undefined && isWanted(record, paused, query)) waiting.push(waitingCall(record, paused))
+    }
+    if (invocationId === undefined) {
+      // By reason, since thousands of calls may wait for workers.
+      for (const each of reason === undefined ? reasons : [reason]) {
+        for await (const found of this.#recorder.list({ state: 'waiting', session, reason: each })) add(found)
+      }
+      if (reason === undefined) waiting.sort((a, b) => newestFirst(placeOf(a), placeOf(b)))
+    } else {
+      const found = await this.#recorder.read(invocationId)
+      if (found !== null) add(found)
+    }
+    return waiting
+  }
+
+  async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<RecordedCalls['lease']> {
+    requireLease(holder, milliseconds)
+    const key = typeof call === 'string' ? undefined : keyOf(call)
+    if (key === undefined) throw unlisted()
+    return this.#again(async () => {
+      const found = await this.#recorder.read(key.invocationId)
+      const before = found === null ? undefined : pauseOf(found.record)
+      if (found === null || before?.digest !== key.digest) return { value: undefined }
+      const awaits = leased(before, holder, milliseconds)
+      if (awaits === undefined) return { value: undefined }
+      const taken = await this.#recorder.takeOver(found.record, found.fence)
+      if (taken === null) return undefined
+      const journal = { ...found.record.journal!, owner: taken.owner, fence: taken.number, awaits }
+      const record = { ...found.record, journal }
+      if (!(await this.#recorder.write(record, taken))) return undefined
+      const args = awaits.reason === 'client' ? readText(awaits.text) : record.input
+      return { value: { call: waitingCall(record, awaits), args } }
+    })
+  }
+
+  async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {
+    requireLimit(limit)
+    const snapshots: ToolCallSnapshot[] = []
+    for await (const { record } of this.#recorder.list({ session, before, limit })) {
+      if (snapshots.push(snapshotOf(record)) >= limit) break
+    }
+    return snapshots
+  }
+
+  async settled(
+    call: ToolResult | string,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<ToolResult> {
+    const invocationId = typeof call === 'string' ? call : call.invocationId
+    // A call that was just put into a queue needs no look before the first hint.
+    const isQueued = typeof call !== 'string' && Boolean(queueOf(call))
+    return untilSettled(
+      invocationId,
+      this.#kernel,
+      signal,
+      async (settled) => {
+        const found = settled ?? (await this.#recorder.read(invocationId))
+        if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)
+        const { record } = found
+        if (isSettled(record.state)) return { result: await replay(record, this.#kernel) }
+        const awaits = record.journal?.awaits
+        if (awaits === undefined) return {}
+        if (pauseOf(record) === undefined) await this.#close(found, expiry(awaits))
+        return { until: Math.max(awaits.expiresAt, Date.now()) }
+      },
+      (hint) => this.#hints.on(invocationId, hint),
+      isQueued && call.expiresAt !== undefined ? { until: call.expiresAt } : undefined,
+    )
+  }
+
+  async cancel(invocationId: string, reason: string = defaultReason): ReturnType<RecordedCalls['cancel']> {
+    return this.#again(async () => {
+      const here = await this.cancelHere(invocationId, reason)
+      if (here !== undefined) return here
+      const found = await this.#recorder.read(invocationId)
+      if (found === null || isSettled(found.record.state)) return { value: 'not found' }
+      if (found.record.journal?.awaits !== undefined) return undefined
+      if (this.#journal.requestCancel === undefined) {
+        throw new JournalError('The call runs in another executor, and this journal passes on no request to cancel it.')
+      }
+      const isAsked = await awaitJournal(this.#journal.requestCancel(invocationId), Boolean)
+      return { value: isAsked ? 'asked' : 'not found' }
+    })
+  }
+
+  /** Cancels a call that is in flight here, or that waits. Returns `undefined` if it is neither, or has changed meanwhile. */
+  async cancelHere(
+    invocationId: string,
+    reason: string,
+  ): Promise<{ readonly value: 'cancelled' | 'not found' } | undefined> {
+    const ended = await cancelInFlight(invocationId, reason, this.#kernel)
+    if (ended !== undefined) return { value: ended }
+    const found = await this.#recorder.read(invocationId)
+    if (found?.record.journal?.awaits === undefined || isSettled(found.record.state)) return undefined
+    const closed = await this.#close(found, new ToolCancelledError(reason))
+    return closed && { value: 'cancelled' }
+  }
+
+  async expire(): Promise<ToolCallSnapshot[]> {
+    const expired: ToolCallSnapshot[] = []
+    const now = Date.now()
+    await this.inBatches({ state: 'waiting', expiresBefore: now }, async (found) => {
+      const awaits = found.record.journal?.awaits
+      if (awaits === undefined || awaits.expiresAt >= now || isBeingClosed(found, this.#kernel.owner())) return
+      const closed = await this.#close(found, expiry(awaits))
+      if (closed !== undefined) expired.push(snapshotOf(closed))
+    })
+    return expired
+  }
+
+  /** Does some work for each record of a list, many at a time. The journal's errors end it, those of a record are reported. */
+  async inBatches(query: RecordQuery, work: (listed: Listed) => Promise<void>): Promise<void> {
+    let running: Promise<void>[] = []
+    for await (const listed of this.#recorder.list(query)) {
+      const done = work(listed).catch((error: unknown) => {
+        if (isToolError(error) && error.retryable) throw error // the journal has failed, not the record
+        this.#kernel.report(error)
+      })
+      done.catch(() => {}) // it is awaited with its batch
+      running.push(done)
+      if (running.length >= batch) {
+        await Promise.all(running)
+        running = []
+      }
+    }
+    await Promise.all(running)
+  }
+
+  async prune({ settledBefore, limit = Infinity }: PruneQuery): Promise<number> {
+    requireLimit(limit)
+    const time = Number(settledBefore)
+    if (Number.isNaN(time)) {
+      throw new InvalidConfigurationError('`settledBefore` is a Date, or milliseconds since the epoch.')
+    }
+    if (this.#journal.delete === undefined) throw undeletable()
+    let count = 0
+    while (count < limit) {
+      const most = Math.min(deletedAtOnce, limit - count)
+      let deleted: Awaited<ReturnType<NonNullable<Journal['delete']>>>
+      try {
+        deleted = await awaitJournal(this.#journal.delete({ settledBefore: time, limit: most }), (list) => list)
+      } catch (cause) {
+        throw journalErrorOf(cause)
+      }
+      count += deleted.length
+      await Promise.all(deleted.map(({ stored }) => this.#deleteStored(stored)))
+      if (deleted.length < most) break
+    }
+    return count
+  }
+
+  async #deleteStored(handle: string | undefined): Promise<void> {
+    if (handle === undefined) return
+    const { spool, report } = this.#kernel
+    const late = (): ArtifactError =>
+      new ArtifactError(`The store did not delete ${handle} in time.`, { retryable: true })
+    try {
+      await limited(spool.store.delete(handle), storeTimeout, late)
+    } catch (error) {
+      report(error)
+    }
+  }
+
+  close(): void {
+    this.#hints.close()
+  }
+
+  readonly watch: RecordedCalls['watch'] = (listener) => {
+    try {
+      return this.#journal.watch?.(listener) ?? (() => {})
+    } catch (cause) {
+      throw journalErrorOf(cause)
+    }
+  }
+
+  #close(found: Found, error: ToolError): Promise<ToolCallRecord | undefined> {
+    return close(found, error, found.record.effect, this.#recorder, this.#kernel)
+  }
+
+  /** Tries again while others change the record. */
+  async #again<Value>(attempt: () => Promise<{ readonly value: Value } | undefined>): Promise<Value> {
+    for (let count = 1; count <= mostAttempts; count++) {
+      const done = await attempt()
+      if (done !== undefined) return done.value
+      await new Promise((resolve) => setTimeout(resolve, count * 5))
+    }
+    throw new JournalError('Others kept changing the record of the call. Try again.', { retryable: true })
+  }
+}
+
+function placeOf({ createdAt, invocationId: id }: WaitingCall): Pick<ToolCallRecord, 'createdAt' | 'id'> {
+  return { createdAt, id }
+}
+
+function undeletable(): InvalidConfigurationError {
+  return new InvalidConfigurationError('There is nothing to prune: the executor has no journal that deletes records.')
+}

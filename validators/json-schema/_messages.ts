@@ -1,4 +1,3 @@
-import { deceptive, escapeOf } from '../../src/kernel/json/deceptive.ts'
 import { listLength, shownLength } from './_limits.ts'
 import { type Finding, isEnough, misfit, type Run, spend } from './_run.ts'
 
@@ -8,6 +7,15 @@ export function typeName(value: unknown): string {
   if (type === 'number' && !Number.isFinite(value)) return String(value)
   if (type !== 'object') return type
   return value === null ? 'null' : Array.isArray(value) ? 'array' : type
+}
+
+// The same set as in `src/kernel/json/deceptive.ts`, which a test compares. Not imported: the engine is loaded on demand, and a
+// bundler keeps it in one chunk only if it shares nothing with the kernel.
+const deceptive = /(?![\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+function escapeOf(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
 
 /** Returns a JSON value as a short text on one line. */

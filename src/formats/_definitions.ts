@@ -6,14 +6,17 @@ import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'
 
 /** The parts of a format that make definitions. */
-export interface Defining {
-  /** Returns the tool's options for this provider. */
+export interface DefinitionParts {
+  /** Returns the tool's options for this provider: of `providerOptions` or `libraryOptions`. What is no object counts as none. */
   readonly optionsOf: (tool: ToolDefinition) => unknown
   /** Returns the options that the API accepts. `isHosted`: the provider runs the tool, and they are its whole definition. */
-  readonly take: (options: Fields, isHosted: boolean) => Taken
+  readonly accept: (options: Fields, isHosted: boolean) => AcceptedOptions
   /** Returns the fields for `allowedCallers` and `deferLoading`. Missing if the API has neither. */
   readonly reach?: (tool: ToolDefinition) => Fields
-  /** Returns one definition. It may keep its arguments, which are copies. */
+  /**
+   * Returns one definition. It may keep its arguments, which are copies. `description` has the schema as it goes out, `options`
+   * those that the API accepts: spread them last, so that they take precedence.
+   */
   readonly define: (description: ToolDescription, options: Fields, outgoing: Outgoing) => Fields
 }
 
@@ -27,15 +30,15 @@ export interface Outgoing {
 }
 
 /** The options of a tool that an API accepts. */
-export interface Taken {
+export interface AcceptedOptions {
   /** Missing if the API accepts none. */
   readonly options?: Fields
-  /** The reason why the API does not accept all options. */
+  /** The reason why the API does not accept all options, as a part of a sentence. It is reported. */
   readonly fault?: string
 }
 
 /** How the schema of one tool goes out. */
-export interface Plan {
+export interface OutgoingSchema {
   /** Missing if it goes out as it is. */
   readonly schema?: JsonSchemaObject
   /** Whether the provider is told to be strict; missing if nothing asked for it. */
@@ -55,12 +58,31 @@ export function copy<Value>(value: Value): Value {
  * are the whole definition; without options for this provider, the tool is left out. Options that the API would refuse are
  * left out and reported, once for each tool.
  *
- * @param plansOf Returns how the schemas of tools go out. Default: as they are.
+ * @param parts What is special to the provider.
+ * @param options `report` and `examples`.
+ * @param plansOf Returns how the schemas of tools go out: `plansOf` of `schemasOf`. Default: as they are.
+ * @returns a function that throws what `describe` of a tool throws: `E_SCHEMA_CONVERSION`.
+ * @example
+ * ```ts
+ * import { tool } from 'toolwright'
+ * import { definer } from 'toolwright/formats/kit'
+ *
+ * const definitions = definer(
+ *   {
+ *     optionsOf: ({ providerOptions }) => providerOptions['acme'],
+ *     accept: (options) => ({ options }),
+ *     define: ({ name, description, inputSchema }, options) => ({ name, description, takes: inputSchema, ...options }),
+ *   },
+ *   {},
+ * )
+ * definitions([tool('now', () => '12:00')]) // [{ name: 'now', description: …, takes: { type: 'object', … } }]
+ * ```
+ * @experimental
  */
 export function definer<Definition = Fields>(
-  { optionsOf, reach, take, define }: Defining,
+  { optionsOf, reach, accept, define }: DefinitionParts,
   { report = defaultReport, examples: hasExamples = true }: FormatOptions,
-  plansOf?: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, Plan>,
+  plansOf?: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, OutgoingSchema>,
 ): (tools: readonly ToolDefinition[]) => Definition[] {
   const reported = new WeakSet<ToolDefinition>()
   return (tools) => {
@@ -69,10 +91,10 @@ export function definer<Definition = Fields>(
     return tools.filter(isOffered).flatMap((tool) => definitionOf(tool, plans?.get(tool) ?? {})) as Definition[]
   }
 
-  function definitionOf(tool: ToolDefinition, { schema, sink, strict }: Plan): Fields[] {
+  function definitionOf(tool: ToolDefinition, { schema, sink, strict }: OutgoingSchema): Fields[] {
     const isHosted = tool.type === 'provider'
     const own = optionsOf(tool)
-    const { options: taken, fault } = isObject(own) ? take(copy(own), isHosted) : {}
+    const { options: accepted, fault } = isObject(own) ? accept(copy(own), isHosted) : {}
     const unreached = isHosted || reach !== undefined ? [] : reachOf(tool)
     if ((fault !== undefined || unreached.length > 0) && !reported.has(tool)) {
       reported.add(tool)
@@ -81,13 +103,17 @@ export function definer<Definition = Fields>(
       const what = isHosted ? 'It is not offered' : 'It is offered without those options'
       report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${said}. ${what}.`))
     }
-    if (isHosted) return taken === undefined ? [] : [taken]
+    if (isHosted) return accepted === undefined ? [] : [accepted]
     const description = copy(tool.describe())
     const inputSchema = schema === undefined ? description.inputSchema : copy(schema)
     const given = hasExamples ? copy(tool.examples.filter(isObject)) : []
     const examples = sink === undefined ? given : given.map(sink)
     return [
-      define({ ...description, inputSchema }, merged(defined(reach?.(tool) ?? {}), taken), { tool, strict, examples }),
+      define({ ...description, inputSchema }, merged(defined(reach?.(tool) ?? {}), accepted), {
+        tool,
+        strict,
+        examples,
+      }),
     ]
   }
 }
@@ -107,7 +133,7 @@ function merged(base: Fields = {}, over: Fields = {}): Fields {
 }
 
 /** Accepts options whose `type` is a string. Only a tool that the provider runs needs a `type`. */
-export function takeTyped(options: Fields, isHosted: boolean): Taken {
+export function acceptTyped(options: Fields, isHosted: boolean): AcceptedOptions {
   const { type } = options
   if (typeof type === 'string' || (type === undefined && !isHosted)) return { options }
   return { fault: '`type` must be a string that names a kind of tool' }

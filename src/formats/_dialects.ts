@@ -140,7 +140,7 @@ export const geminiLike: Readonly<Record<'gemini' | 'gemini-openapi', Provider>>
 }
 
 /** Returns the provider of a name. @throws `E_INVALID_CONFIGURATION` if there is none. */
-export function providerOf(name: DialectName): Provider {
+export function providerOf(name: DialectName, owner = 'The format ai-sdk'): Provider {
   const others = { anthropic: anthropicProvider, bedrock: { usual: anthropicUsual, strict: anthropicStrict } }
-  return dialectOf('ai-sdk', { ...openaiLike, ...geminiLike, ...others }, name)
+  return dialectOf(owner, { ...openaiLike, ...geminiLike, ...others }, name)
 }

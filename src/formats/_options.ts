@@ -3,7 +3,21 @@ import { InvalidConfigurationError } from '../errors.ts'
 /** The options that all formats have. */
 const common = ['pending', 'envelope', 'examples', 'programLimit', 'report']
 
-/** @throws `E_INVALID_CONFIGURATION` if the options of a format are no object, or one of them is unknown. */
+/**
+ * Checks the names of a format's options.
+ *
+ * @param format The format's name, for the error.
+ * @param options The options of the program.
+ * @param own The names beside those that all formats have (`pending`, `envelope`, `examples`, `programLimit`, `report`). Default: none.
+ * @throws `E_INVALID_CONFIGURATION` if the options of a format are no object, or one of them is unknown.
+ * @example
+ * ```ts
+ * import { requireOptions } from 'toolwright/formats/kit'
+ *
+ * requireOptions('acme', { envelope: true, region: 'eu' }, ['region'])
+ * ```
+ * @experimental
+ */
 export function requireOptions(format: string, options: object, own: readonly string[] = []): void {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidConfigurationError(`The format ${format} takes an object of options.`)
@@ -16,12 +30,12 @@ export function requireOptions(format: string, options: object, own: readonly st
   )
 }
 
-/** Returns the dialect of a name. @throws `E_INVALID_CONFIGURATION` if there is none. */
-export function dialectOf<Dialect>(format: string, dialects: Readonly<Record<string, Dialect>>, name: string): Dialect {
+/** Returns the dialect of a name. `owner`: who has the dialects, for the error. @throws `E_INVALID_CONFIGURATION` if there is none. */
+export function dialectOf<Dialect>(owner: string, dialects: Readonly<Record<string, Dialect>>, name: string): Dialect {
   const dialect = Object.hasOwn(dialects, name) ? dialects[name] : undefined
   if (dialect !== undefined) return dialect
   const names = Object.keys(dialects).join(', ')
   throw new InvalidConfigurationError(
-    `The format ${format} has no dialect ${JSON.stringify(String(name))}; its dialects are ${names}.`,
+    `${owner} has no dialect ${JSON.stringify(String(name))}; its dialects are ${names}.`,
   )
 }

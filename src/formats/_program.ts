@@ -2,7 +2,19 @@ import type { ContentBlock, SpooledArtifact, ToolDefinition, ToolResult } from '
 import type { CallingProgram } from '../extension.ts'
 import { read, text, type Fields } from './_read.ts'
 
-/** Returns the program that a message names as the caller of a call, if it is not the model itself. */
+/**
+ * Returns the program that a message names as the caller of a call, if it is not the model itself: for `toolCall`.
+ *
+ * @param caller What the message says of the caller: an object with a `type`, or nothing.
+ * @param idName The field of it that has the program's id.
+ * @example
+ * ```ts
+ * import { programOf } from 'toolwright/formats/kit'
+ *
+ * const program = programOf({ type: 'script', script_id: 'run_1' }, 'script_id') // { type: 'script', id: 'run_1' }
+ * ```
+ * @experimental
+ */
 export function programOf(caller: unknown, idName: string): CallingProgram | undefined {
   const type = text(read(caller, 'type'))
   if (type === '' || type === 'direct') return undefined
@@ -10,7 +22,20 @@ export function programOf(caller: unknown, idName: string): CallingProgram | und
   return { type, ...(typeof id === 'string' ? { id } : undefined) }
 }
 
-/** Returns the callers of a tool in the words of an API, or nothing if the tool does not name them. */
+/**
+ * Returns the callers of a tool in the words of an API, or nothing if the tool does not name them: for `reach` of `definer`.
+ *
+ * @param model The API's word for the model.
+ * @param program The API's word for a program that the provider runs.
+ * @example
+ * ```ts
+ * import type { ToolDefinition } from 'toolwright'
+ * import { callersOf } from 'toolwright/formats/kit'
+ *
+ * const reach = (tool: ToolDefinition): object => ({ callable_by: callersOf(tool, 'model', 'script') })
+ * ```
+ * @experimental
+ */
 export function callersOf({ allowedCallers }: ToolDefinition, model: string, program: string): string[] | undefined {
   return allowedCallers?.map((caller) => (caller === 'model' ? model : program))
 }
@@ -31,7 +56,17 @@ export function defined(fields: Fields): Fields | undefined {
  * Returns a result for the program that made the call: the whole value as JSON text, or an error as JSON text. A program
  * would take a preview or a note for the value.
  *
- * @param limit Bytes of JSON text.
+ * @param words Returns a block as text: `wordsOf`.
+ * @param limit Bytes of JSON text. Default: 1,048,576.
+ * @example
+ * ```ts
+ * import type { ToolCall, ToolResult } from 'toolwright'
+ * import { answers, programText, renderText } from 'toolwright/formats/kit'
+ *
+ * const textsOf = (results: readonly ToolResult[], calls: readonly ToolCall[]): string[] =>
+ *   answers(results, {}, calls, undefined, programText).map(({ result, whole }) => whole ?? renderText(result, {}))
+ * ```
+ * @experimental
  */
 export function programText(result: ToolResult, words: (block: ContentBlock) => string, limit = 1_048_576): string {
   const { status, content, error, handle, toolName } = result

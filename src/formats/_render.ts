@@ -51,17 +51,37 @@ export interface Answer {
   readonly whole?: string
 }
 
-/** Returns the whole answer to a call of a program. */
-type WholeOf = (result: ToolResult, words: (block: ContentBlock) => string, limit: number | undefined) => string
+/** Returns the whole answer to a call of a program: `programText`. `limit`: bytes of JSON text. */
+export type WholeOf = (result: ToolResult, words: (block: ContentBlock) => string, limit: number | undefined) => string
 
 const recorded: ToolResult['content'] = [{ type: 'text', text: 'Recorded.' }]
 const noOutput = '(no output)'
 
 /**
  * Pairs results with their calls. The n-th result with an id answers the n-th call with that id, since models repeat ids.
- * Results and calls without an id are paired in the same way.
+ * Results and calls without an id are paired in the same way. What the model need not be told is left out: calls that wait with
+ * `pending: 'omit'`, and outputs, if there is nothing else.
  *
- * @param wholeOf Returns the answer to a program. Missing if the API has no programs.
+ * @param results All results of a turn.
+ * @param options `pending` and `programLimit`.
+ * @param calls The calls of the message that is answered, in its order. Default: none, if the message is not known.
+ * @param budget The most tokens of all results together. Default: no limit.
+ * @param wholeOf Returns the answer to a program: `programText`. Missing if the API has no programs.
+ * @returns the results to write, in the order of `results`, shortened to the budget.
+ * @throws `E_INVALID_CONFIGURATION` if the budget is not a number of tokens.
+ * @example
+ * ```ts
+ * import type { ToolCall, ToolResult } from 'toolwright'
+ * import { answerId, answers, renderText } from 'toolwright/formats/kit'
+ *
+ * const replyTo = (calls: readonly ToolCall[], results: readonly ToolResult[]): object[] =>
+ *   answers(results, {}, calls, { tokens: 8_000 }).map(({ result }) => ({
+ *     answers: answerId(result),
+ *     text: renderText(result, {}),
+ *     failed: result.isError,
+ *   }))
+ * ```
+ * @experimental
  */
 export function answers(
   results: readonly ToolResult[],
@@ -103,24 +123,62 @@ function isOutput(result: ToolResult): boolean {
   return result.status === 'ok' && 'output' in result
 }
 
-/** Returns the id of an answer, for providers whose ids are strings. A call without an id gets a unique one. */
+/**
+ * Returns the id of an answer, for providers whose ids are strings. A call without an id gets a unique one.
+ *
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { answerId } from 'toolwright/formats/kit'
+ *
+ * const headOf = (result: ToolResult): object => ({ call_id: answerId(result) })
+ * ```
+ * @experimental
+ */
 export function answerId({ id, invocationId }: ToolResult): string {
   return String(id ?? invocationId)
 }
 
-/** Returns the name that the model called, which may be an alias of the tool. */
+/**
+ * Returns the name that the model called, which may be an alias of the tool, for providers whose answers repeat it.
+ *
+ * @example
+ * ```ts
+ * import type { ToolCall, ToolResult } from 'toolwright'
+ * import { answerName, answers } from 'toolwright/formats/kit'
+ *
+ * const namesOf = (results: readonly ToolResult[], calls: readonly ToolCall[]): string[] =>
+ *   answers(results, {}, calls).map(answerName)
+ * ```
+ * @experimental
+ */
 export function answerName({ result, call }: Answer): string {
   return call === undefined || call.name === '' ? result.toolName : call.name
 }
 
-/** Returns a result as texts and as media that the provider can carry. There is at least one piece, and no text is blank. */
+/**
+ * Returns a result as texts and as media that the provider can carry. There is at least one piece, and no text is blank.
+ *
+ * @param result The result of one call.
+ * @param options `envelope`.
+ * @param carry Returns the provider's part for media. Default: it carries none, and a note replaces media.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { render } from 'toolwright/formats/kit'
+ *
+ * const partsOf = (result: ToolResult): (string | { picture: string })[] =>
+ *   render(result, {}, ({ mimeType, data }) => (mimeType === 'image/png' ? { picture: data } : undefined))
+ * ```
+ * @experimental
+ */
 export function render<Part>(result: ToolResult, options: FormatOptions, carry?: Carry<Part>): (string | Part)[] {
   const pieces: (string | Part)[] = []
   let words: string[] = []
   const flush = (): void => {
     const body = words.join('\n')
     words = []
-    if (body.trim() !== '') pieces.push(wrap(body, result, options))
+    if (body.trim() !== '') pieces.push(enveloped(body, result, options))
   }
   for (const block of result.content) {
     const media = mediaOf(block)
@@ -135,12 +193,38 @@ export function render<Part>(result: ToolResult, options: FormatOptions, carry?:
   return pieces.length === 0 ? [noOutput] : pieces
 }
 
-/** Returns a result as one text, for providers that accept only text. */
+/**
+ * Returns a result as one text, for providers that accept only text. A note replaces media.
+ *
+ * @param result The result of one call.
+ * @param options `envelope`.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { renderText } from 'toolwright/formats/kit'
+ *
+ * const bodyOf = (result: ToolResult): string => renderText(result, { envelope: true })
+ * ```
+ * @experimental
+ */
 export function renderText(result: ToolResult, options: FormatOptions): string {
   return render<never>(result, options).join('\n')
 }
 
-/** Adds `Error:` to the beginning of a failed result, for providers without a flag. */
+/**
+ * Adds `Error:` to the beginning of a failed result, for providers without a flag. Other results stay as they are.
+ *
+ * @param pieces What `render` returned.
+ * @param result The result that was rendered.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { flagged, renderText } from 'toolwright/formats/kit'
+ *
+ * const bodyOf = (result: ToolResult): string => flagged([renderText(result, {})], result).join('\n')
+ * ```
+ * @experimental
+ */
 export function flagged<Part>(pieces: readonly (string | Part)[], result: ToolResult): (string | Part)[] {
   if (!result.isError) return [...pieces]
   const [first, ...rest] = pieces
@@ -148,14 +232,47 @@ export function flagged<Part>(pieces: readonly (string | Part)[], result: ToolRe
   return [/^\w*Error: /.test(first) ? first : `Error: ${first}`, ...rest]
 }
 
-/** Returns the block of a result that is one JSON value. `undefined` with an envelope, which is text. */
+/**
+ * Returns the block of a result that is one JSON value, for providers that take values. `undefined` with an envelope, which is
+ * text.
+ *
+ * @param result The result of one call.
+ * @param options `envelope`.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { renderText, soleJson } from 'toolwright/formats/kit'
+ *
+ * const valueOf = (result: ToolResult): unknown => {
+ *   const sole = soleJson(result, {})
+ *   return sole === undefined ? renderText(result, {}) : sole.data
+ * }
+ * ```
+ * @experimental
+ */
 export function soleJson(result: ToolResult, options: FormatOptions): { readonly data: unknown } | undefined {
   const [block] = result.content
   return result.content.length === 1 && block?.type === 'json' && options.envelope !== true ? block : undefined
 }
 
-/** Returns the text, in an envelope if the options ask for it. */
-export function wrap(body: string, result: ToolResult, options: FormatOptions): string {
+/**
+ * Returns a text of a result, in an envelope if the options ask for it. `render` does it; a format that writes blocks itself
+ * needs it for each text.
+ *
+ * @param body The text.
+ * @param result Whose text it is: it says whether its tool is trusted.
+ * @param options `envelope`.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { enveloped, wordsOf } from 'toolwright/formats/kit'
+ *
+ * const textsOf = (result: ToolResult): string[] =>
+ *   result.content.map((block) => enveloped(wordsOf(block), result, { envelope: true }))
+ * ```
+ * @experimental
+ */
+export function enveloped(body: string, result: ToolResult, options: FormatOptions): string {
   return options.envelope === true ? enclose(body, result.artifact?.trusted === true) : body
 }
 
@@ -164,7 +281,17 @@ export function jsonText(block: { readonly data: unknown; readonly text?: string
   return block.text ?? JSON.stringify(block.data) ?? 'null'
 }
 
-/** Returns a block as text. Media becomes a note that it was left out. */
+/**
+ * Returns a block of a result as text. Media becomes a note that it was left out.
+ *
+ * @example
+ * ```ts
+ * import { wordsOf } from 'toolwright/formats/kit'
+ *
+ * const words = wordsOf({ type: 'image', mimeType: 'image/png', data: 'AAAA' }) // [image left out, …: image/png, 3 bytes]
+ * ```
+ * @experimental
+ */
 export function wordsOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':

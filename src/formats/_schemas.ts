@@ -1,6 +1,6 @@
 import { parseJson, type ToolCall, type ToolDefinition } from '../index.ts'
 import type { SchemaReport } from '../extension.ts'
-import { copy, isOffered, type Plan } from './_definitions.ts'
+import { copy, isOffered, type OutgoingSchema } from './_definitions.ts'
 import type { Provider, RequestLimits } from './_dialects.ts'
 import type { Dialect, Leniency, Sums } from './_lower/dialect.ts'
 import { translate } from './_lower/translate.ts'
@@ -17,27 +17,33 @@ export interface SchemaOptions {
   readonly strict?: boolean | 'as it is'
 }
 
-/** What decides how the schema of a tool goes out. */
-interface Deciding {
-  /** Missing: schemas go out as they are. */
-  readonly provider: Provider | undefined
-  /** Needed for a provider that limits the strict tools of one request. */
-  readonly beyond?: (limits: RequestLimits, schemas: readonly Sums[]) => readonly (string | undefined)[]
-  /** Returns the tool's options for this provider. */
+/** What a tool's options decide of its schema. */
+export interface SchemaParts {
+  /** Returns the tool's options for this provider: of `providerOptions` or `libraryOptions`. */
   readonly optionsOf: (tool: ToolDefinition) => unknown
   /** Returns whether the options bring a schema of their own, so that the tool's does not go out. */
   readonly replaces: (options: Fields) => boolean
 }
 
+/** What decides how the schema of a tool goes out. */
+interface Deciding extends SchemaParts {
+  /** Missing: schemas go out as they are. */
+  readonly provider: Provider | undefined
+  /** Needed for a provider that limits the strict tools of one request. */
+  readonly beyond?: (limits: RequestLimits, schemas: readonly Sums[]) => readonly (string | undefined)[]
+}
+
 /** The parts of a format that know schemas. */
 export interface Schemas {
-  readonly plansOf: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, Plan>
+  /** Returns how the schemas of tools go out, for `definer`. */
+  readonly plansOf: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, OutgoingSchema>
+  /** Returns how the schemas of tools go out, and what they lose: `report` of a format. */
   readonly report: (tools: readonly ToolDefinition[]) => SchemaReport[]
   /** Returns calls with the args that the tools take, if the model wrote them for lowered schemas. */
   readonly lift: (calls: ToolCall[], tools: readonly ToolDefinition[] | undefined) => ToolCall[]
 }
 
-interface SchemaPlan extends Plan {
+interface SchemaPlan extends OutgoingSchema {
   readonly lowered?: LoweredSchema
   /** The reason why the schema is not as it was asked for. */
   readonly refused?: string

@@ -4,9 +4,20 @@ import type { TurnBudget } from '../extension.ts'
 
 /**
  * Returns results that fit a budget together. The largest are shortened first, to one size, so that small ones stay whole.
- * What is left of a result is its beginning, then a note, with the handle if there is one. Pictures and sounds stay.
+ * What is left of a result is its beginning, then a note, with the handle if there is one. Pictures and sounds stay. `answers`
+ * does it; a format that pairs results itself needs it.
  *
+ * @param results All results of a turn.
+ * @param budget The most tokens of all together. `undefined`: no limit.
  * @throws `E_INVALID_CONFIGURATION` if the budget is not a number of tokens.
+ * @example
+ * ```ts
+ * import type { ToolResult } from 'toolwright'
+ * import { shortened } from 'toolwright/formats/kit'
+ *
+ * const fit = (results: readonly ToolResult[]): readonly ToolResult[] => shortened(results, { tokens: 8_000 })
+ * ```
+ * @experimental
  */
 export function shortened(results: readonly ToolResult[], budget: TurnBudget | undefined): readonly ToolResult[] {
   if (budget === undefined) return results

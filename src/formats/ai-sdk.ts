@@ -125,7 +125,7 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
         const byProvider = { anthropic: defined({ allowedCallers, deferLoading }), openai: defined({ deferLoading }) }
         return { providerOptions: defined(byProvider) }
       },
-      take(given, isHosted) {
+      accept(given, isHosted) {
         const { type, id } = given
         if (!isHosted && (type === undefined || type === 'function')) return { options: given }
         if (!/^provider(?:-defined)?$/.test(typeOf(given)) || typeof id !== 'string') {

@@ -6,7 +6,7 @@
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { requireOptions } from './_options.ts'
 import { beyond } from './_budget.ts'
-import { definer, takeTyped } from './_definitions.ts'
+import { definer, acceptTyped } from './_definitions.ts'
 import { anthropicProvider, anthropicWith } from './_dialects.ts'
 import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_read.ts'
 import { callersOf, programOf, programText } from './_program.ts'
@@ -119,7 +119,7 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
         allowed_callers: callersOf(tool, 'direct', 'code_execution_20260120'),
         defer_loading: tool.deferLoading,
       }),
-      take: takeTyped,
+      accept: acceptTyped,
       define({ name, description, inputSchema }, given, { strict, examples }) {
         if (!isCustom(given)) return { name, ...given }
         return {

@@ -114,7 +114,7 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
   const definitions = definer<GeminiFunction>(
     {
       optionsOf,
-      take(given, isHosted) {
+      accept(given, isHosted) {
         const names = Object.keys(given)
         const strange = isHosted
           ? names.filter((name) => name === 'type')

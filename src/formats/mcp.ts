@@ -10,7 +10,7 @@ import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { isObject, read, toolCall } from './_read.ts'
-import { jsonText, soleJson, wordsOf, wrap, type FormatOptions } from './_render.ts'
+import { jsonText, soleJson, wordsOf, enveloped, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
 import { shortened } from './_turn.ts'
 import type { ObjectSchema } from './_types.ts'
@@ -96,7 +96,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     definitions: definer<McpTool>(
       {
         optionsOf: (tool) => tool.providerOptions['mcp'],
-        take(given, isHosted) {
+        accept(given, isHosted) {
           if (!isHosted || (typeof given['name'] === 'string' && isObject(given['inputSchema'])))
             return { options: given }
           return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
@@ -171,14 +171,14 @@ export function mcp(options: FormatOptions = {}): McpFormat {
       case 'resource': {
         const { resource } = block
         if (resource.text === undefined) return block
-        return { ...block, resource: { ...resource, text: wrap(resource.text, result, options) } }
+        return { ...block, resource: { ...resource, text: enveloped(resource.text, result, options) } }
       }
       case 'text':
-        return { ...block, text: wrap(block.text, result, options) }
+        return { ...block, text: enveloped(block.text, result, options) }
       case 'json':
-        return { type: 'text', text: wrap(jsonText(block), result, options) }
+        return { type: 'text', text: enveloped(jsonText(block), result, options) }
       default:
-        return { type: 'text', text: wrap(wordsOf(block), result, options) }
+        return { type: 'text', text: enveloped(wordsOf(block), result, options) }
     }
   }
 }

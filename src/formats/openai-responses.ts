@@ -5,7 +5,7 @@
  */
 import type { Format, ToolCall, ToolDefinition } from '../index.ts'
 import { requireOptions } from './_options.ts'
-import { definer, takeTyped } from './_definitions.ts'
+import { definer, acceptTyped } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { openaiProvider } from './_dialects.ts'
 import { callersOf, programOf, programText } from './_program.ts'
@@ -94,7 +94,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
         allowed_callers: callersOf(tool, 'direct', 'programmatic'),
         defer_loading: tool.deferLoading,
       }),
-      take: takeTyped,
+      accept: acceptTyped,
       define({ name, description, inputSchema }, given, { strict, examples }) {
         const { type = 'function' } = given
         if (type === 'custom') return { name, description, ...given, ...formatOf(given) }

@@ -86,7 +86,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
   const optionsOf = (tool: ToolDefinition): unknown => tool.providerOptions['openai']
   const schemas = schemasOf(
     {
-      provider: dialectOf('openai', openaiLike, options.dialect ?? 'openai'),
+      provider: dialectOf('The format openai', openaiLike, options.dialect ?? 'openai'),
       optionsOf,
       replaces: ({ type = 'function', ...given }) =>
         Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
@@ -96,7 +96,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
   const definitions = definer<OpenAiTool>(
     {
       optionsOf,
-      take(given, isHosted) {
+      accept(given, isHosted) {
         const { type = isHosted ? undefined : 'function' } = given
         if (!toolTypes.includes(type)) {
           const shown = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`

@@ -26,6 +26,7 @@ describe.runIf(existsSync(join(import.meta.dirname, '..', '..', 'dist', 'index.j
     ['openai-responses', 14.85],
     ['gemini', 14.15],
     ['ai-sdk', 16.3],
+    ['kit/index', 16.3],
   ] as const)('of the format %s alone has at most %d kB', async (name, limit) => {
     const { eager } = await bundle(`export * from './dist/formats/${name}.js'`, 'node', true)
     expect(eager.gzip / 1e3).toBeLessThanOrEqual(limit)

@@ -104,7 +104,7 @@ describe('every leaf is bundled for browsers, but for those of Node', () => {
   const root = join(import.meta.dirname, '..', '..')
   const families =
     'artifacts,builtins,client,devtools,distributed,formats,frameworks,journals,mcp,middleware,observers,policies,react,stores'
-  const leaves = globSync([`src/{${families}}/*.{ts,tsx}`, 'validators/*.ts', 'src/records/index.ts'], {
+  const leaves = globSync([`src/{${families}}/*.{ts,tsx}`, 'validators/*.ts', 'src/{records,formats/kit}/index.ts'], {
     cwd: root,
     ignore: '**/_*',
   }).map((file) => file.replace(/^src\/|(?:\/index)?\.tsx?$/g, ''))

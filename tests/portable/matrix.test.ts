@@ -1,4 +1,7 @@
-import { rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres } from '../servers/postgres.ts'
 import { cases } from './cases.ts'
@@ -7,6 +10,7 @@ import { hosts, programOf } from './hosts.ts'
 import { application, unbuilt } from './_packed.ts'
 import type { Need } from './run.ts'
 
+const root = join(import.meta.dirname, '..', '..')
 const server = await startPostgres()
 const postgres = typeof server === 'string' ? '' : server.connectionString
 let folder = ''
@@ -60,4 +64,21 @@ describe('the packed package runs', () => {
       240_000,
     )
   }
+
+  it.skipIf(unbuilt !== undefined)('with a format that another package makes of the kit', async () => {
+    const files = ['_messages.ts', 'kit/acme.ts', 'kit/acme.test.ts']
+    for (const file of files) cpSync(join(root, 'tests', 'formats', file), join(folder, 'formats', file))
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+    const answer = join(folder, 'outcome.json')
+    const command = [vitest, 'run', '--root', folder, '--reporter', 'json', '--outputFile', answer]
+    await promisify(execFile)(process.execPath, command, { cwd: folder }).catch(() => {
+      // The outcome has what failed.
+    })
+    const outcome = JSON.parse(readFileSync(answer, 'utf8')) as {
+      testResults: { assertionResults: { fullName: string; status: string }[] }[]
+    }
+    const outcomes = outcome.testResults.flatMap(({ assertionResults }) => assertionResults)
+    expect(outcomes.filter(({ status }) => status !== 'passed')).toEqual([])
+    expect(outcomes.length).toBeGreaterThan(40)
+  })
 })

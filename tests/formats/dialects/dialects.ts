@@ -17,7 +17,7 @@ const names: readonly DialectName[] = [
 export const dialects: readonly (Dialect | Leniency)[] = [
   ...new Map(
     names
-      .map(providerOf)
+      .map((name) => providerOf(name))
       .flatMap(({ usual, strict }) => [usual, strict])
       .filter((one) => typeof one === 'object')
       .map((one) => [one.name, one]),

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Format, ToolDefinition } from '../index.ts'
 import type { SchemaReport } from '../extension.ts'
 import { UsageError, type Command } from './arguments.ts'
-import { formatHelp, formatNamed } from './formats.ts'
+import { formatHelp, formatsWith } from './formats.ts'
 import { answer, oneLine, print } from './host.ts'
 import { toolsOf } from './source.ts'
 
@@ -45,10 +45,11 @@ definitions take in every request.
     }
     const named = options.texts('format')
     const names = named.length === 0 ? ['anthropic', 'openai', 'gemini'] : [...new Set(named)]
-    const formats = names.map((name) => formatNamed(name, host, options.flag('strict')))
-    const loaded = await toolsOf('check', options, host)
-    const { tools } = loaded
+    const source = await toolsOf('check', options, host)
+    const { tools, loaded } = source
     try {
+      const known = formatsWith(loaded, host)
+      const formats = names.map((name) => known.named(name, options.flag('strict')))
       const columns = formats.map((format, index): Column => {
         const reports = format.report?.(tools) ?? []
         return [names[index] ?? '', new Map(reports.map((each) => [each.toolName, each]))]
@@ -61,7 +62,7 @@ definitions take in every request.
       const isRefused = reports.some(({ refused }) => refused !== undefined)
       return (failOn === 'loss' && (isLoss || isRefused)) || (failOn === 'refused' && isRefused) ? 1 : 0
     } finally {
-      await loaded.close()
+      await source.close()
     }
   },
 }

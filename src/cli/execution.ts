@@ -11,7 +11,7 @@ import { answersOf, type Answers } from './answers.ts'
 import { UsageError, type Given } from './arguments.ts'
 import { eventLines } from './events.ts'
 import { note, wordsOf, type Host } from './host.ts'
-import { loadModule } from './module.ts'
+import { loadModule, type Loaded } from './module.ts'
 import { terminalApprover, view } from './terminal.ts'
 
 /** The options of every command that runs calls. */
@@ -36,6 +36,8 @@ const executorOptions = ['timeout', 'concurrency', 'journal', 'workspace', 'task
 export interface Passage {
   readonly executor: ToolExecutor
   readonly tools: readonly ToolDefinition[]
+  /** The module. Missing if the command line names none. */
+  readonly loaded: Loaded | undefined
   /** Asks the person at the terminal about the calls that wait for approval. Returns all results. */
   readonly answered: Answers
 }
@@ -69,7 +71,7 @@ export async function openExecutor(
       )
     }
     if (observer !== undefined) own.on('*', observer)
-    return { executor: own, tools, answered: isAsking ? answersOf(own, host) : async (results) => [...results] }
+    return { executor: own, tools, loaded, answered: isAsking ? answersOf(own, host) : async (results) => [...results] }
   }
   const use: Extension[] = [...(await extensions())]
   if (observer !== undefined) use.push({ observers: [observer] })
@@ -83,7 +85,7 @@ export async function openExecutor(
     ...(timeout === undefined ? undefined : { timeout }),
     report: (error) => note(host, withCause(error)),
   })
-  return { executor, tools, answered: async (results) => [...results] }
+  return { executor, tools, loaded, answered: async (results) => [...results] }
 }
 
 /** Returns the exit code for results. An error result is an answer too, so it fails only on request. */

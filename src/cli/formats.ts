@@ -4,9 +4,10 @@ import { gemini } from '../formats/gemini.ts'
 import { mcp } from '../formats/mcp.ts'
 import { openai } from '../formats/openai.ts'
 import { openaiResponses } from '../formats/openai-responses.ts'
-import type { Format } from '../index.ts'
+import { isToolError, type Format } from '../index.ts'
 import { UsageError } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
+import type { ExportedFormat, Loaded } from './module.ts'
 
 interface MakeOptions {
   readonly report: (error: unknown) => void
@@ -29,26 +30,153 @@ const makers = new Map<string, MakeFormat>([
   ['openai@mistral', (options) => openai({ ...options, dialect: 'mistral' })],
   ['openai@xai', (options) => openai({ ...options, dialect: 'xai' })],
 ])
-const known: string = [...makers.keys()].join(', ')
 
 /** The text of `--help` for `--format`. */
 export const formatHelp = `\
 --format NAME     one of anthropic, openai, openai-responses, gemini, mcp, ai-sdk
                     (of version 7), ai-sdk@6, ai-sdk@5, gemini@openapi, openai@groq,
-                    openai@mistral, openai@xai`
+                    openai@mistral, openai@xai, or the name of a format that the module
+                    exports, alone or in an array`
 
-/** Returns the format with a name. It reports on stderr what it leaves out. `strict`: tools are strict if they can be. @throws {UsageError} if there is none. */
-export function formatNamed(name: string, host: Host, strict = false): Format {
-  const make = makers.get(name)
-  if (make === undefined) throw new UsageError(`There is no format "${name}". Known are ${known}.`)
-  return make({ report: (error) => note(host, wordsOf(error)), ...(strict ? { strict } : undefined) })
+/** The formats that a command knows: those of this package, and those that the module exports. */
+export interface Formats {
+  /**
+   * Returns the format with a name. It reports on stderr what it leaves out.
+   *
+   * @param strict Whether tools are strict if they can be. Default: `false`.
+   * @throws {UsageError} if there is none, or the module made it and `strict` is `true`.
+   */
+  named(name: string, strict?: boolean): Format
+  /** Returns the format of a message. Those of the module are tried first. @throws {UsageError} if no format detects it. */
+  of(message: unknown): Format
 }
 
-/** Returns the format of a message. @throws {UsageError} if no format detects it. */
-export function formatOf(message: unknown, host: Host): Format {
-  for (const name of makers.keys()) {
-    const format = formatNamed(name, host)
-    if (format.detect(message)) return format
+/**
+ * Returns the formats that a command knows.
+ *
+ * @param loaded The module. Missing if there is none.
+ * @throws {UsageError} if a format of the module cannot be read, or two have one name.
+ */
+export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined, host: Host): Formats {
+  const { path = '' } = loaded ?? {}
+  const exported = loaded?.formats() ?? []
+  const own = ownFormats(exported, path)
+  const known = [...makers.keys()].join(', ') + (loaded === undefined ? '' : wordsFor([...own.keys()], path))
+  return { named, of }
+
+  function named(name: string, strict = false): Format {
+    const format = own.get(name)
+    if (format !== undefined && !strict) return format
+    if (format !== undefined) {
+      throw new UsageError(`--strict does not go with the format "${name}", which ${path} made. Make it strict there.`)
+    }
+    const make = makers.get(name)
+    if (make === undefined) throw new UsageError(`There is no format "${name}". Known are ${known}.`)
+    const namesake = exported.find((each) => each.name === name)
+    if (namesake !== undefined) {
+      const what = `the built-in format ${name} is used, and not ${namesake.place} of ${path}, which has the same name`
+      note(host, `${what}. Give it a name of its own to use it here.`)
+    }
+    return make({ report: (error) => note(host, wordsOf(error)), ...(strict ? { strict } : undefined) })
   }
-  throw new UsageError(`The format of the message is unknown. Name it with --format: ${known}.`)
+
+  function of(message: unknown): Format {
+    for (const format of own.values()) if (format.detect(message)) return format
+    for (const [name, make] of makers) if (make({ report: () => {} }).detect(message)) return named(name)
+    throw new UsageError(`The format of the message is unknown. Name it with --format: ${known}.`)
+  }
+}
+
+function wordsFor(names: readonly string[], path: string): string {
+  return names.length === 0 ? `; ${path} exports no other` : `, and of ${path}: ${names.join(', ')}`
+}
+
+/** Returns the formats of a module whose names no built-in one has. @throws {UsageError} if two have one name. */
+function ownFormats(exported: readonly ExportedFormat[], path: string): ReadonlyMap<string, Format> {
+  const places = new Map<string, string>()
+  const own = new Map<string, Format>()
+  for (const { name, place, format } of exported) {
+    if (makers.has(name)) continue
+    const other = places.get(name)
+    if (other !== undefined) {
+      throw new UsageError(
+        `${path} exports two formats named ${JSON.stringify(name)}, in ${other} and in ${place}. Give each a name of its own.`,
+        'E_INVALID_CONFIGURATION',
+      )
+    }
+    places.set(name, place)
+    own.set(name, guarded(name, format, path))
+  }
+  return own
+}
+
+/** Returns a format of a module. What it throws, and what it returns that is no answer, is told in words. */
+function guarded(name: string, format: Format, path: string): Format {
+  const guard =
+    <Answer>(method: Method, isAnswer: (answer: unknown) => boolean) =>
+    (...parameters: readonly unknown[]): Answer => {
+      const where = `The format "${name}" of ${path} cannot go on: its "${method}"`
+      let answer: unknown
+      let isRight = false
+      try {
+        const { [method]: ask } = format
+        answer = Reflect.apply(ask as (...all: readonly unknown[]) => unknown, format, parameters)
+        isRight = isAnswer(answer)
+      } catch (error) {
+        if (isToolError(error)) throw error
+        throw new UsageError(`${where} failed: ${wordsOf(error)}.`)
+      }
+      if (isRight) return answer as Answer
+      throw new UsageError(`${where} returned a value of type ${typeof answer} that is no ${answers[method]}.`)
+    }
+  return {
+    name,
+    detect: guard('detect', (answer) => typeof answer === 'boolean'),
+    definitions: guard('definitions', isJsonList),
+    calls: guard('calls', Array.isArray),
+    results: guard('results', isJson),
+    ...(hasReport(format) && { report: guard('report', isReports) }),
+  }
+}
+
+type Method = keyof typeof answers
+
+/** What each function of a format returns. */
+const answers = {
+  detect: 'boolean',
+  definitions: 'list of JSON',
+  calls: 'list of calls',
+  results: 'JSON',
+  report: 'list of reports',
+} as const
+
+function isJson(answer: unknown): boolean {
+  const isPromise = typeof (Object(answer) as { readonly then?: unknown }).then === 'function'
+  return !isPromise && JSON.stringify(answer) !== undefined
+}
+
+function isJsonList(answer: unknown): boolean {
+  return Array.isArray(answer) && isJson(answer)
+}
+
+function isReports(answer: unknown): boolean {
+  return isJsonList(answer) && (answer as unknown[]).every(isReport)
+}
+
+function isReport(report: unknown): boolean {
+  const { toolName, schema, losses } = Object(report) as Readonly<Record<string, unknown>>
+  return typeof toolName === 'string' && typeof schema === 'string' && Array.isArray(losses) && losses.every(isLoss)
+}
+
+function isLoss(loss: unknown): boolean {
+  const { pointer, done } = Object(loss) as Readonly<Record<string, unknown>>
+  return typeof pointer === 'string' && typeof done === 'string'
+}
+
+function hasReport(format: Format): boolean {
+  try {
+    return typeof format.report === 'function'
+  } catch {
+    return false // it is optional
+  }
 }

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { linesOf } from './check.ts'
-import { formatHelp, formatNamed } from './formats.ts'
+import { formatHelp, formatsWith } from './formats.ts'
 import { answer, note, wordsOf } from './host.ts'
 import { loadModule } from './module.ts'
 
@@ -26,21 +26,24 @@ Prints the definitions of the tools that the module exports: all of them, or wit
     const named = options.text('format')
     const isStrict = options.flag('strict')
     if (isStrict && named === undefined) throw new UsageError('--strict needs --format: a provider is strict or not.')
-    const format = named === undefined ? undefined : formatNamed(named, host, isStrict)
-    const define = (tools: readonly ToolDefinition[]): unknown[] =>
-      format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
     const loaded = await loadModule(path, host)
-    const tools = loaded.tools.filter((tool) => {
-      try {
-        return define([tool]) !== undefined
-      } catch (error) {
-        note(host, `a tool is set aside: ${wordsOf(error)}`)
-        return false
-      }
-    })
-    await answer(host, define(tools))
-    if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(linesOf)) note(host, line)
-    await loaded.executor?.close()
-    return 0
+    try {
+      const format = named === undefined ? undefined : formatsWith(loaded, host).named(named, isStrict)
+      const define = (tools: readonly ToolDefinition[]): unknown[] =>
+        format === undefined ? tools.map((tool) => tool.describe()) : format.definitions(tools)
+      const tools = loaded.tools.filter((tool) => {
+        try {
+          return define([tool]) !== undefined
+        } catch (error) {
+          note(host, `a tool is set aside: ${wordsOf(error)}`)
+          return false
+        }
+      })
+      await answer(host, define(tools))
+      if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(linesOf)) note(host, line)
+      return 0
+    } finally {
+      await loaded.executor?.close()
+    }
   },
 }

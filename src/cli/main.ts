@@ -38,11 +38,12 @@ Usage: toolwright <command> …
   -v, --version
 
 A module is any JavaScript or TypeScript file that exports tools, or an executor. Then
-its policies, journal, approver and limits apply. The answer goes to stdout, everything
-else to stderr. Exit codes: 0 if every call has settled, 1 if a call did not end ok and
---fail-on-error is set, a schema lost what --fail-on names, a locked tool changed, or the
-answer could not be written, 2 if the usage is wrong, or a module, message, journal or
-lock file cannot be read, or no such call waits.
+its policies, journal, approver and limits apply. --format takes formats that it exports
+too. The answer goes to stdout, everything else to stderr. Exit codes: 0 if every call
+has settled, 1 if a call did not end ok and --fail-on-error is set, a schema lost what
+--fail-on names, a locked tool changed, or the answer could not be written, 2 if the
+usage is wrong, or a module, message, journal or lock file cannot be read, or no such
+call waits.
 `
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isToolError, ToolRegistry, type ToolDefinition, type ToolExecutor } from '../index.ts'
+import { isToolError, ToolRegistry, type Format, type ToolDefinition, type ToolExecutor } from '../index.ts'
 import { UsageError } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
 
@@ -15,12 +15,25 @@ export interface Loaded {
   /** The executor's tools, if it exports one. */
   readonly tools: readonly ToolDefinition[]
   readonly executor?: ToolExecutor
+  /** Returns the exported formats, which stand alone or in an array. @throws {UsageError} if one cannot be read. */
+  readonly formats: () => readonly ExportedFormat[]
 }
+
+/** A format that a module exports. */
+export interface ExportedFormat {
+  readonly name: string
+  /** The name of the export. */
+  readonly place: string
+  readonly format: Format
+}
+
+/** The members that every format has. */
+const membersOfFormats = ['name', 'detect', 'definitions', 'calls', 'results'] as const
 
 /**
  * Loads a module and collects its exported tools, arrays of tools and registries, under any name. A tool whose schema cannot
  * be shown to a model is set aside and reported on stderr. If the module exports an executor, the tools are those of the
- * executor. Exported tools that it does not have are left out and reported.
+ * executor. Exported tools that it does not have are left out and reported. Formats are read when a command needs them.
  *
  * @param path As the user typed it, relative to the working directory.
  * @throws {UsageError} if the module cannot be loaded, has no tools and no executor, has two tools with one name, or has two
@@ -29,7 +42,8 @@ export interface Loaded {
 export async function loadModule(path: string, host: Host): Promise<Loaded> {
   const exported = await load(path, 'tools or an executor')
   // The default export of a CommonJS module is an object of its exports.
-  const values = [...Object.entries(exported), ...entriesOf(exported['default'])]
+  const values = [...Object.entries(exported), ...entriesOf(exported['default'], path, host)]
+  const formats = (): readonly ExportedFormat[] => formatsIn(values, path)
   const tools = new Set<ToolDefinition>()
   for (const [, value] of values) gather(value, tools)
   const executor = executorOf(values, path)
@@ -39,7 +53,7 @@ export async function loadModule(path: string, host: Host): Promise<Loaded> {
     if (beside.length > 0) {
       note(host, `${path} exports tools that its executor does not have, and that are left out: ${beside.join(', ')}`)
     }
-    return { path, tools: own, executor }
+    return { path, tools: own, executor, formats }
   }
   if (tools.size === 0) {
     throw new UsageError(
@@ -49,7 +63,7 @@ export async function loadModule(path: string, host: Host): Promise<Loaded> {
   }
   const registry = new ToolRegistry()
   for (const tool of tools) add(tool, registry, path, host)
-  return { path, tools: registry.list() }
+  return { path, tools: registry.list(), formats }
 }
 
 /**
@@ -129,14 +143,71 @@ function toolsOf(executor: ToolExecutor): readonly ToolDefinition[] {
   return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.tools(caller)))]
 }
 
-/** Returns the fields of a plain object, or an empty list for any other value. */
-function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+/** Returns the fields of a default export that is a plain object. One that cannot be read is told on stderr. */
+function entriesOf(value: unknown, path: string, host: Host): readonly (readonly [string, unknown])[] {
   try {
     const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-    return isPlain ? Object.entries(value) : []
+    if (!isPlain) return []
+    return Object.keys(value).flatMap((name) => {
+      try {
+        return [[name, (value as Readonly<Record<string, unknown>>)[name]] as const]
+      } catch (error) {
+        note(host, `${path}: the field ${JSON.stringify(name)} of its default export cannot be read: ${wordsOf(error)}`)
+        return []
+      }
+    })
   } catch {
     return []
   }
+}
+
+/** @throws {UsageError} if a format cannot be read. */
+function formatsIn(values: readonly (readonly [name: string, value: unknown])[], path: string): ExportedFormat[] {
+  const found = new Map<Format, ExportedFormat>()
+  for (const [place, value] of values) {
+    for (const item of itemsOf(value)) {
+      if (isMeantAsFormat(item) && !found.has(item))
+        found.set(item, { name: nameOf(item, place, path), place, format: item })
+    }
+  }
+  return [...found.values()]
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  try {
+    return Array.isArray(value) ? [...(value as unknown[])] : [value]
+  } catch {
+    return [] // a value that throws when it is read is not a format
+  }
+}
+
+/** Returns whether a value has every member of a format, of whatever type. */
+function isMeantAsFormat(value: unknown): value is Format {
+  try {
+    const isObject = (typeof value === 'object' || typeof value === 'function') && value !== null
+    return isObject && membersOfFormats.every((member) => Reflect.has(value, member))
+  } catch {
+    return false
+  }
+}
+
+/** Returns the name of a format. @throws {UsageError} if it or another member cannot be read, or has another type. */
+function nameOf(format: Format, place: string, path: string): string {
+  const refuse = (what: string): UsageError =>
+    new UsageError(
+      `${path} exports ${place}, which has the members of a format, but ${what}. See toolwright/formats/kit.`,
+      'E_INVALID_CONFIGURATION',
+    )
+  const types = membersOfFormats.map((member) => {
+    try {
+      return typeof format[member]
+    } catch (error) {
+      throw refuse(`its "${member}" cannot be read: ${wordsOf(error)}`)
+    }
+  })
+  const wrong = membersOfFormats.find((member, index) => types[index] !== (member === 'name' ? 'string' : 'function'))
+  if (wrong !== undefined) throw refuse(`its "${wrong}" is no ${wrong === 'name' ? 'text' : 'function'}`)
+  return format.name
 }
 
 function add(tool: ToolDefinition, registry: ToolRegistry, path: string, host: Host): void {

@@ -1,7 +1,7 @@
 import type { Command } from './arguments.ts'
 import { readDocument } from './document.ts'
-import { formatHelp, formatNamed, formatOf } from './formats.ts'
-import { answer, note } from './host.ts'
+import { formatHelp, formatsWith } from './formats.ts'
+import { answer, note, wordsOf, type Host } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
@@ -28,12 +28,13 @@ ${executionHelp}`,
   async perform(options, host) {
     const [path = '', source = '-'] = options.positionals
     const named = options.text('format')
-    const forced = named === undefined ? undefined : formatNamed(named, host)
     const execution = await openExecutor(path, options, host, source !== '-', () => openJournal(options))
-    const { executor, tools } = execution
+    const { executor, tools, loaded } = execution
     try {
+      const formats = formatsWith(loaded, host)
+      const forced = named === undefined ? undefined : formats.named(named)
       const message = await readDocument(source, host)
-      const format = forced ?? formatOf(message, host)
+      const format = forced ?? formats.of(message)
       const calls = format.calls(message, tools)
       if (calls.length === 0) {
         note(host, `the message, read as ${format.name}, has no call to run here.`)
@@ -41,10 +42,22 @@ ${executionHelp}`,
       }
       const settled = await executor.executeToolCalls(calls, { caller: 'model', signal: host.signal })
       const results = await execution.answered(settled)
-      await answer(host, format.results(results, message))
-      return exitCode(results, options)
+      const reply = replyOf(() => format.results(results, message), host)
+      // The calls have run: what they gave is not lost with a format that fails.
+      await answer(host, reply ?? results)
+      return reply === undefined ? 1 : exitCode(results, options)
     } finally {
       await executor.close()
     }
   },
+}
+
+/** Returns the reply. If the format fails, tells it on stderr, and returns nothing. */
+function replyOf(make: () => unknown, host: Host): unknown {
+  try {
+    return make()
+  } catch (error) {
+    note(host, `${wordsOf(error)} The results stand on stdout as they are.`)
+    return undefined
+  }
 }

@@ -1,11 +1,13 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type Given } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
-import { loadModule } from './module.ts'
+import { loadModule, type Loaded } from './module.ts'
 
 /** The tools of a source, which is open until it is closed. */
 export interface Source {
   readonly tools: readonly ToolDefinition[]
+  /** The module. Missing for an MCP server. */
+  readonly loaded?: Loaded
   close(): Promise<void>
 }
 
@@ -21,8 +23,8 @@ export async function toolsOf(command: string, options: Given, host: Host): Prom
     throw new UsageError(`Give a module or --mcp, and not both. See toolwright ${command} --help.`)
   }
   if (path !== undefined) {
-    const { tools, executor } = await loadModule(path, host)
-    return { tools: describable(tools, host), close: async () => executor?.close() }
+    const loaded = await loadModule(path, host)
+    return { tools: describable(loaded.tools, host), loaded, close: async () => loaded.executor?.close() }
   }
   const [program = '', ...args] = wordsIn(server ?? '')
   const { mcpTools } = await import('../mcp/client.ts').catch((error: unknown) => {

@@ -19,7 +19,7 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
     typecheck: {
       enabled: true,
       include: ['tests/**/*.test-d.ts'],
-      exclude: ['tests/stories/loops/**', '**/node_modules/**'],
+      exclude: ['tests/stories/loops/**', 'tests/frameworks/**', '**/node_modules/**'],
     },
   },
 })

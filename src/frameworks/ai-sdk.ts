@@ -5,72 +5,62 @@
  * @module
  */
 import type { ToolDefinition, ToolResult } from '../index.ts'
-import { aiSdk, type AiSdkReply } from '../formats/ai-sdk.ts'
-import { answerIn, isObject, listOf, unheardIn } from './_ai-sdk-messages.ts'
-import { jsonOf, Visit, type Asked, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
+import { aiSdk } from '../formats/ai-sdk.ts'
+import { answerIn, listOf, unheardIn } from './_ai-sdk-messages.ts'
+import { modeOf, requireTools } from './_ai-sdk-options.ts'
+import { Outputs } from './_ai-sdk-outputs.ts'
+import type {
+  AiSdkApproval,
+  AiSdkErrorMode,
+  AiSdkExecution,
+  AiSdkHostTool,
+  AiSdkHostTools,
+  AiSdkNamedTools,
+  AiSdkOutputMode,
+  AiSdkOutputOptions,
+  AiSdkToolsOptions,
+} from './_ai-sdk-types.ts'
+import { Visit, type Asked, type FrameworkResult } from './_visit.ts'
 
 export { fromAiSdk } from './_from-ai-sdk.ts'
 export type { AiSdkForeignTool } from './_from-ai-sdk.ts'
+export type {
+  AiSdkApproval,
+  AiSdkApprovalOptions,
+  AiSdkErrorMode,
+  AiSdkExecution,
+  AiSdkFailure,
+  AiSdkHostTool,
+  AiSdkHostTools,
+  AiSdkModelOutput,
+  AiSdkNamedTools,
+  AiSdkOutputMode,
+  AiSdkOutputOptions,
+  AiSdkProgress,
+  AiSdkToolOutput,
+  AiSdkToolsOptions,
+} from './_ai-sdk-types.ts'
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
 export type { DialectName, FrameworkOptions, FrameworkResult } from './_visit.ts'
 
-/** Options of `aiSdkTools`. */
-export interface AiSdkToolsOptions extends FrameworkOptions {
-  /** The SDK's major version. With 6, each tool has `needsApproval`. Default: 7. */
-  readonly version?: 6 | 7
-}
-
-/** The output of a call: its progress while it runs, then the JSON of its result. */
-export type AiSdkToolOutput =
-  FrameworkResult | { readonly status: 'running'; readonly progress: { readonly type: string; readonly data: unknown } }
-
-/** What a model is told of an output. Content may also have files, in the form of the SDK's version. */
-export type AiSdkModelOutput =
-  | Exclude<AiSdkReply['content'][number]['output'], { type: 'content' }>
-  | { type: 'content'; value: { type: 'text'; text: string }[] }
-
-/** What the SDK tells a tool of a call. */
-export interface AiSdkExecution {
-  readonly toolCallId: string
-  readonly messages: readonly unknown[]
-  readonly abortSignal?: AbortSignal | undefined
-  /** Of version 7. */
-  readonly context?: unknown
-  /** Of version 6. */
-  readonly experimental_context?: unknown
-}
-
-/** A tool of the SDK. */
-export interface AiSdkHostTool {
-  readonly description: string
-  /** Of a type of the SDK. */
-  readonly inputSchema: never
-  readonly execute: (input: unknown, options: AiSdkExecution) => AsyncGenerator<AiSdkToolOutput, void, undefined>
-  readonly toModelOutput: (given: { readonly toolCallId: string; readonly output: unknown }) => AiSdkModelOutput
-}
-
-/** What the SDK tells of a call that it asks about. */
-export interface AiSdkApprovalOptions {
-  readonly toolCallId: string
-  readonly messages: readonly unknown[]
-  readonly toolContext?: unknown
-}
-
-/** Says whether a person has to approve a call of one tool. */
-export type AiSdkApproval = (
-  input: unknown,
-  options: AiSdkApprovalOptions,
-) => Promise<{ readonly type: 'user-approval'; readonly reason?: string } | undefined>
-
 /** An executor's tools for the SDK. */
-export interface AiSdkTools {
+export interface AiSdkTools<
+  Tools extends AiSdkNamedTools | undefined = undefined,
+  Output extends AiSdkOutputMode = 'envelope',
+  Errors extends AiSdkErrorMode = 'output-available',
+> {
   /** For `tools` of `generateText`, `streamText`, `ToolLoopAgent` and `convertToModelMessages`. */
-  readonly tools: { [name: string]: AiSdkHostTool }
+  readonly tools: AiSdkHostTools<Tools, Output, Errors>
   /**
    * For `toolApproval`, of version 7, by the names of the tools: add those of your own tools. Without it, a call that needs
    * approval is answered with words that say so.
    */
-  readonly toolApproval: { [name: string]: AiSdkApproval }
+  readonly toolApproval: { [Name in Tools extends AiSdkNamedTools ? keyof Tools : string]: AiSdkApproval }
+  /**
+   * The results of the calls that ran, by the SDK's ids of the calls: the newest 256. Empty if neither `output` nor `errors` is
+   * set, since each output then is the result.
+   */
+  readonly results: ReadonlyMap<string, FrameworkResult>
   /**
    * Passes on the denials and the clients' answers in the messages of a request, which the SDK gives to no tool. Call it before
    * `generateText` or `streamText`. Returns the results of the calls that it closed.
@@ -89,7 +79,9 @@ const schemaMark = Symbol.for('vercel.ai.schema')
  * process when the approval comes back in the messages of a later request. What a client sends is not believed: an approval
  * of what was not asked runs nothing.
  *
- * @param options The executor, the session, and the SDK's version.
+ * @param options The executor, the session, the SDK's version, and in which form a front end gets outputs and errors.
+ * @throws `E_TOOL_NOT_FOUND` if the executor does not offer one of `tools`; `E_INVALID_CONFIGURATION` if it has another definition of
+ * it, its key is not its name, or an option is wrong.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
@@ -102,10 +94,17 @@ const schemaMark = Symbol.for('vercel.ai.schema')
  * @see https://ai-sdk.dev/docs/ai-sdk-core/tools-and-tool-calling
  * @experimental
  */
-export function aiSdkTools(options: AiSdkToolsOptions): AiSdkTools {
+export function aiSdkTools<
+  Tools extends AiSdkNamedTools | undefined = undefined,
+  Output extends AiSdkOutputMode = 'envelope',
+  Errors extends AiSdkErrorMode = 'output-available',
+>(options: AiSdkToolsOptions<Tools, Output, Errors>): AiSdkTools<Tools, Output, Errors> {
   const { version = 7, dialect, report } = options
+  const outputMode = modeOf<AiSdkOutputMode>('output', options.output, ['envelope', 'value'])
+  const errorMode = modeOf<AiSdkErrorMode>('errors', options.errors, ['output-available', 'output-error'])
   const visit = new Visit(options, 'ai-sdk')
   const format = aiSdk({ version, ...(dialect && { dialect }), ...(report && { report }) })
+  const outputs = new Outputs(visit, format, outputMode, errorMode)
   const byName = new Map<string, ToolDefinition>()
   const tools = new Map<string, AiSdkHostTool>()
   const toolApproval = new Map<string, AiSdkApproval>()
@@ -121,6 +120,7 @@ export function aiSdkTools(options: AiSdkToolsOptions): AiSdkTools {
     }
     tools.set(tool.name, hosted(tool, definition) as unknown as AiSdkHostTool)
   }
+  requireTools(options.tools, byName)
 
   const asks = async (
     name: string,
@@ -152,8 +152,10 @@ export function aiSdkTools(options: AiSdkToolsOptions): AiSdkTools {
     return {
       ...rest,
       inputSchema: schemaOf(inputSchema),
-      toModelOutput: ({ toolCallId, output }: { readonly toolCallId: string; readonly output: unknown }) =>
-        modelOutput(toolCallId, output),
+      toModelOutput: (result: AiSdkOutputOptions) =>
+        outputMode === 'value' && !isClients
+          ? outputs.ofValue(name, result)
+          : outputs.ofEnvelope(result.toolCallId, result.output),
       ...(version === 6 && {
         needsApproval: async (input: unknown, given: AiSdkExecution) =>
           (await asks(name, input, given, context(given))) !== undefined,
@@ -167,7 +169,7 @@ export function aiSdkTools(options: AiSdkToolsOptions): AiSdkTools {
             },
           }
         : {
-            async *execute(input: unknown, given: AiSdkExecution): AsyncGenerator<AiSdkToolOutput, void, undefined> {
+            async *execute(input: unknown, given: AiSdkExecution): AsyncGenerator<unknown, void, undefined> {
               const { toolCallId, messages, abortSignal: signal } = given
               const running = { answer: answerIn(messages, toolCallId), context: context(given), signal }
               const events = visit.stream(visit.callOf(toolCallId, name, input), running)
@@ -175,29 +177,16 @@ export function aiSdkTools(options: AiSdkToolsOptions): AiSdkTools {
               for (; step.done !== true; step = await events.next()) {
                 yield { status: 'running', progress: { type: step.value.type, data: step.value.data } }
               }
-              yield jsonOf(step.value)
+              yield await outputs.outputOf(toolCallId, step.value)
             },
           }),
     }
   }
 
-  /** Renders stored results, which may come from a client, so nothing is taken for granted. */
-  function modelOutput(toolCallId: string, output: unknown): AiSdkModelOutput {
-    if (isObject(output) && Array.isArray(output['content']) && typeof output['status'] === 'string') {
-      try {
-        const [part] = format.results([{ ...output, id: toolCallId } as unknown as ToolResult]).content
-        if (part !== undefined) return part.output as AiSdkModelOutput
-      } catch {
-        // it is no result of ours: it goes on as it is
-      }
-    }
-    if (typeof output === 'string') return { type: 'text', value: output }
-    return { type: 'json', value: JSON.parse(JSON.stringify(output ?? null)) as never }
-  }
-
   return {
-    tools: Object.fromEntries(tools),
-    toolApproval: Object.fromEntries(toolApproval),
+    tools: Object.fromEntries(tools) as unknown as AiSdkHostTools<Tools, Output, Errors>,
+    toolApproval: Object.fromEntries(toolApproval) as AiSdkTools<Tools>['toolApproval'],
+    results: outputs.results,
     hear: (messages) => visit.hear(unheardIn(messages, (name) => byName.get(name)?.type === 'client')),
     async record(step) {
       const parts = listOf((step as { readonly content?: unknown }).content)

@@ -77,7 +77,7 @@ import { mcp } from 'toolwright/formats/mcp'
 import { openai } from 'toolwright/formats/openai'
 import { openaiResponses } from 'toolwright/formats/openai-responses'
 import { aiSdkTools } from 'toolwright/frameworks/ai-sdk'
-import { executor } from './library.js'
+import { add, executor } from './library.js'
 const tools = executor.tools()
 const results = await executor.executeToolCalls([])
 export const formats = [aiSdk(), anthropic(), gemini(), mcp(), openai(), openaiResponses()] as const
@@ -98,6 +98,8 @@ export const geminiParts = gemini().results(results).parts[0]?.functionResponse.
 export const responsesOutput = openaiResponses().results(results)[0]?.output
 export const hosted = aiSdkTools({ executor, session: 's' })
 export const told = hosted.tools['add']?.toModelOutput({ toolCallId: 'x', output: 1 })
+export const typed = aiSdkTools({ executor, session: 's', tools: { add }, output: 'value', errors: 'output-error' })
+export const typedAdd = typed.tools.add
 `
 
 let folder = ''

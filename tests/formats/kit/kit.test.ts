@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Format } from 'toolwright'
+import * as fc from 'fast-check'
+import { canonicalize, tool, type Format } from 'toolwright'
 import * as kit from 'toolwright/formats/kit'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
+import { roots } from '../dialects/schemas.ts'
 import { acme } from './acme.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -98,5 +100,37 @@ describe('the rules of a dialect', () => {
 
   it.each(['openai', 'anthropic', 'gemini', { keywords: [] }, {}, undefined])('may be %j', (dialect) => {
     expect(make(dialect)).not.toThrow()
+  })
+
+  const all = [
+    'title',
+    'default',
+    'const',
+    'format',
+    'pattern',
+    'minLength',
+    'maxLength',
+    'minimum',
+    'maximum',
+  ] as const
+  const more = ['multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'additionalProperties', 'minProperties'] as const
+
+  it.each<[title: string, dialect: kit.DialectRules]>([
+    ['no keyword beside the usual ones', {}],
+    ['many keywords', { keywords: [...all, ...more], formats: ['date'], enums: ['null', 'string', 'integer'] }],
+  ])('with %s lower any schema, and give its values back as they were', (_, dialect) => {
+    const { lift, plansOf } = kit.schemasOf({ dialect, optionsOf: () => undefined, replaces: () => false }, {})
+    let count = 0
+    fc.assert(
+      fc.property(roots, ([inputSchema, value]) => {
+        const used = tool({ name: 'used', description: 'x', inputSchema, handler: () => 1 })
+        const plan = plansOf([used]).get(used)
+        const args = plan?.sink === undefined ? value : plan.sink(value as kit.Fields)
+        const [call] = lift([{ name: 'used', args }], [used])
+        expect(canonicalize(call?.args)).toBe(canonicalize(value))
+        if (plan?.sink !== undefined) count++
+      }),
+    )
+    expect(count).toBeGreaterThan(0)
   })
 })

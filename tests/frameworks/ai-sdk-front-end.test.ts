@@ -308,6 +308,29 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
       await expect(tools.pay.execute({}, execution).next()).rejects.toBeInstanceOf(ToolDeniedError)
     })
 
+    test('asks a person as before: a yes gives the value in the next request, a no the SDK’s own part', async () => {
+      const pay = tool({ name: 'pay', description: 'Pays', requiresConfirmation: true, handler: () => ({ paid: 5 }) })
+      const executor = createExecutor({ tools: [pay] })
+      for (const approved of [true, false]) {
+        const options = { executor, session: `chat-${approved}`, output: 'value', errors: 'output-error' } as const
+        const { stored } = await conversation(aiSdkTools(options), callsOf(['pay']))
+        const parts = stored.parts.map((part) => {
+          if (!('toolCallId' in part) || part.state !== 'approval-requested') return part
+          return { ...part, state: 'approval-responded', approval: { ...part.approval, approved } }
+        })
+        const next = aiSdkTools(options)
+        const messages = await convertToModelMessages([{ ...stored, parts } as UIMessage], { tools: next.tools })
+        await next.hear(messages)
+        const model = modelOf({ text: 'done' })
+        const outputs: unknown[] = []
+        const { stream } = streamText({ model, tools: next.tools, toolApproval: next.toolApproval, messages })
+        for await (const part of stream) if (part.type === 'tool-result' && !part.preliminary) outputs.push(part.output)
+        expect(outputs).toEqual(approved ? [{ paid: 5 }] : [])
+        const words = toldOf(model.doStreamCalls[0]?.prompt, 'pay')
+        expect(words).toMatchObject(approved ? { type: 'json', value: { paid: 5 } } : { type: 'execution-denied' })
+      }
+    })
+
     test('shows nothing of an error that the model is not shown', async () => {
       const secret = tool({
         name: 'secret',

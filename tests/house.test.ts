@@ -115,7 +115,7 @@ describe('the walls', () => {
     files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
 
   it.each([
-    ['kernel', 8_630],
+    ['kernel', 8_664],
     ['records', 2_886],
     ['approvals', 416],
     ['redaction', 351],
@@ -124,8 +124,8 @@ describe('the walls', () => {
     expect(linesOf(globSync(`src/${folder}/**/*.ts`))).toBeLessThanOrEqual(most)
   })
 
-  it('hold the kernel to 64 files', () => {
-    expect(kernel.length).toBeLessThanOrEqual(64)
+  it('hold the kernel to 65 files', () => {
+    expect(kernel.length).toBeLessThanOrEqual(65)
   })
 
   it.each(kernel.filter((file) => file.includes('/stages/')))('hold the stage %s to a screen', (file) => {

@@ -22,7 +22,7 @@ export type { JsonSchemaObject, JsonType } from './kernel/schema/standard.ts'
 export type { SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
 
 // Running calls
-export { policiesOf } from './kernel/executor.ts'
+export { policiesOf } from './kernel/run/policies.ts'
 export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
 export type { EventNamed } from './kernel/executor-types.ts'
@@ -91,3 +91,8 @@ export type {
   ToolCallRecord,
   ToolCallState,
 } from './kernel/call/record.ts'
+
+// The kit that extensions are written with
+export { timerLength } from './kernel/call/deadline.ts'
+export { escapeDeceptive } from './kernel/json/deceptive.ts'
+export { reporterOf } from './kernel/reporter.ts'

@@ -175,8 +175,7 @@ describe('the sources', () => {
       .join('/')
     for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
       const path = new URL(specifier, `file:///${file}`).pathname.slice(1)
-      const isOfTheFloor =
-        ['src/kernel/schema/standard.ts', 'src/kernel/json/deceptive.ts'].includes(path) && file.includes('/_')
+      const isOfTheFloor = path === 'src/kernel/schema/standard.ts' && file.includes('/_')
       expect(
         frontDoors.includes(path) ||
           path.startsWith(`${family}/`) ||

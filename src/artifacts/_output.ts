@@ -1,4 +1,4 @@
-import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
+import { escapeDeceptive } from '../extension.ts'
 
 /** The most that one answer shows to a model. */
 export interface Limits {
@@ -11,9 +11,7 @@ export const forWords = 400
 
 /** Escapes deceptive characters, except tabs and the ends of lines. */
 export function shown(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(deceptive, (character) => (character === '\n' || character === '\t' ? character : escapeOf(character)))
+  return escapeDeceptive(text.toWellFormed(), '\n\t')
 }
 
 export function bytesOf(text: string): number {
@@ -165,7 +163,8 @@ function formOf(value: unknown): string {
 
 /** Returns JSON text with escapes for characters that could deceive a reader. The value stays the same. */
 function jsonText(value: unknown): string | undefined {
-  return JSON.stringify(value)?.replace(deceptive, escapeOf)
+  const text = JSON.stringify(value) as string | undefined
+  return text && escapeDeceptive(text)
 }
 
 /** Returns a value as JSON text, or `undefined` if that is longer than `bytes`. Stops at the limit, so a huge value costs little. */

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
+import { timerLength } from '../extension.ts'
 import type { Guard } from './_guard.ts'
 import { Ends } from './_output.ts'
 import type { Owner } from './_root.ts'
@@ -130,7 +131,7 @@ export function start(program: Program, guard: Guard, { timeout = 120_000, signa
       : setTimeout(() => {
           timedOut = true
           group.stop()
-        }, timeout)
+        }, timerLength(timeout))
   const abort = (): void => group.stop()
   signal?.addEventListener('abort', abort, { once: true })
   const stdout = new Reading(child.stdout as Readable, (bytes) => onOutput?.('stdout', bytes))

@@ -5,6 +5,7 @@
  * @module
  */
 import { InvalidConfigurationError } from '../errors.ts'
+import { reporterOf } from '../extension.ts'
 import { Commands } from './_commands.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
@@ -20,7 +21,7 @@ export interface LocalSandboxOptions {
   readonly protect?: readonly string[]
   /** Added to the environment of commands, which has only `PATH`, `LANG`, `LC_*`, `TZ`, `TERM` and `HOME`. */
   readonly env?: Readonly<Record<string, string>>
-  /** Is told once that commands are not isolated. Default: `console.warn`. */
+  /** Is told once that commands are not isolated. Default: `console.error`. */
   readonly report?: (message: string) => void
 }
 
@@ -52,7 +53,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
       `\`localSandbox\` takes an object of options, which are ${known.join(', ')}${stranger === undefined ? '' : `; not ${JSON.stringify(stranger)}`}.`,
     )
   }
-  const { protect = protectedNames, env, report = defaultReport } = options
+  const { protect = protectedNames, env } = options
   environment('/', env) // throws on a wrong name
   const root = await Root.open(options.root)
   const commands = new Commands(async (command, exec) => ({
@@ -61,7 +62,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
     env: environment(root.path, { ...env, ...exec.env }),
     go,
   }))
-  report(
+  reporterOf(options.report)(
     `The commands of ${root.path} run without isolation, with the rights of this process. Use the sandbox of toolwright/builtins/bubblewrap for commands that are not trusted.`,
   )
   return {
@@ -69,8 +70,4 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
     isolation: 'none',
     ...sandboxOver(root, commands, protect),
   }
-}
-
-function defaultReport(message: string): void {
-  console.warn(message) // oxlint-disable-line eslint/no-console -- the documented default
 }

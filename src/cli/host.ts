@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
+import { escapeDeceptive, escapeOf } from '../kernel/json/deceptive.ts'
 
 /** The parts of the process that a command uses. */
 export interface Host {
@@ -46,7 +46,7 @@ export function note({ stderr }: Host, text: string): void {
 /** Returns JSON with control characters escaped, so that it cannot control a terminal. It parses to the same value. */
 export function jsonText(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? 'null'
-  return text.replace(deceptive, (character) => (character === '\n' ? character : escapeOf(character)))
+  return escapeDeceptive(text, '\n')
 }
 
 /** Returns text without a gap in which a reader could overlook what follows: the spaces are escaped. Indentation stays. */
@@ -56,10 +56,7 @@ export function withoutGaps(text: string): string {
 
 /** Returns untrusted text on one line, with control characters escaped. @param longest In UTF-16 units. Default: 1,000. */
 export function oneLine(text: string, longest = 1_000): string {
-  const line = text
-    .slice(0, longest * 2)
-    .replace(/\s*[\r\n]\s*/g, ' ')
-    .replace(deceptive, escapeOf)
+  const line = escapeDeceptive(text.slice(0, longest * 2).replace(/\s*[\r\n]\s*/g, ' '))
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 

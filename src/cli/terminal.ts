@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import type { CallStatus, Extension } from '../index.ts'
-import type { ApprovalAnswer, ApprovalRequest, Observer } from '../extension.ts'
+import { timerLength, type ApprovalAnswer, type ApprovalRequest, type Observer } from '../extension.ts'
 import { jsonText, oneLine, withoutGaps, type Host } from './host.ts'
 
 const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' | 'red' | 'yellow']>> = {
@@ -12,8 +12,6 @@ const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' 
   cancelled: ['✗', 'red'],
   pending: ['…', 'yellow'],
 }
-// The longest possible timer: a person at the terminal has no time limit.
-const longestTimeout = 2 ** 31 - 1
 /** Characters of a question on one line; a longer one has its args over lines. */
 const longestLine = 300
 // What a person can scroll back to.
@@ -64,7 +62,7 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
 
   return {
     approver: {
-      timeout: longestTimeout,
+      timeout: timerLength(Infinity), // a person at the terminal has no time limit
       ask(request, signal) {
         const asked = before.then(() => ask(request, signal))
         before = asked.catch(() => {})

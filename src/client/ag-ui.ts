@@ -6,6 +6,7 @@
  */
 import type { ToolCall, ToolExecutor, ToolValues } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { reporterOf } from '../extension.ts'
 import { DeclaredTools } from './ag-ui/_declared-tools.ts'
 import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
@@ -95,9 +96,8 @@ export function agUi(options: AgUiOptions): AgUi {
   if (typeof options?.executor?.executeToolCalls !== 'function') {
     throw new InvalidConfigurationError('agUi takes { executor }, which createExecutor({ tools }) makes.')
   }
-  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  const { executor, model, pageTools, mostTurns = 20, report = (error: unknown) => console.error(error) } = options
-  const { body: largestBody = 4_194_304, authorize, token } = options
+  const { executor, model, pageTools, mostTurns = 20, body: largestBody = 4_194_304, authorize, token } = options
+  const report = reporterOf(options.report)
   const admit = authorize === undefined && token === undefined ? undefined : guard(options)
   const declaredTools = pageTools && new DeclaredTools(executor, pageTools)
   const own = { executor, model, declaredTools, mostTurns, report }
@@ -161,6 +161,8 @@ export function agUi(options: AgUiOptions): AgUi {
     return new Response(body, { headers: { ...commonHeaders, 'content-type': 'text/event-stream' } })
   }
 
+  const fault = (error: unknown): Response => faultOf(error, report)
+
   return {
     run(input, { calls, session = input?.threadId, values, decidedBy, signal } = {}) {
       return events({ input, calls, session, values, decidedBy, may: undefined }, signal)
@@ -170,10 +172,9 @@ export function agUi(options: AgUiOptions): AgUi {
         if (admit === undefined)
           throw new TypeError('agUi.fetch lets in only visitors that it knows: give agUi `authorize` or `token`.')
         const admission = await admit(request)
-        const told = (error: unknown): Response => faultOf(error, report)
-        return admission.sign(admission.answer ?? (await answer(request, admission.visitor).catch(told)))
+        return admission.sign(admission.answer ?? (await answer(request, admission.visitor).catch(fault)))
       } catch (error) {
-        return faultOf(error, report)
+        return fault(error)
       }
     },
   }

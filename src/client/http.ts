@@ -6,6 +6,7 @@
  */
 import type { ToolExecutor, ToolValues } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { reporterOf } from '../extension.ts'
 import { Answers } from './http/_answers.ts'
 import { Calls } from './http/_calls.ts'
 import { Channels } from './http/_channels.ts'
@@ -106,8 +107,8 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
   if (typeof given !== 'object' || given === null || typeof options.executor?.calls.waiting !== 'function') {
     throw new InvalidConfigurationError('httpClients takes { executor }, which createExecutor({ tools }) makes.')
   }
-  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  const { executor, report = (error: unknown) => console.error(error), pageTools } = options
+  const { executor, pageTools } = options
+  const report = reporterOf(options.report)
   const base = `/${options.base ?? ''}/`.replaceAll(/\/+/g, '/').slice(0, -1)
   const limits = {
     body: amount(options, 'body', 262_144),

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadableStream } from 'node:stream/web'
+import { reporterOf } from '../extension.ts'
 
 /** Answers requests as web standards have them. `address` is that of the client, if it is known. */
 export type FetchHandler = (
@@ -52,8 +53,8 @@ export interface Listening {
  * ```
  */
 export async function listen(fetch: FetchHandler, options: ListenOptions = {}): Promise<Listening> {
-  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  const { port = 0, hostname = '127.0.0.1', files, report = (error: unknown) => console.error(error) } = options
+  const { port = 0, hostname = '127.0.0.1', files } = options
+  const report = reporterOf(options.report)
   const handler = files === undefined ? fetch : besideFiles(await filesIn(files), fetch)
   const server = createServer(nodeListener(handler, { report }))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, hostname, resolve))
@@ -127,9 +128,9 @@ function pathOf({ url }: Request): string {
  */
 export function nodeListener(
   fetch: FetchHandler,
-  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  { report = (error: unknown) => console.error(error) }: Pick<ListenOptions, 'report'> = {},
+  options: Pick<ListenOptions, 'report'> = {},
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  const report = reporterOf(options.report)
   return (incoming, outgoing) => {
     answer(incoming, outgoing, fetch).catch((error: unknown) => {
       report(error)

@@ -1,6 +1,6 @@
 import type { ToolDefinition, ToolDescription } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import type { JsonSchemaObject } from '../extension.ts'
+import { reporterOf, type JsonSchemaObject } from '../extension.ts'
 import { defined, reachOf } from './_program.ts'
 import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'
@@ -81,9 +81,10 @@ export function copy<Value>(value: Value): Value {
  */
 export function definer<Definition = Fields>(
   { optionsOf, reach, accept, define }: DefinitionParts,
-  { report = defaultReport, examples: hasExamples = true }: FormatOptions,
+  { report: reporter, examples: hasExamples = true }: FormatOptions,
   plansOf?: (tools: readonly ToolDefinition[]) => ReadonlyMap<ToolDefinition, OutgoingSchema>,
 ): (tools: readonly ToolDefinition[]) => Definition[] {
+  const report = reporterOf(reporter)
   const reported = new WeakSet<ToolDefinition>()
   return (tools) => {
     const plans = plansOf?.(tools)
@@ -137,8 +138,4 @@ export function acceptTyped(options: Fields, isHosted: boolean): AcceptedOptions
   const { type } = options
   if (typeof type === 'string' || (type === undefined && !isHosted)) return { options }
   return { fault: '`type` must be a string that names a kind of tool' }
-}
-
-function defaultReport(error: unknown): void {
-  console.error(error) // oxlint-disable-line eslint/no-console -- the documented default
 }

@@ -10,7 +10,7 @@ import {
   type WaitingCall,
 } from '../index.ts'
 import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
-import type { JsonSchemaObject, RespondOptions } from '../extension.ts'
+import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
 import type { Answer, Asked, FrameworkOptions, Running, Unheard } from './_options.ts'
 import { callIdOf, deniedWords, failure, unasked } from './_results.ts'
@@ -40,7 +40,7 @@ export class Visit {
     const { executor, session, caller = 'model', dialect, decidedBy = framework } = options
     this.executor = executor
     this.session = session
-    this.report = options.report ?? ((error) => console.error(error)) // oxlint-disable-line eslint/no-console -- the documented default
+    this.report = reporterOf(options.report)
     this.tools = executor.tools(caller, session)
     this.#options = options
     this.#decidedBy = decidedBy

@@ -6,6 +6,7 @@
  */
 import { content, type Tool, type ToolContext, type ToolResult } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { reporterOf } from '../extension.ts'
 import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
 import { Visit, type Answer, type FrameworkOptions, type Unheard } from './_visit.ts'
@@ -177,7 +178,8 @@ export interface FromOpenaiAgentsOptions extends ForeignOptions {
  * @experimental
  */
 export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], options: FromOpenaiAgentsOptions): Tool[] {
-  const { RunContext, report = console.error } = options // oxlint-disable-line eslint/no-console -- the documented default
+  const { RunContext } = options
+  const report = reporterOf(options.report)
   return tools.flatMap((theirs) => {
     const { type, name = '', description, parameters } = theirs
     const { invoke, needsApproval } = theirs

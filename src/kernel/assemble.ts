@@ -1,20 +1,14 @@
 import { abandon, isStream } from './run/stream.ts'
 import type { ToolLike } from './tool/definition.ts'
-import {
-  InternalError,
-  InvalidConfigurationError,
-  SchemaConversionError,
-  ToolAlreadyRegisteredError,
-  type ToolError,
-  ToolTimeoutError,
-} from './errors.ts'
+import { InternalError, InvalidConfigurationError, type ToolError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Received, Writable } from './call/parcel.ts'
 import type { Extension, Observer, Runner } from './ports.ts'
 import type { Kernel, Spool, SpoolOptions } from './kernel.ts'
+import { reporterOf } from './reporter.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
-import { isThenable, loadPart, unawaited } from './json/thenable.ts'
+import { loadPart } from './json/thenable.ts'
 import { registriesOf } from './tool/name-owners.ts'
 
 export interface ExecutorOptions {
@@ -88,7 +82,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   requireKnown(options)
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
-  const report = guarded(options.report)
+  const report = reporterOf(options.report)
   const store = onlyOne(extensions, 'store')
   const inlineLimit = amount(options, 'inlineLimit', 16_384)
   const spool = spoolOf({ store, extensions, inlineLimit, report })
@@ -201,24 +195,6 @@ function unkept(cause: ToolError, { effect }: Received): never {
   if (cause.code !== 'E_INTERNAL') throw cause
   const message = `The tool ran, but its result could not be kept: ${cause.message}`
   throw new InternalError(message, { cause, retryable: effect === 'none' })
-}
-
-/** Wraps the error reporter so that its own failures are ignored. */
-function guarded(report: (error: unknown) => void = defaultReport): (error: unknown) => void {
-  return (error) => {
-    try {
-      const done: unknown = report(error)
-      if (isThenable(done)) void unawaited(done)
-    } catch {
-      // a reporter that throws has nowhere to report to
-    }
-  }
-}
-
-/** Prints a fault. A tool that is set aside takes one line, since the message says everything. */
-function defaultReport(error: unknown): void {
-  const isSetAside = error instanceof SchemaConversionError || error instanceof ToolAlreadyRegisteredError
-  console.error(isSetAside ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
 }
 
 /** Returns a numeric option or its default. */

@@ -15,6 +15,7 @@ import { failure, upToDate } from './outcome/result.ts'
 import type { Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce, prepare } from './pipeline.ts'
+import { policiesKey } from './run/policies.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf, type Resumption } from './call/pause.ts'
 import type { Evaluation, ToolExecutor, TurnOptions } from './executor-types.ts'
@@ -22,9 +23,6 @@ import { Queue } from './queue.ts'
 import type { ExecutorQueue } from './queue-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import { loadPart } from './json/thenable.ts'
-
-/** The key of an executor's policies, the same in all copies of the package. */
-const policiesKey = Symbol.for('toolwright.policies')
 
 /** What the executor itself adds to a call. */
 interface Walk {
@@ -245,11 +243,6 @@ class Executor implements ToolExecutor {
   get #owner(): string {
     return (this.#prefix ??= crypto.randomUUID())
   }
-}
-
-/** Returns the policies of an executor, in the order in which they are asked, for what serves its tools elsewhere. */
-export function policiesOf(executor: ToolExecutor): readonly Policy[] {
-  return (executor as Partial<Executor>)[policiesKey] ?? []
 }
 
 /**

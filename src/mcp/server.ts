@@ -8,6 +8,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
 import { InvalidConfigurationError } from '../errors.ts'
+import { reporterOf } from '../extension.ts'
 import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
@@ -137,8 +138,7 @@ function settingsOf(options: McpServerOptions): Settings {
     identify: options.identify,
     around: options.around ?? ((_, run) => run()),
     extend: options.extend,
-    // oxlint-disable-next-line eslint/no-console -- as the executor does without listeners
-    report: options.report ?? ((error) => console.error(error)),
+    report: reporterOf(options.report),
     pendingCalls: new PendingCalls(answerTimeout),
     granted: new GrantedResources(),
   }

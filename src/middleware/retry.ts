@@ -5,7 +5,7 @@
  * @module
  */
 import { isToolError, type Extension, type ToolContext, type ToolError } from '../index.ts'
-import type { Confirmed, Middleware } from '../extension.ts'
+import { timerLength, type Confirmed, type Middleware } from '../extension.ts'
 import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
 
 export interface RetryOptions {
@@ -21,9 +21,6 @@ export interface RetryOptions {
    */
   readonly when?: (error: ToolError, context: ToolContext) => boolean
 }
-
-/** The longest time that a timer can wait, in milliseconds. */
-const longestTimer = 2 ** 31 - 1
 
 /**
  * Runs a tool again after an error that may pass, for tools that are `idempotent`, or of type `server` and `readonly`.
@@ -48,7 +45,7 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
   requireOptions('retry', options, ['attempts', 'delay', 'maximumDelay', 'when'])
   const attempts = wholeNumber('retry', 'attempts', options.attempts ?? 3, 1)
   const delay = numberOf('retry', 'delay', options.delay ?? 200, 0)
-  const maximumDelay = Math.min(numberOf('retry', 'maximumDelay', options.maximumDelay ?? 30_000, 0), longestTimer)
+  const maximumDelay = timerLength(numberOf('retry', 'maximumDelay', options.maximumDelay ?? 30_000, 0))
   const { when = mayPass } = options
   if (typeof when !== 'function') throw wrong('retry', 'takes a function as `when`')
 

@@ -1,9 +1,4 @@
-import { deceptive, escapeOf } from '../kernel/json/deceptive.ts'
-
-/** Returns text with deceptive characters escaped, so that it cannot control a terminal. */
-export function escaped(text: string): string {
-  return text.replace(deceptive, escapeOf)
-}
+import { escapeDeceptive } from '../extension.ts'
 
 /** Returns the beginning of a text, without splitting a surrogate pair. */
 export function start(text: string, longest: number): string {
@@ -31,7 +26,7 @@ export function preview(value: unknown, longest: number): Preview {
   }
 
   function addString(string: string): void {
-    add(escaped(JSON.stringify(string.slice(0, longest))))
+    add(escapeDeceptive(JSON.stringify(string.slice(0, longest))))
   }
 
   function write(item: unknown, depth: number): void {

@@ -6,8 +6,8 @@
  */
 import type { CallStatus, Extension, ToolEvent } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import type { Observer } from '../extension.ts'
-import { escaped, preview, start } from './_line.ts'
+import { escapeDeceptive, type Observer } from '../extension.ts'
+import { preview, start } from './_line.ts'
 
 export interface ConsoleObserverOptions {
   /** Writes one line, given without its line end. Default: `console.error`, because stdout belongs to the program. */
@@ -78,7 +78,7 @@ function wrong(message: string): InvalidConfigurationError {
 
 /** Returns the beginning of an untrusted text, on one line. */
 function words(text: unknown, longest = longestName): string {
-  return escaped(start(typeof text === 'string' ? text : preview(text, longest).text, longest))
+  return escapeDeceptive(start(typeof text === 'string' ? text : preview(text, longest).text, longest))
 }
 
 /** Returns the beginning of a field of an event, as JSON. */
@@ -150,7 +150,7 @@ function jsonLine(event: ToolEvent): string {
     const given = name === 'token' ? undefined : read(event, name)
     if (given === undefined) continue
     const { text, isWhole } = preview(name === 'error' ? errorOf(given) : given, lengthOf(name))
-    members.push(`${JSON.stringify(name)}:${isWhole ? text : escaped(JSON.stringify(text))}`)
+    members.push(`${JSON.stringify(name)}:${isWhole ? text : escapeDeceptive(JSON.stringify(text))}`)
   }
   return `{${members.join(',')}}`
 }

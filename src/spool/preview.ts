@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from '../kernel/result/artifact.ts'
 import { BinaryArtifact, JsonArtifact } from '../kernel/result/kinds.ts'
 import { isOf } from './argument.ts'
-import { escaped } from '../kernel/outcome/failure.ts'
+import { escapeDeceptive } from '../kernel/json/deceptive.ts'
 
 /** Bytes that are shown of a result that is too large to be shown whole. */
 export const previewLength = 2_048
@@ -24,7 +24,7 @@ export async function previewOf(
   const text = new TextDecoder().decode(await artifact.bytes(0, previewLength), { stream: true })
   const end = text.lastIndexOf('\n')
   const start = end > 0 ? text.slice(0, end).replace(/\r$/, '') : isOf(artifact, JsonArtifact) ? atBoundary(text) : text
-  return `${escaped(start.replaceAll('\r\n', '\n'), '\n\t')}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
+  return `${escapeDeceptive(start.replaceAll('\r\n', '\n'), '\n\t')}\n…\n(This is the beginning of ${size} bytes of ${mediaType}.${where})`
 }
 
 /** Returns JSON text up to the end of its last complete value. */

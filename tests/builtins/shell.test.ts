@@ -68,6 +68,12 @@ test('a line of 20 MB and an endless flood are bounded, and keep nothing else wa
   expect(longest).toBeLessThan(1_000)
 })
 
+test('a time limit longer than a timer can wait does not end a command at once', async () => {
+  const sandbox = await local(workspace().root)
+  const result = await sandbox.exec('sleep 0.2; echo done', { timeout: 2 ** 40 })
+  expect(result).toMatchObject({ timedOut: false, exitCode: 0 })
+})
+
 // What nothing can hold without a namespace: these document it. Use bubblewrap.
 test('without isolation, a command that leaves its group lives on', async () => {
   const mark = `mark-${randomUUID()}`

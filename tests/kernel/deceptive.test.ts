@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { shown } from '../../src/artifacts/_output.ts'
 import { jsonText, oneLine as noteLine } from '../../src/cli/host.ts'
-import { deceptive } from '../../src/kernel/json/deceptive.ts'
-import { escaped as inKernel, oneLine } from '../../src/kernel/outcome/failure.ts'
+import { deceptive, escapeDeceptive } from '../../src/kernel/json/deceptive.ts'
+import { oneLine } from '../../src/kernel/outcome/failure.ts'
 import { visible } from '../../src/mcp/client/_text.ts'
-import { escaped as inEvent } from '../../src/observers/_line.ts'
+import { preview } from '../../src/observers/_line.ts'
 import { show } from '../../validators/json-schema/_messages.ts'
 
 // The page is a program of its own: its types are those of a browser.
@@ -14,12 +14,12 @@ const { written } = (await import(/* @vite-ignore */ page)) as { readonly writte
 /** What writes out text for a model, a person, a terminal or a log. The question of the MCP server has the same set. */
 const escapers: Readonly<Record<string, (text: string) => string>> = {
   'the error line of the kernel': (text) => oneLine(text, 100),
-  'the preview of a large result': (text) => inKernel(text, '\n\t'),
+  'the preview of a large result': (text) => escapeDeceptive(text, '\n\t'),
   'the notes of the command': (text) => noteLine(text),
   'the answers of the command': (text) => jsonText(text),
   'the answers of artifact tools': shown,
   'the text of MCP servers': visible,
-  'the observers': inEvent,
+  'the observers': (text) => preview(text, 100).text,
   'the inspector': written,
   'the validator of JSON Schema': show,
 }

@@ -47,7 +47,7 @@ describe('a program', () => {
   test('that does not start says why, in words that no terminal obeys', async () => {
     const { options } = scriptedServer([], { env: { STILLBORN: 'yes' } })
     await expect(mcpTools(options)).rejects.toThrow(
-      /cannot be reached: .* It wrote "no configuration \\\\u\{1b\}\[31mfound"/,
+      /cannot be reached: .* It wrote "no configuration \\\\u001b\[31mfound"/,
     )
   })
 

@@ -259,12 +259,14 @@ describe('what a server says of its tools', () => {
       define('one', { title: 'T\u009b', description: `Ends here.\u001b]0;x\u0007\n\u202eAlso ${secret}`, inputSchema }),
     ])
     const [one] = server.tools()
-    expect(one?.description).toBe('Ends here.\\u{1b}]0;x\\u{7}\n\\u{202e}Also \\u{e0049}\\u{e0047}\\u{e004e}')
-    expect(one?.title).toBe('T\\u{9b}')
+    expect(one?.description).toBe(
+      'Ends here.\\u001b]0;x\\u0007\n\\u202eAlso \\udb40\\udc49\\udb40\\udc47\\udb40\\udc4e',
+    )
+    expect(one?.title).toBe('T\\u009b')
     const shown = JSON.stringify(one?.describe().inputSchema)
     expect(shown).toContain('Plain')
-    expect(JSON.parse(shown)).toMatchObject({ properties: { a: { const: 'b\u202e', title: '\\u{200b}t' } } })
-    expect(shown).not.toMatch(/\u{e0049}|\\u001b/u)
+    expect(JSON.parse(shown)).toMatchObject({ properties: { a: { const: 'b\u202e', title: '\\u200bt' } } })
+    expect(shown).not.toMatch(/\u{e0049}|(?<!\\)\\u001b/u)
     await expect(one?.validate({ a: 'b\u202e' })).resolves.toBeDefined()
   })
 

@@ -95,13 +95,13 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const [{ message }] = asked as [{ message: string }]
     expect(message.split('\n').map((line) => line.slice(0, 60))).toEqual([
       'Allow deploy to execute?',
-      'Reason: it is\\u{a}Friday',
+      'Reason: it is\\nFriday',
       'deploy {',
       '  "key": "[secret]",',
-      '  "to": "\\u{202e}\\u001b[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+      '  "to": "\\u202e\\u001b[31mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
       '}',
     ])
-    expect(message).toContain(`${'x'.repeat(5_000)}${'\\u{20}'.repeat(500)}; rm -rf /"`)
+    expect(message).toContain(`${'x'.repeat(5_000)}${'\\u0020'.repeat(500)}; rm -rf /"`)
   })
 
   test('shows gaps of every kind of space', async () => {
@@ -109,7 +109,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const client = await connect(url, mode, asksForm)
     const asked = answering(client, { action: 'decline' })
     await client.callTool({ name: 'deploy', arguments: { to: `a${'\u00a0'.repeat(9)}b${'\u2800'.repeat(9)}c` } })
-    const to = `a${'\\u{a0}'.repeat(9)}b${'\\u{2800}'.repeat(9)}c`
+    const to = `a${'\\u00a0'.repeat(9)}b${'\\u2800'.repeat(9)}c`
     const [{ message }] = asked as [{ message: string }]
     expect(message).toContain(`"${to}"`)
   })
@@ -133,7 +133,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const asked = answering(client, { action: 'decline' })
     await client.callTool({ name: 'deploy', arguments: { to: 'test?\ndeploy {"to":"test"}' } })
     const [{ message }] = asked as [{ message: string }]
-    expect(message.split('\n')[0]).toBe('Deploy to test?\\u{a}deploy {"to":"test"}?')
+    expect(message.split('\n')[0]).toBe('Deploy to test?\\ndeploy {"to":"test"}?')
   })
 
   test.each([

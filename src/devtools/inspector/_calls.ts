@@ -1,6 +1,7 @@
 import type { HttpClientsOptions } from '../../client/http.ts'
 import { guard } from '../../client/http/_guard.ts'
 import { bodyOf, fault, faultOf, reply, textOf } from '../../client/http/_reply.ts'
+import { reporterOf } from '../../extension.ts'
 import type { ToolDescription } from '../../index.ts'
 
 /** The tools that the page may call. */
@@ -18,8 +19,7 @@ const largest = 1_048_576
  */
 export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (request: Request) => Promise<Response> {
   const { executor } = options
-  // oxlint-disable-next-line eslint/no-console -- as the executor does without `report`
-  const { report = (error: unknown) => console.error(error) } = options
+  const report = reporterOf(options.report)
   const admit = guard(options)
 
   function list(): Response {

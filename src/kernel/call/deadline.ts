@@ -1,8 +1,19 @@
 import { InvalidConfigurationError, ToolCancelledError, type ToolError, ToolTimeoutError } from '../errors.ts'
 
-const longestTimer = 2 ** 31 - 1
+/** The longest time that a timer can wait, in milliseconds: 24.8 days. A longer one would end at once. */
+export const longestTimer: number = 2 ** 31 - 1
 
-/** Limits a wait to the longest that a timer can take. A longer one would end at once. */
+/**
+ * Limits a wait to what `setTimeout` can take.
+ *
+ * @param milliseconds The wait; `Infinity` for the longest, 2,147,483,647 ms. Negative ones count as 0.
+ * @example
+ * ```ts
+ * import { timerLength } from 'toolwright/extension'
+ *
+ * setTimeout(() => console.log('never'), timerLength(Infinity)).unref()
+ * ```
+ */
 export function timerLength(milliseconds: number): number {
   return Math.min(Math.max(0, milliseconds), longestTimer)
 }

@@ -9,3 +9,23 @@ export function escapeOf(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }
+
+/**
+ * Writes out the characters of a text that a terminal obeys, that a reader does not see, or that turn text around, as JSON
+ * escapes them: JSON keeps its value. Such text is safe in logs, messages and answers for models.
+ *
+ * @param text Text that may come from anyone.
+ * @param except Characters that stay, such as `'\n\t'`. Default: none.
+ * @example
+ * ```ts
+ * import { escapeDeceptive } from 'toolwright/extension'
+ *
+ * console.log(escapeDeceptive('invoice\u202efdp.exe\n')) // invoice\u202efdp.exe\n
+ * ```
+ */
+export function escapeDeceptive(text: string, except = ''): string {
+  return text.replace(deceptive, (character) => {
+    if (except.includes(character)) return character
+    return character === '\n' ? '\\n' : escapeOf(character)
+  })
+}

@@ -1,7 +1,7 @@
 import type { Received } from '../call/parcel.ts'
 import { DuplicateInvocationError, isToolError, ToolDownstreamError, ToolFailure } from '../errors.ts'
 import type { ErrorCategory, ToolError } from '../errors.ts'
-import { deceptive, escapeOf } from '../json/deceptive.ts'
+import { escapeDeceptive } from '../json/deceptive.ts'
 import { shortened } from '../json/text.ts'
 
 const longestLine = 1_000
@@ -122,17 +122,9 @@ export function modelLine(error: ToolError, isExposed: boolean): string {
   return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestLine)
 }
 
-/** Escapes the deceptive characters of a text, except some. */
-export function escaped(text: string, except = ''): string {
-  return text.replace(deceptive, (character) => {
-    if (except.includes(character)) return character
-    return character === '\n' ? '\\n' : escapeOf(character)
-  })
-}
-
 /** Returns text as one line. Deceptive characters are escaped. */
 export function oneLine(text: string, longest: number): string {
-  return shortened(escaped(text.slice(0, longest + 1)), longest)
+  return shortened(escapeDeceptive(text.slice(0, longest + 1)), longest)
 }
 
 /**

@@ -8,14 +8,13 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import { isToolError, type ToolContext } from '../../index.ts'
+import { timerLength } from '../../extension.ts'
 import type { Elicitation, ServerTool, Target } from './_options.ts'
 import { pause } from './_pauses.ts'
 import { unreachable } from './_result.ts'
 import { prepareTransport, type PreparedTransport } from './_transport.ts'
 import { watch, type Watch } from './_watch.ts'
 
-/** The longest time that a timer can wait, in milliseconds: calls end by their own signal. */
-const longestTimer = 2 ** 31 - 1
 const mostRounds = 3
 const version = '0.1.0'
 
@@ -145,7 +144,7 @@ export function send(
       // The definition that validated the input. Without `outputSchema`: the executor checks the result, not the SDK.
       toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
       signal: context.signal,
-      timeout: longestTimer,
+      timeout: timerLength(Infinity), // calls end by their own signal
       onprogress: ({ progress, total, message }) => {
         if (heard++ >= limits.progress) return
         context.emit('progress', {

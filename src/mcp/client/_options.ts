@@ -5,7 +5,8 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { ToolContext, ToolOptions } from '../../index.ts'
-import { InvalidConfigurationError, isToolError } from '../../errors.ts'
+import { InvalidConfigurationError } from '../../errors.ts'
+import { reporterOf, timerLength } from '../../extension.ts'
 
 /** A tool as its server lists it: nothing of it is trusted. */
 export interface ServerTool {
@@ -97,7 +98,7 @@ export interface McpToolsOptions extends McpServer {
   /** Returns the `_meta` of a call, such as a trace context. */
   readonly meta?: (context: ToolContext) => Readonly<Record<string, unknown>> | undefined
   readonly limits?: McpLimits
-  /** Receives errors that belong to no call. Default: `console.error`, one line for each. */
+  /** Receives errors that belong to no call. Default: `console.error`. */
   readonly report?: (error: unknown) => void
 }
 
@@ -147,7 +148,7 @@ export function targetOf(options: McpToolsOptions): Target {
     ...options,
     kind: kindOf(options),
     address: options.url === undefined ? undefined : addressOf(options.url),
-    connectTimeout: amount('connectTimeout', options.connectTimeout, 30_000, 1),
+    connectTimeout: timerLength(amount('connectTimeout', options.connectTimeout, 30_000, 1)),
     reconnects: amount('reconnects', options.reconnects, 5, 0),
     reconnectDelay: amount('reconnectDelay', options.reconnectDelay, 500, 1),
     limits: {
@@ -157,7 +158,7 @@ export function targetOf(options: McpToolsOptions): Target {
       message: amount('limits.message', options.limits?.message, 10_485_760, 1),
       progress: amount('limits.progress', options.limits?.progress, 1_000, 0),
     },
-    report: guarded(options.report),
+    report: reporterOf(options.report),
   }
 }
 
@@ -215,22 +216,6 @@ function amount(option: string, value: unknown, otherwise: number, least: number
   const given = value ?? otherwise
   if (typeof given === 'number' && given >= least) return given
   throw wrong(`takes a number of at least ${least} as \`${option}\``)
-}
-
-/** Wraps the application's `report` so that its own failures are ignored. */
-function guarded(report: (error: unknown) => void = printed): (error: unknown) => void {
-  return (error) => {
-    try {
-      report(error)
-    } catch {
-      // nothing can report a failure of `report`
-    }
-  }
-}
-
-/** Prints an error. A `ToolError` is printed without its stack, since its message names the fault and the server. */
-function printed(error: unknown): void {
-  console.error(isToolError(error) ? `${error.code}: ${error.message}` : error) // oxlint-disable-line eslint/no-console -- the documented default
 }
 
 /** Makes the error of invalid options. */

@@ -1,12 +1,10 @@
-import { deceptive } from '../../kernel/json/deceptive.ts'
+import { escapeDeceptive } from '../../extension.ts'
 
 const longest = 500
 
 /** Escapes the deceptive characters of a server's text, except tabs and the ends of lines. */
 export function visible(text: string): string {
-  return text.replace(deceptive, (character) =>
-    character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
-  )
+  return escapeDeceptive(text, '\n\t')
 }
 
 /** Quotes a server's text for a message. */

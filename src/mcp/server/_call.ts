@@ -22,7 +22,7 @@ import {
   type ToolResult,
   type ToolValues,
 } from '../../index.ts'
-import { deceptive } from '../../kernel/json/deceptive.ts'
+import { escapeDeceptive, escapeOf } from '../../kernel/json/deceptive.ts'
 import { progressTo } from './_progress.ts'
 import { failedResult, toolResult } from './_result.ts'
 import { Conversation } from './_rounds.ts'
@@ -248,9 +248,7 @@ function shownArgs(input: unknown): string | undefined {
 
 /** Returns a line with deceptive characters and wide gaps escaped, so that it cannot deceive its reader. */
 function shown(text: string): string {
-  const escaped = (piece: string): string =>
-    Array.from(piece, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('')
-  return text.replace(deceptive, escaped).replace(/(?<=[^ ])[\p{Zs}\u2800]{8,}/gu, escaped)
+  return escapeDeceptive(text).replace(/(?<=[^ ])[\p{Zs}\u2800]{8,}/gu, escapeOf)
 }
 
 function elicitation(message: string): InputRequests[string] {

@@ -16,7 +16,8 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api'
 import type { ToolContext, ToolDefinition, ToolEvent, ToolEventOf } from '../../index.ts'
-import { escaped, start } from '../_line.ts'
+import { escapeDeceptive } from '../../extension.ts'
+import { start } from '../_line.ts'
 import { textOf } from './_content.ts'
 import { conventionalType, genAi, operation, own, samplingAttributes, schemaUrl, scope } from './_conventions.ts'
 import { DurationMetric } from './_duration.ts'
@@ -217,5 +218,5 @@ function recordFailure(span: Span, { type, words, isVerdict }: Failure): void {
 
 /** Returns the beginning of an untrusted text, escaped. */
 function shortened(text: string): string {
-  return escaped(start(text, longestText))
+  return escapeDeceptive(start(text, longestText))
 }

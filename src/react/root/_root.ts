@@ -1,6 +1,7 @@
 import { createContext, createElement, useContext, type ReactNode } from 'react'
 import { ToolRegistry } from '../../index.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
+import { reporterOf } from '../../extension.ts'
 import { createContainer, flush, update } from './_host.ts'
 import type { ErrorState, Recovery, TickState, ToolLifecycle } from './_lifecycle.ts'
 import type { Version } from './_version.ts'
@@ -53,7 +54,7 @@ export interface ToolRoot {
 /** Renders components, registers their tools, and tells them what the application's loop does. */
 export class Root implements ToolRoot {
   readonly registry: ToolRegistry
-  readonly #report: (error: unknown) => void
+  readonly report: (error: unknown) => void
   readonly #container = createContainer(
     (error) => this.#fail(error),
     (error) => this.report(error),
@@ -65,9 +66,9 @@ export class Root implements ToolRoot {
   /** The errors of the render that is under way. */
   #failures: unknown[] | undefined
 
-  constructor({ registry = new ToolRegistry(), report = reportToConsole }: ToolRootOptions) {
+  constructor({ registry = new ToolRegistry(), report }: ToolRootOptions) {
     this.registry = registry
-    this.#report = report
+    this.report = reporterOf(report)
   }
 
   render(element: ReactNode): void {
@@ -142,15 +143,6 @@ export class Root implements ToolRoot {
 
   readonly tick = (): TickState | undefined => this.#tick
 
-  /** Reports an error. What the reporter throws is ignored. */
-  report(error: unknown): void {
-    try {
-      this.#report(error)
-    } catch {
-      // a reporter that throws has nowhere to report to
-    }
-  }
-
   #fail(error: unknown): void {
     if (this.#failures === undefined) this.report(error)
     else this.#failures.push(error)
@@ -181,10 +173,6 @@ export class Root implements ToolRoot {
 }
 
 const RootContext = createContext<Root | null>(null)
-
-function reportToConsole(error: unknown): void {
-  console.error(error) // oxlint-disable-line eslint/no-console -- the documented default
-}
 
 function isRecovery(answer: unknown): answer is Recovery {
   return typeof answer === 'object' && answer !== null && 'continue' in answer && typeof answer.continue === 'boolean'

@@ -1,16 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { deceptive } from '../../../kernel/json/deceptive.ts'
+import { deceptive, escapeDeceptive, escapeOf } from '../../../kernel/json/deceptive.ts'
 
 const unseen = new RegExp(`(?![\\n\\t])${deceptive.source}`, deceptive.flags)
 
-function escape(character: string): string {
-  const code = character.codePointAt(0) ?? 0
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`
-}
-
 /** Returns text for an attribute or a line, with unseen characters written out. */
 export function written(text: string): string {
-  return text.replace(unseen, escape)
+  return escapeDeceptive(text, '\n\t')
 }
 
 /** Returns text on one line. */
@@ -24,7 +19,7 @@ export function Text({ of: text }: { readonly of: string }): VNode {
   const parts: ComponentChildren[] = []
   let end = 0
   for (const { 0: found, index } of text.matchAll(unseen)) {
-    parts.push(text.slice(end, index), <mark>{escape(found)}</mark>)
+    parts.push(text.slice(end, index), <mark>{escapeOf(found)}</mark>)
     end = index + found.length
   }
   return <>{[...parts, text.slice(end)]}</>

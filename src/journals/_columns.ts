@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { RecordChange, ToolCallRecord } from '../extension.ts'
 import { factsOf, type Deleted, type RecordQuery, type Standing } from '../records/index.ts'
-import { isId, textOf } from './_rows.ts'
+import { isId, recordOf, textOf, type KeyOf, type Row } from './_rows.ts'
 
 /** What the tables of a database keep of a record: its text, and the columns by which it is listed. */
 export interface Columns {
@@ -54,12 +54,15 @@ export function changeOf({ state, waits }: Pick<Columns, 'state' | 'waits'>): Re
 
 const digestMark = 'sha256:'
 
+/** The longest text that databases index as it is, in characters. */
+export const longestKey = 200
+
 /**
  * Returns the session as databases can index it: itself, or its digest. They limit the length of what they index, UTF-8 merges
  * lone surrogates, and Postgres has no NUL.
  */
 export function sessionKey(session: string): string {
-  const isPlain = session.length <= 200 && session.isWellFormed() && !session.includes('\0')
+  const isPlain = session.length <= longestKey && session.isWellFormed() && !session.includes('\0')
   if (isPlain && !session.startsWith(digestMark)) return session
   return digestMark + sha256(JSON.stringify(session)) // JSON escapes lone surrogates
 }
@@ -67,6 +70,20 @@ export function sessionKey(session: string): string {
 /** Whether a key is a digest, so that only the record has the session itself. */
 export function isDigest(key: string): boolean {
   return key.startsWith(digestMark)
+}
+
+/**
+ * Returns the id of a row with `id` and, if that is a digest, `record`. Nothing, if the record is damaged, so that only a digest is
+ * left of its id.
+ */
+export function idOf(row: Row, keyOf?: KeyOf): string | undefined {
+  const key = String(row['id'])
+  if (keyOf === undefined || keyOf(key) === key) return key
+  try {
+    return recordOf(row['record'], key, keyOf).id
+  } catch {
+    return undefined
+  }
 }
 
 /** The words of a query in SQL, since only a literal condition makes databases use the index of a state. */
@@ -77,7 +94,7 @@ const inState: Readonly<Record<Standing, string>> = {
 }
 
 /**
- * Returns the conditions of a query in SQL. SQLite and Postgres both read them.
+ * Returns the conditions of a query in SQL. SQLite, Postgres and MySQL read them.
  *
  * @param idle The expression that gives how long an owner was silent.
  * @param values The parameters of the statement, which it appends to. `$1` is the first.
@@ -92,23 +109,28 @@ export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]
   if (owner !== undefined) conditions.push(`calls.owner = ${value(owner)}`)
   if (expiresBefore !== undefined) conditions.push(inState.waiting, `expires_at < ${value(expiresBefore)}`)
   if (settledBefore !== undefined) conditions.push(inState.settled, `settled_at < ${value(settledBefore)}`)
-  if (before !== undefined) conditions.push(`(created_at, id) < (${value(before.createdAt)}, ${value(before.id)})`)
+  if (before !== undefined) {
+    const at = value(before.createdAt)
+    // The first condition says nothing more, but MySQL finds no other in an index.
+    conditions.push(`created_at <= ${at}`, `(created_at, id) < (${at}, ${value(before.id)})`)
+  }
   if (silentFor !== undefined) conditions.push(`${idle} >= ${value(silentFor)}`)
   return conditions.join(' AND ')
 }
 
 /**
- * Returns the condition in SQL that a row `call`, which waits for a worker, has its turn. SQLite and Postgres both read it.
+ * Returns the condition in SQL that a row, which waits for a worker, has its turn. SQLite, Postgres and MySQL read it.
  *
  * @param calls The name of the table.
  * @param now The expression of the time.
  * @param counts The condition that another row `other`, which waits in the same queue, counts.
+ * @param call The name of the row in the statement.
  */
-export function turnOf(calls: string, now: string, counts = 'true'): string {
-  const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = call.session`
-  const before = `other.waits = 'worker' AND other.queue = call.queue AND other.expires_at >= ${now} AND ${counts}
-    AND (other.created_at, other.changed, other.id) < (call.created_at, call.changed, call.id)`
-  return `CASE WHEN call.alone = 1 THEN
+export function turnOf(calls: string, now: string, counts = 'true', call = 'call'): string {
+  const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = ${call}.session`
+  const before = `other.waits = 'worker' AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
+    AND (other.created_at, other.changed, other.id) < (${call}.created_at, ${call}.changed, ${call}.id)`
+  return `CASE WHEN ${call}.alone = 1 THEN
       NOT EXISTS (${others} AND other.alone IN (0, 1) AND other.state = 'running')
       AND NOT EXISTS (${others} AND ${before})
     ELSE NOT EXISTS (${others} AND other.alone = 1 AND other.state = 'running')
@@ -124,7 +146,7 @@ export interface DeletedRow {
 }
 
 /** Reads a deleted row. What is damaged named nothing. */
-export function deletedRow(id: unknown, session: unknown, text: unknown): DeletedRow {
+export function deletedRow(id: unknown, session: unknown, text: unknown, keyOf?: KeyOf): DeletedRow {
   let record: Partial<ToolCallRecord> = {}
   try {
     record = (JSON.parse(String(text)) as Partial<ToolCallRecord> | null) ?? {}
@@ -135,7 +157,7 @@ export function deletedRow(id: unknown, session: unknown, text: unknown): Delete
   const storedHandle = plainText(stored?.handle)
   const ownHandle = plainText(handle)
   const deleted = {
-    invocationId: String(id),
+    invocationId: idOf({ id, record: text }, keyOf) ?? String(id),
     session: typeof record.session === 'string' ? record.session : String(session),
     ...(storedHandle !== undefined && { stored: storedHandle }),
     ...(ownHandle !== undefined && { handle: ownHandle }),

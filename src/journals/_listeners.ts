@@ -1,6 +1,6 @@
 import type { RecordChange } from '../extension.ts'
 import { changeOf, isDigest, type Columns } from './_columns.ts'
-import { recordOf, type Row } from './_rows.ts'
+import { recordOf, type KeyOf, type Row } from './_rows.ts'
 
 /** What a watch is given. */
 export type Told = readonly [invocationId: string, session: string, change?: RecordChange]
@@ -35,13 +35,16 @@ export class Listeners<Given extends readonly unknown[] = Told> {
   }
 }
 
-/** Tells of a row with `id`, `session`, `state`, `waits` and, if `session` is a digest, `record`. Nothing is told of a damaged record. */
-export function tellRow(listeners: Listeners, row: Row): void {
-  const id = String(row['id'])
-  const key = String(row['session'])
-  let session = key
+/**
+ * Tells of a row with `id`, `session`, `state`, `waits` and, if `session` or `id` is a digest, `record`. Nothing is told of a
+ * damaged record.
+ */
+export function tellRow(listeners: Listeners, row: Row, keyOf?: KeyOf): void {
+  let id = String(row['id'])
+  let session = String(row['session'])
   try {
-    if (isDigest(key)) session = recordOf(row['record'], id).session
+    if (isDigest(session) || (keyOf !== undefined && keyOf(id) !== id))
+      ({ id, session } = recordOf(row['record'], id, keyOf))
   } catch {
     return
   }

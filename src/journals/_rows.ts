@@ -23,16 +23,22 @@ export function textOf(record: ToolCallRecord): string {
   }
 }
 
+/** Returns what a table keeps of an id: the id itself, if its columns hold ids of any length. */
+export type KeyOf = (id: string) => string
+
+const itself: KeyOf = (id) => id
+
 /**
  * Returns the record of an invocation from its text, as a new object each time.
  *
+ * @param id The id, or its key.
  * @throws `E_JOURNAL` if the text is not a record of this invocation.
  */
-export function recordOf(text: unknown, id: unknown): ToolCallRecord {
+export function recordOf(text: unknown, id: unknown, keyOf: KeyOf = itself): ToolCallRecord {
   let cause: unknown
   try {
     const record = readText(String(text))
-    if (isRecord(record, id)) return record
+    if (isRecord(record) && keyOf(record.id) === id) return record
   } catch (error) {
     cause = error
   }
@@ -51,9 +57,10 @@ export function listedRecord(
   text: unknown,
   id: unknown,
   report: ((error: unknown) => void) | undefined,
+  keyOf?: KeyOf,
 ): ToolCallRecord | undefined {
   try {
-    return recordOf(text, id)
+    return recordOf(text, id, keyOf)
   } catch (error) {
     if (report === undefined) throw error
     report(error)
@@ -69,19 +76,21 @@ export function fenceOf(row: Row): Fence {
   return { owner: String(row['owner']), number: Number(row['version']) }
 }
 
-/** Lists records in pages. A page has the rows of a query, newest first. */
+/** Lists records in pages. A page has the rows of a query, whose `before` has the key of an id, newest first. */
 export async function* listPages(
   page: (query: RecordQuery, limit: number) => Promise<readonly Row[]>,
   query: RecordQuery,
   report: ((error: unknown) => void) | undefined,
+  keyOf: KeyOf = itself,
 ): AsyncGenerator<Listed, void, undefined> {
   requireState(query)
   let { before, limit: left = Infinity } = query
+  if (before !== undefined) before = { createdAt: before.createdAt, id: keyOf(before.id) }
   while (left > 0) {
     const most = Math.min(left, pageLength)
     const rows = await page({ ...query, before }, most)
     for (const row of rows) {
-      const record = listedRecord(row['record'], row['id'], report)
+      const record = listedRecord(row['record'], row['id'], report, keyOf)
       if (record !== undefined) yield { record, fence: fenceOf(row), idle: Math.max(0, Number(row['idle'])) }
     }
     const last = rows.at(-1)
@@ -100,9 +109,9 @@ export function requireState({ state }: RecordQuery): void {
 }
 
 /** Returns the records of rows with their fences. Leaves damaged ones out. */
-export function foundRows(rows: readonly Row[]): Found[] {
+export function foundRows(rows: readonly Row[], keyOf?: KeyOf): Found[] {
   return rows.flatMap((row) => {
-    const record = listedRecord(row['record'], row['id'], () => {})
+    const record = listedRecord(row['record'], row['id'], () => {}, keyOf)
     return record === undefined ? [] : [{ record, fence: fenceOf(row) }]
   })
 }
@@ -123,11 +132,11 @@ function isState(value: unknown): boolean {
 }
 
 /** Whether a value has the fields that every record has. */
-function isRecord(value: unknown, id: unknown): value is ToolCallRecord {
+function isRecord(value: unknown): value is ToolCallRecord {
   if (!isObject(value)) return false
   const { callId, approval, auditTrail, journal, seq } = value
   return (
-    value['id'] === id &&
+    typeof value['id'] === 'string' &&
     (callId === null || typeof callId === 'string') &&
     ['name', 'session', 'effect'].every((field) => typeof value[field] === 'string') &&
     ['createdAt', 'updatedAt'].every((field) => typeof value[field] === 'number') &&

@@ -6,14 +6,15 @@
  */
 import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import { records, type Deleted, type Journal } from '../records/index.ts'
-import { columnsOf, sessionKey } from './_columns.ts'
-import { closed, fenceOf, foundRows, isId, listPages, pageLength, recordOf, requireId, type Row } from './_rows.ts'
+import { records, type Journal } from '../records/index.ts'
+import { closed, pageLength, type Row } from './_rows.ts'
+import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
-import { connect, isUndone, refusal, within, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
+import { connect, isUndone, refusal, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
 import { Statements } from './postgres/_statements.ts'
 import { prepare, type Tables } from './postgres/_tables.ts'
 import { Watch } from './postgres/_watch.ts'
+import { journalOf } from './sql/_journal.ts'
 
 export type { PostgresConnection, PostgresPool } from './postgres/_connection.ts'
 
@@ -118,62 +119,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   const bus = new NotifyBus(channel, ask, connected)
 
   const journal: Journal = {
-    isDurable: true,
-
-    async claim(record, owner) {
-      return (await statements.claim(columnsOf(record), owner, record.session)) ? { owner, number: 0 } : null
-    },
-
-    async write(record, fence) {
-      return statements.write(columnsOf(record), fence, record.session)
-    },
-
-    async read(invocationId) {
-      requireId(invocationId)
-      const row = await statements.read(invocationId)
-      return row === undefined ? null : { record: recordOf(row['record'], invocationId), fence: fenceOf(row) }
-    },
-
-    async takeOver(invocationId, fence, owner) {
-      requireId(invocationId)
-      const row = await statements.takeOver(invocationId, fence, owner)
-      return row === undefined ? null : fenceOf(row)
-    },
-
-    list: (listed, report) => listPages((page, limit) => statements.list(page, limit), listed, report),
-
-    take: async (wanted, owner) => foundRows(await statements.take(wanted, owner)),
-
-    async unsent(wanted) {
-      const names = new Map(wanted.queues.map((queue) => [sessionKey(queue), queue]))
-      const rows = await statements.unsent(wanted)
-      return rows.map(({ id, queue }) => ({ invocationId: String(id), queue: names.get(String(queue)) ?? '' }))
-    },
-
-    free: (ids) => statements.free(ids.filter(isId)),
-
-    depth: (queue, atMost) => statements.depth(queue, atMost),
-
-    settledOf: async (ids) => foundRows(await statements.settledOf(ids.filter(isId))),
-
-    beat: (owner) => statements.beat(owner),
-
-    async requestCancel(invocationId) {
-      requireId(invocationId)
-      return statements.requestCancel(invocationId)
-    },
-
-    async delete({ settledBefore, limit }) {
-      const all: Deleted[] = []
-      while (all.length < limit) {
-        const { deleted, isEnd } = await statements.delete(settledBefore, Math.min(limit - all.length, pageLength))
-        all.push(...deleted)
-        if (isEnd) break
-      }
-      return all
-    },
-
-    cuts: () => statements.cuts(),
+    ...journalOf(statements, pageLength),
 
     ...(notify && {
       bus,

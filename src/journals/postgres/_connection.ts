@@ -43,21 +43,6 @@ export async function connect(connectionString: string, timeout: number): Promis
   return pool
 }
 
-/** Waits for a limited time. A late write may still succeed: then the fence decides. */
-export async function within<Value>(timeout: number, run: () => Promise<Value>): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new JournalError(`The journal's server did not answer within ${timeout} ms.`, { retryable: true }))
-    }, timeout)
-  })
-  try {
-    return await Promise.race([run(), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Whether an error is a serialization failure or a deadlock. The server then undid the statement. */
 export function isUndone(error: unknown): boolean {
   const { code } = error as { code?: unknown }

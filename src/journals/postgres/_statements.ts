@@ -4,12 +4,12 @@ import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../
 import { changeOf, conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
 import type { Told } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
+import { ServerClock } from '../_server-clock.ts'
+import type { Rows } from '../sql/_journal.ts'
 import type { Ask, Tables } from './_tables.ts'
 
 /** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
 const cutsKept = 100_000
-/** For how long a step of the server's clock is remembered, in milliseconds. Owners beat more often. */
-const stepKept = 60_000
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
 /** The longest payload that is certain to fit, in characters. */
@@ -18,19 +18,13 @@ const longestPayload = 2_500
 /** The most calls of a queue that are counted. */
 const mostCounted = 1_000_000
 
-/** A time of the server, and the same time by a clock that is never set, in milliseconds. */
-interface Moment {
-  readonly server: number
-  readonly own: number
-}
-
 /** What the journal asks of its tables. Each change is one statement. */
-export class Statements {
+export class Statements implements Rows {
   readonly channel: string
   readonly #ask: Ask
   readonly #tables: Tables
   readonly #notifies: boolean
-  #moments: readonly [Moment, Moment] | undefined
+  readonly #clock = new ServerClock()
 
   constructor(ask: Ask, tables: Tables, notifies: boolean) {
     this.#ask = ask
@@ -109,14 +103,14 @@ export class Statements {
     return row
   }
 
-  async takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<Row | undefined> {
-    const [row] = await this.#ask(
+  async takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<boolean> {
+    const rows = await this.#ask(
       `UPDATE ${this.#tables.calls} SET owner = $4, held_since = version + 1, version = version + 1,
         updated_at = clock_timestamp()
-      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING owner, version`,
+      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING version`,
       [id, former, number, owner],
     )
-    return row
+    return rows.length === 1
   }
 
   /** Takes over calls that wait for a worker. They count as running, although their records are as they were. */
@@ -168,8 +162,8 @@ export class Statements {
   }
 
   list(query: RecordQuery, limit: number): Promise<readonly Row[]> {
-    const [moment] = this.#moments ?? []
-    const values: unknown[] = [moment?.server ?? null, moment === undefined ? null : performance.now() - moment.own]
+    const { server = null, ago = null } = this.#clock.former() ?? {}
+    const values: unknown[] = [server, ago]
     const now = '1000 * extract(epoch FROM clock_timestamp())::float8'
     const seenAt = '1000 * extract(epoch FROM greatest(updated_at, beat_at))::float8'
     // Since a moment, the server's clock has gone on by more than the own clock: it was set ahead.
@@ -206,15 +200,9 @@ export class Statements {
       FROM beat`,
       [owner],
     )
-    this.#remember({ server: Number(row?.['at']), own: performance.now() })
+    this.#clock.remember(Number(row?.['at']))
     const ids = row?.['ids']
     return typeof ids === 'string' ? (JSON.parse(ids) as string[]) : []
-  }
-
-  /** Keeps a moment that is old enough to show a step of the server's clock. */
-  #remember(moment: Moment): void {
-    const [, newer] = (this.#moments ??= [moment, moment])
-    if (moment.own - newer.own > stepKept) this.#moments = [newer, moment]
   }
 
   async requestCancel(id: string): Promise<boolean> {

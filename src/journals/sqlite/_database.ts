@@ -1,8 +1,9 @@
 import { closeSync, openSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError } from '../../errors.ts'
 import { journalError } from '../_rows.ts'
+import { bound, inOrder, Texts, type Answer, type Statement } from '../sql/_operations.ts'
 import { prepareTables } from './_tables.ts'
 
 /** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
@@ -62,6 +63,20 @@ function retryBlocking<Value>(attempt: () => Value, busyTimeout: number): Value 
       if (!isBusy(error) || performance.now() >= giveUpAt) throw error
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+  }
+}
+
+/** Returns what runs statements on a database. Each text is prepared once. */
+export function answersOf(database: DatabaseSync): (statement: Statement) => Answer {
+  const prepared = new Texts((text) => {
+    const { text: written, order } = bound(text)
+    return { statement: database.prepare(written), order }
+  })
+  return ({ text, values, isRead }) => {
+    const { statement, order } = prepared.get(text)
+    const parameters = inOrder(values as readonly SQLInputValue[], order)
+    if (isRead) return { rows: statement.all(...parameters), changes: 0 }
+    return { rows: [], changes: Number(statement.run(...parameters).changes) }
   }
 }
 

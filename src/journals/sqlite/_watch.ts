@@ -1,5 +1,7 @@
 import { Listeners, tellRow } from '../_listeners.ts'
-import type { Statements } from './_statements.ts'
+import { runAtOnce, type Answer, type Statement } from '../sql/_operations.ts'
+import type { Statements } from '../sql/_statements.ts'
+import { after, lastChange, version } from './_words.ts'
 
 /** How often it is checked whether another process has changed the file, in milliseconds. */
 const interval = 250
@@ -7,13 +9,15 @@ const interval = 250
 /** Tells listeners of changes to the file, by this process and by others. */
 export class Watch {
   readonly #statements: Statements
+  readonly #answer: (statement: Statement) => Answer
   readonly #listeners = new Listeners()
   #timer: ReturnType<typeof setInterval> | undefined
   #version: unknown
   #last = 0
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, answer: (statement: Statement) => Answer) {
     this.#statements = statements
+    this.#answer = answer
   }
 
   add(listener: (invocationId: string, session: string) => void): () => void {
@@ -35,7 +39,7 @@ export class Watch {
   look(): void {
     if (this.#timer === undefined) return
     try {
-      for (const row of this.#statements.changed(this.#last)) {
+      for (const row of runAtOnce(this.#statements.changed(after, [this.#last]), this.#answer)) {
         this.#last = Number(row['changed'])
         tellRow(this.#listeners, row)
       }
@@ -45,18 +49,22 @@ export class Watch {
   }
 
   #begin(): void {
-    this.#version = this.#statements.version()
-    this.#last = this.#statements.lastChange()
+    this.#version = this.#dataVersion()
+    this.#last = Number(this.#answer(lastChange).rows[0]?.['last'])
     this.#timer = setInterval(() => this.#check(), interval)
     this.#timer.unref() // a watch does not keep the process alive
   }
 
+  #dataVersion(): unknown {
+    return this.#answer(version).rows[0]?.['data_version']
+  }
+
   #check(): void {
     try {
-      const version = this.#statements.version()
-      if (version === this.#version) return
+      const found = this.#dataVersion()
+      if (found === this.#version) return
       this.look()
-      this.#version = version
+      this.#version = found
     } catch {
       // Another process has the file. The next check finds the same.
     }

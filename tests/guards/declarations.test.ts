@@ -39,7 +39,7 @@ const settings = {
 const leaves = globSync(
   [
     'src/{artifacts,client,distributed,formats,frameworks,middleware,observers,policies}/*.ts',
-    'src/journals/memory.ts',
+    'src/journals/{memory,sql}.ts',
     'src/formats/kit/index.ts',
   ],
   {

@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
@@ -24,6 +25,7 @@ import {
   type Opened,
   opened,
 } from '../conformance/journals.ts'
+import { installation, unbuilt } from '../portable/_packed.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { mysqlPool } from './sql/_mysql-pool.ts'
 import { memoryBus, postgresDatabase } from './sql/_postgres.ts'
@@ -70,18 +72,42 @@ journalConformance(
 )
 
 describe('a journal of someone else, made with the kit,', () => {
-  const lines = readFileSync(new URL('sql/mysql-journal.ts', import.meta.url), 'utf8').split('\n')
+  const place = join(import.meta.dirname, 'sql')
+  const code = readFileSync(join(place, 'mysql-journal.ts'), 'utf8')
 
   test('takes at most 120 lines of code', () => {
-    expect(lines.filter((line) => !/^\s*(?:$|\/\/|\/\*\*|\*)/.test(line)).length).toBeLessThanOrEqual(120)
+    const lines = code.split('\n').filter((line) => !/^\s*(?:$|\/\/|\/\*\*|\*)/.test(line))
+    expect(lines.length).toBeLessThanOrEqual(120)
   })
 
   test('imports public entries alone', () => {
-    const imported = [...lines.join('\n').matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
+    const imported = [...code.matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
       ([, from, late]) => from ?? late,
     )
     const known = ['toolwright', 'toolwright/extension', 'toolwright/records', 'toolwright/journals/sql']
     expect(imported.filter((name) => !known.includes(String(name)))).toEqual([])
+  })
+
+  test.skipIf(unbuilt !== undefined)('runs with the packed package', () => {
+    const folder = installation([])
+    for (const name of ['mysql-journal.ts', '_mysql-pool.ts']) cpSync(join(place, name), join(folder, name))
+    const program = `import { createExecutor, tool } from 'toolwright'
+      import { mysqlPool } from './_mysql-pool.ts'
+      import { mysqlJournal } from './mysql-journal.ts'
+      const pool = mysqlPool('calls.db')
+      let runs = 0
+      const executor = createExecutor({ tools: [tool('count', () => ++runs)], use: [mysqlJournal(pool)] })
+      for (let index = 0; index < 2; index++) await executor.execute({ name: 'count' }, { invocationId: 'a' })
+      console.log(runs, (await executor.calls.get('a')).state)
+      await executor.close()
+      await pool.end()`
+    writeFileSync(join(folder, 'program.ts'), program)
+    try {
+      const flags = ['--disable-warning=ExperimentalWarning', 'program.ts']
+      expect(execFileSync(process.execPath, flags, { cwd: folder, encoding: 'utf8' })).toBe('1 COMPLETED\n')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
@@ -370,15 +396,15 @@ describe('sqlJournal', () => {
     const database = memoryDatabase()
     const bus = memoryBus()
     const [one, other] = [1, 2].map(() => sqlJournal({ ...database, bus, close: () => {} }, { pollInterval: 600_000 }))
-    const told: string[] = []
-    const end = other?.journal.watch?.((id, _session, change) => void told.push(`${id}: ${change}`))
+    const heard: string[] = []
+    const end = other?.journal.watch?.((id, _session, change) => void heard.push(`${id}: ${change}`))
     await vi.waitFor(async () => {
-      const id = `beginning ${told.length}${Math.random()}`
+      const id = `beginning ${heard.length}${Math.random()}`
       await one?.journal.claim(settledOf(id), 'mine')
-      expect(told.length).toBeGreaterThan(0)
+      expect(heard.length).toBeGreaterThan(0)
     })
     await held(Promise.resolve(one!.journal.claim(settledOf('a'), 'mine')))
-    await vi.waitFor(() => expect(told).toContain('a: settled'))
+    await vi.waitFor(() => expect(heard).toContain('a: settled'))
     end?.()
     await Promise.all([one?.close(), other?.close()])
     await database.close?.()

@@ -39,7 +39,7 @@ function opened(file: string): DatabaseSync {
 }
 
 /** Says what is wrong as MySQL does. */
-async function said<Value>(run: () => Value): Promise<Value> {
+async function inWordsOfMysql<Value>(run: () => Value): Promise<Value> {
   try {
     return run()
   } catch (error) {
@@ -57,7 +57,7 @@ async function execute(
 ): Promise<readonly [unknown, ...unknown[]]> {
   await new Promise((resolve) => setImmediate(resolve))
   requireMysql(text)
-  return said(() => {
+  return inWordsOfMysql(() => {
     const [first = '', ...indexes] = translated(text)
     const statement = database.prepare(first)
     if (/^\s*SELECT\b/i.test(first)) return [statement.all(...(values as SQLInputValue[])), []]
@@ -70,7 +70,7 @@ async function execute(
 /** Makes a pool on a file. Its connections are those of SQLite, so that one does not see what another has not committed. */
 export function mysqlPool(file: string): MysqlPool & { end(): Promise<void> } {
   const shared = opened(file)
-  void said(() => shared.exec('PRAGMA journal_mode = WAL')).catch(() => {}) // another pool does it
+  void inWordsOfMysql(() => shared.exec('PRAGMA journal_mode = WAL')).catch(() => {}) // another pool does it
   const idle: DatabaseSync[] = []
   const all = [shared]
   return {
@@ -80,9 +80,9 @@ export function mysqlPool(file: string): MysqlPool & { end(): Promise<void> } {
       if (!all.includes(database)) all.push(database)
       return {
         execute: (text, values) => execute(database, text, values),
-        beginTransaction: () => said(() => database.exec('BEGIN IMMEDIATE')),
-        commit: () => said(() => database.exec('COMMIT')),
-        rollback: () => said(() => database.isTransaction && database.exec('ROLLBACK')).then(() => {}),
+        beginTransaction: () => inWordsOfMysql(() => database.exec('BEGIN IMMEDIATE')),
+        commit: () => inWordsOfMysql(() => database.exec('COMMIT')),
+        rollback: () => inWordsOfMysql(() => database.isTransaction && database.exec('ROLLBACK')).then(() => {}),
         release: () => void idle.push(database),
         destroy: () => database.close(),
       }

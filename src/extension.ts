@@ -93,6 +93,19 @@ export type {
 } from './kernel/call/record.ts'
 
 // The kit that extensions are written with
+export {
+  booleanOption,
+  checkOptions,
+  functionOption,
+  integerFrom,
+  numberFrom,
+  oneOf,
+  optionsError,
+  required,
+  stringOption,
+  timerOption,
+} from './extension/_options.ts'
+export type { OptionCheck, OptionChecks } from './extension/_options.ts'
 export { timerLength } from './kernel/call/deadline.ts'
 export { escapeDeceptive } from './kernel/json/deceptive.ts'
 export { reporterOf } from './kernel/reporter.ts'

@@ -15,7 +15,7 @@ const kernel = globSync('src/kernel/**/*.ts')
 const attic = ['cli', 'conformance', 'devtools', 'distributed', 'frameworks', 'mcp', 'react']
 const wingFiles = globSync(wings.map((wing) => `src/${wing}/**/*.ts`))
 const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
-  ignore: ['kernel', 'platform', ...wings, ...attic].map((family) => `src/${family}/**`),
+  ignore: ['kernel', 'platform', 'extension', ...wings, ...attic].map((family) => `src/${family}/**`),
 })
 const sources = globSync(['src/**/*.{ts,tsx}', 'validators/**/*.ts'])
 const stages = ['resolve', 'identify', 'validate', 'authorize', 'confirm', 'run', 'check', 'spool', 'settle']

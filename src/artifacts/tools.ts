@@ -5,7 +5,7 @@
  * @module
  */
 import type { ArtifactClass, Extension, Tool } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
+import { booleanOption, checkOptions, functionOption, integerFrom, numberFrom } from '../extension.ts'
 import { lineageOf } from './_classes.ts'
 import { toolOf } from './_forge.ts'
 import { Forges, type Forge } from './_forges.ts'
@@ -123,42 +123,24 @@ function named(forges: Forges, { limits }: QueryOptions): Tools {
   }
 }
 
-const known = ['classes', 'only', 'enumerate', 'maximumBytes', 'maximumLines', 'searchTime', 'estimateTokens']
-
 function checked(options: ArtifactToolsOptions): QueryOptions {
-  if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
-  const stranger = Object.keys(options).find((name) => !known.includes(name))
-  if (stranger !== undefined) throw wrong(`has no option "${stranger}"; its options are ${known.join(', ')}`)
-  const {
-    classes = [],
-    only = [],
-    maximumBytes = 4_096,
-    maximumLines = 100,
-    searchTime = 10_000,
-    estimateTokens,
-  } = options
-  if (!Array.isArray(classes) || !classes.every((Class) => lineageOf(Class).length > 0)) {
-    throw wrong('takes an array of subclasses of SpooledArtifact as `classes`')
-  }
-  const isNames = Array.isArray(only) && only.every((name) => typeof name === 'string' && name.startsWith('artifact_'))
-  if (only !== 'all' && !isNames) {
-    throw wrong('takes "all" or an array of tool names as `only`, each beginning with "artifact_"')
-  }
-  if (!Number.isSafeInteger(maximumBytes) || maximumBytes < 1_024) {
-    throw wrong('takes a whole number of at least 1,024 as `maximumBytes`')
-  }
-  if (!Number.isSafeInteger(maximumLines) || maximumLines < 1) {
-    throw wrong('takes a whole number of at least 1 as `maximumLines`')
-  }
-  if (typeof searchTime !== 'number' || !(searchTime >= 0)) {
-    throw wrong('takes a number of milliseconds as `searchTime`')
-  }
-  if (estimateTokens !== undefined && typeof estimateTokens !== 'function') {
-    throw wrong('takes a function as `estimateTokens`')
-  }
+  checkOptions('artifactTools', options, {
+    classes: {
+      expected: 'an array of subclasses of SpooledArtifact',
+      accepts: (value) => Array.isArray(value) && value.every((Class) => lineageOf(Class).length > 0),
+    },
+    only: { expected: '"all" or an array of tool names, each beginning with "artifact_",', accepts: isChoice },
+    enumerate: booleanOption,
+    maximumBytes: integerFrom(1_024),
+    maximumLines: integerFrom(1),
+    searchTime: numberFrom(0),
+    estimateTokens: functionOption,
+  })
+  const { maximumBytes = 4_096, maximumLines = 100, searchTime = 10_000, estimateTokens } = options
   return { limits: { bytes: maximumBytes, lines: maximumLines }, searchTime, estimateTokens }
 }
 
-function wrong(message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`artifactTools\` ${message}.`)
+function isChoice(only: unknown): boolean {
+  const isName = (name: unknown): boolean => typeof name === 'string' && name.startsWith('artifact_')
+  return only === 'all' || (Array.isArray(only) && only.every(isName))
 }

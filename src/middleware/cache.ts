@@ -6,8 +6,7 @@
  * @module
  */
 import type { Caller, Extension, ToolDefinition } from '../index.ts'
-import type { Middleware, Observer } from '../extension.ts'
-import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
+import { checkOptions, integerFrom, numberFrom, oneOf, type Middleware, type Observer } from '../extension.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
 export interface CacheOptions {
@@ -59,11 +58,12 @@ const deepest = 256
  * @experimental
  */
 export function cache(options: CacheOptions = {}): Caching {
-  requireOptions('cache', options, ['maximumEntries', 'ttl', 'scope'])
-  const maximumEntries = wholeNumber('cache', 'maximumEntries', options.maximumEntries ?? 500, 1)
-  const ttl = numberOf('cache', 'ttl', options.ttl ?? 300_000, 0)
-  const { scope = 'session' } = options
-  if (scope !== 'session' && scope !== 'shared') throw wrong('cache', 'takes "session" or "shared" as `scope`')
+  checkOptions('cache', options, {
+    maximumEntries: integerFrom(1),
+    ttl: numberFrom(0),
+    scope: oneOf('session', 'shared'),
+  })
+  const { maximumEntries = 500, ttl = 300_000, scope = 'session' } = options
   // Least recently used first.
   const entries = new Map<string, Entry>()
   // The running invocations and what they returned: only the settlement decides whether that is a result.

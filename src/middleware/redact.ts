@@ -6,8 +6,7 @@
  * @module
  */
 import { json, SpooledArtifact, type Extension } from '../index.ts'
-import type { Middleware } from '../extension.ts'
-import { requireOptions, wrong } from './_options.ts'
+import { checkOptions, stringOption, type Middleware, type OptionCheck } from '../extension.ts'
 import { isPlain, membersOf, plainLike } from './_plain.ts'
 
 export interface RedactOptions {
@@ -65,11 +64,10 @@ export const secretNames: readonly RegExp[] = [new RegExp(`^(?:${name}|secret|au
  * @experimental
  */
 export function redact(options: RedactOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
-  requireOptions('redact', options, ['patterns', 'names', 'replacement'])
-  const patterns = patternsOf('patterns', options.patterns ?? secretPatterns)
-  const names = patternsOf('names', options.names ?? secretNames)
+  checkOptions('redact', options, { patterns: patternList, names: patternList, replacement: stringOption })
   const { replacement = '***' } = options
-  if (typeof replacement !== 'string') throw wrong('redact', 'takes a string as `replacement`')
+  const patterns = globally(options.patterns ?? secretPatterns)
+  const names = globally(options.names ?? secretNames)
 
   function maskedText(text: string): string {
     // A function, so that `$&` in the replacement is literal.
@@ -145,10 +143,12 @@ function hasToJSON(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
+const patternList: OptionCheck = {
+  expected: 'an array of regular expressions',
+  accepts: (value) => Array.isArray(value) && value.every((pattern) => pattern instanceof RegExp),
+}
+
 /** Copies patterns, so that they match globally and share no `lastIndex` with the application's. */
-function patternsOf(option: string, patterns: readonly RegExp[]): readonly RegExp[] {
-  if (Array.isArray(patterns) && patterns.every((pattern) => pattern instanceof RegExp)) {
-    return patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`))
-  }
-  throw wrong('redact', `takes an array of regular expressions as \`${option}\``)
+function globally(patterns: readonly RegExp[]): readonly RegExp[] {
+  return patterns.map(({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`))
 }

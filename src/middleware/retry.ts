@@ -5,8 +5,15 @@
  * @module
  */
 import { isToolError, type Extension, type ToolContext, type ToolError } from '../index.ts'
-import { timerLength, type Confirmed, type Middleware } from '../extension.ts'
-import { numberOf, requireOptions, wholeNumber, wrong } from './_options.ts'
+import {
+  checkOptions,
+  functionOption,
+  integerFrom,
+  numberFrom,
+  timerLength,
+  type Confirmed,
+  type Middleware,
+} from '../extension.ts'
 
 export interface RetryOptions {
   /** How often the tool runs at most, including the first time. Default: 3. */
@@ -42,12 +49,14 @@ export interface RetryOptions {
  * @experimental
  */
 export function retry(options: RetryOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
-  requireOptions('retry', options, ['attempts', 'delay', 'maximumDelay', 'when'])
-  const attempts = wholeNumber('retry', 'attempts', options.attempts ?? 3, 1)
-  const delay = numberOf('retry', 'delay', options.delay ?? 200, 0)
-  const maximumDelay = timerLength(numberOf('retry', 'maximumDelay', options.maximumDelay ?? 30_000, 0))
-  const { when = mayPass } = options
-  if (typeof when !== 'function') throw wrong('retry', 'takes a function as `when`')
+  checkOptions('retry', options, {
+    attempts: integerFrom(1),
+    delay: numberFrom(0),
+    maximumDelay: numberFrom(0),
+    when: functionOption,
+  })
+  const { attempts = 3, delay = 200, when = mayPass } = options
+  const maximumDelay = timerLength(options.maximumDelay ?? 30_000)
 
   function isWorthIt(error: unknown, context: ToolContext): boolean {
     try {

@@ -5,8 +5,7 @@
  * @module
  */
 import type { Extension } from '../index.ts'
-import type { Middleware } from '../extension.ts'
-import { requireOptions, wholeNumber, wrong } from './_options.ts'
+import { checkOptions, integerFrom, optionsError, type Middleware } from '../extension.ts'
 
 export interface TruncateOptions {
   /** How many characters (UTF-16 code units) a text may have. Default: 100,000. */
@@ -33,10 +32,9 @@ export interface TruncateOptions {
  * @experimental
  */
 export function truncate(options: TruncateOptions = {}): Extension & { readonly middleware: readonly [Middleware] } {
-  requireOptions('truncate', options, ['limit', 'keep'])
-  const limit = wholeNumber('truncate', 'limit', options.limit ?? 100_000, 0)
-  const keep = wholeNumber('truncate', 'keep', options.keep ?? Math.min(10_000, limit), 0)
-  if (keep > limit) throw wrong('truncate', 'takes at most `limit` as `keep`')
+  checkOptions('truncate', options, { limit: integerFrom(0), keep: integerFrom(0) })
+  const { limit = 100_000, keep = Math.min(10_000, limit) } = options
+  if (keep > limit) throw optionsError('truncate', 'takes at most `limit` as `keep`')
 
   return {
     middleware: [

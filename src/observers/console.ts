@@ -5,8 +5,7 @@
  * @module
  */
 import type { CallStatus, Extension, ToolEvent } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
-import { escapeDeceptive, type Observer } from '../extension.ts'
+import { booleanOption, checkOptions, escapeDeceptive, functionOption, oneOf, type Observer } from '../extension.ts'
 import { preview, start } from './_line.ts'
 
 export interface ConsoleObserverOptions {
@@ -51,10 +50,13 @@ const colors: Readonly<Record<CallStatus, number>> = {
 export function consoleObserver(
   options: ConsoleObserverOptions = {},
 ): Extension & { readonly observers: readonly [Observer] } {
+  checkOptions('consoleObserver', options, {
+    write: functionOption,
+    format: oneOf('text', 'json'),
+    color: booleanOption,
+  })
   // oxlint-disable-next-line eslint/no-console -- the documented default
   const { write = (line: string) => console.error(line), format = 'text', color = false } = options
-  if (typeof write !== 'function') throw wrong('takes a function as `write`')
-  if (format !== 'text' && format !== 'json') throw wrong('takes "text" or "json" as `format`')
   const lineOf = format === 'json' ? jsonLine : (event: ToolEvent) => textLine(event, color === true)
   return {
     observers: [
@@ -70,10 +72,6 @@ export function consoleObserver(
       },
     ],
   }
-}
-
-function wrong(message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`consoleObserver\` ${message}.`)
 }
 
 /** Returns the beginning of an untrusted text, on one line. */

@@ -6,8 +6,14 @@
  */
 import { context, diag, propagation, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api'
 import type { Extension } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
-import type { Confirmed, Middleware, Observer } from '../extension.ts'
+import {
+  booleanOption,
+  checkOptions,
+  type Confirmed,
+  type Middleware,
+  type Observer,
+  type OptionCheck,
+} from '../extension.ts'
 import { resultText } from './open-telemetry/_content.ts'
 import { genAi } from './open-telemetry/_conventions.ts'
 import { ambient, Spans, type CallSpan, type SpanSettings } from './open-telemetry/_spans.ts'
@@ -158,23 +164,17 @@ function picked(carrier: unknown): Record<string, string> {
   return its
 }
 
-const known = ['recordArgs', 'recordResult', 'tracerProvider', 'meterProvider']
-
 function checked(options: OpenTelemetryOptions): SpanSettings {
-  if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw wrong(`knows no option \`${name}\`: there are ${known.join(', ')}`)
-  }
+  checkOptions('openTelemetry', options, {
+    recordArgs: booleanOption,
+    recordResult: booleanOption,
+    tracerProvider: withMethod('getTracer', 'a provider of tracers'),
+    meterProvider: withMethod('getMeter', 'a provider of meters'),
+  })
   const { recordArgs = false, recordResult = false, tracerProvider, meterProvider } = options
-  if (typeof recordArgs !== 'boolean') throw wrong('takes true or false as `recordArgs`')
-  if (typeof recordResult !== 'boolean') throw wrong('takes true or false as `recordResult`')
-  if (tracerProvider !== undefined && typeof tracerProvider.getTracer !== 'function')
-    throw wrong('takes a provider of tracers as `tracerProvider`')
-  if (meterProvider !== undefined && typeof meterProvider.getMeter !== 'function')
-    throw wrong('takes a provider of meters as `meterProvider`')
   return { recordArgs, recordResult, tracerProvider, meterProvider }
 }
 
-function wrong(message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`openTelemetry\` ${message}.`)
+function withMethod(method: string, expected: string): OptionCheck {
+  return { expected, accepts: (value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function' }
 }

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
+import type { OptionCheck } from '../extension.ts'
 
 /**
  * Names a tool in a list: by its name, or, for a server's tool, by the server's name and the server's name for the tool. In a
@@ -8,13 +8,15 @@ import { InvalidConfigurationError } from '../errors.ts'
  */
 export type ToolName = string | { readonly server: string; readonly name: string }
 
-/** Throws if options are no object, or on an unknown option, since a misspelt list would protect nothing. */
-export function requireOptions(leaf: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) throw wrong(leaf, 'takes an object of options')
-  const stranger = Object.keys(options).find((name) => !known.includes(name))
-  if (stranger !== undefined) {
-    throw wrong(leaf, `has no option ${JSON.stringify(stranger)}; its options are ${known.join(', ')}`)
-  }
+/** Takes the names of tools. */
+export const toolNames: OptionCheck = {
+  expected: "an array of tool names, and of { server, name } for a server's tools,",
+  accepts: (list) => Array.isArray(list) && list.every(isToolName),
+}
+
+function isToolName(entry: unknown): boolean {
+  const { server, name } = Object(entry) as { readonly server?: unknown; readonly name?: unknown }
+  return typeof entry === 'string' || (typeof server === 'string' && typeof name === 'string')
 }
 
 /** The tools that one option lists. */
@@ -22,14 +24,11 @@ export class ToolList {
   readonly #names = new Set<string>()
   readonly #ofServers = new Set<string>()
 
-  /** @throws `E_INVALID_CONFIGURATION` if `list` is not an array of tool names. */
-  constructor(leaf: string, option: string, list: readonly ToolName[] | undefined) {
-    if (!Array.isArray(list ?? [])) throw wrong(leaf, `takes an array of tool names as \`${option}\``)
-    for (const entry of list ?? []) {
-      const { server, name } = Object(entry) as { readonly server?: unknown; readonly name?: unknown }
+  /** @param list What `toolNames` accepts. Default: none. */
+  constructor(list: readonly ToolName[] = []) {
+    for (const entry of list) {
       if (typeof entry === 'string') this.#names.add(entry)
-      else if (typeof server === 'string' && typeof name === 'string') this.#ofServers.add(pair(server, name))
-      else throw wrong(leaf, `takes tool names, and { server, name } for a server's tools, as \`${option}\``)
+      else this.#ofServers.add(pair(entry.server, entry.name))
     }
   }
 
@@ -64,29 +63,4 @@ export function identityOf({ name, mcpConfig }: ToolDefinition): string {
   if (mcpConfig === undefined) return name
   const { serverName, serverUrl, program, toolName } = mcpConfig
   return `${name} ${JSON.stringify([serverName, serverUrl, program, toolName])}`
-}
-
-/** @throws `E_INVALID_CONFIGURATION` if `word` is not one of `words`. */
-export function wordOf<Word extends string>(
-  leaf: string,
-  option: string,
-  word: Word | undefined,
-  words: readonly Word[],
-  otherwise?: Word,
-): Word {
-  const given = word ?? otherwise
-  if (given !== undefined && words.includes(given)) return given
-  const shown = JSON.stringify(word) ?? typeof word
-  throw wrong(leaf, `takes ${words.map((each) => `"${each}"`).join(', ')} as \`${option}\`, not ${shown}`)
-}
-
-/** @throws `E_INVALID_CONFIGURATION` if `value` is not a whole number of at least `least`. */
-export function wholeNumber(leaf: string, option: string, value: number, least: number): number {
-  if (Number.isSafeInteger(value) && value >= least) return value
-  throw wrong(leaf, `takes a whole number of at least ${least} as \`${option}\``)
-}
-
-/** Makes the error of a leaf whose options are invalid. */
-export function wrong(leaf: string, message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`${leaf}\` ${message}.`)
 }

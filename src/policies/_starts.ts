@@ -1,6 +1,6 @@
 import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
-import type { Decision, Observer, Policy, Validated } from '../extension.ts'
-import { identityOf, ToolList, wordOf, type ToolName } from './_options.ts'
+import { oneOf, type Decision, type Observer, type OptionCheck, type Policy, type Validated } from '../extension.ts'
+import { identityOf, ToolList, type ToolName } from './_options.ts'
 
 const mostTallies = 10_000
 const mostAsked = 10_000
@@ -13,6 +13,9 @@ const scopes = ['session', 'tool', 'session-and-tool', 'principal'] as const
  * counts for its session.
  */
 export type LimitedBy = (typeof scopes)[number]
+
+/** Takes one of those scopes. */
+export const scope: OptionCheck = oneOf(...scopes)
 
 /** The counts of the calls that share a limit. */
 export interface Tally {
@@ -53,8 +56,8 @@ export type Limiting = Extension & { readonly policies: readonly [Policy]; reado
  * is free again. The client's answer is not decided on again, and is no second start.
  */
 export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limiting {
-  const per = wordOf(limit.name, 'per', limit.per, scopes, 'session-and-tool')
-  const tools = limit.tools === undefined ? undefined : new ToolList(limit.name, 'tools', limit.tools)
+  const { per = 'session-and-tool' } = limit
+  const tools = limit.tools && new ToolList(limit.tools)
   // Least recently used first.
   const tallies = new Map<string, Counted>()
   // What each place of a call reserves. A call has several if executors share the limit and an application gave two calls the same id.

@@ -5,9 +5,9 @@
  * @module
  */
 import type { ToolContext } from '../index.ts'
-import type { Middleware } from '../extension.ts'
-import { requireOptions, wholeNumber, wrong, type ToolName } from './_options.ts'
-import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
+import { checkOptions, functionOption, integerFrom, optionsError, type Middleware } from '../extension.ts'
+import { toolNames, type ToolName } from './_options.ts'
+import { limitStarts, scope, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
 export type { LimitedBy, Limiting, ToolName }
 
@@ -79,10 +79,16 @@ interface Spent extends Tally {
  * @experimental
  */
 export function budget(options: BudgetOptions): Limiting {
-  requireOptions('budget', options, ['calls', 'units', 'cost', 'per', 'tools'])
-  const { units, cost, calls, per, tools } = options
+  checkOptions('budget', options, {
+    calls: integerFrom(0),
+    units: { expected: 'a finite number of at least 0', accepts: isUnits },
+    cost: functionOption,
+    per: scope,
+    tools: toolNames,
+  })
+  const { units, cost, calls: most, per, tools } = options
   if (units === undefined && cost === undefined) {
-    const most = wholeNumber('budget', 'calls', calls, 0)
+    if (most === undefined) throw optionsError('budget', 'needs `calls`, or `units` and `cost`')
     return limitStarts<Spent>({
       name: 'budget',
       most,
@@ -97,9 +103,8 @@ export function budget(options: BudgetOptions): Limiting {
       begun: (tally) => void tally.spent++,
     })
   }
-  if (calls !== undefined) throw wrong('budget', 'takes `calls`, or `units` and `cost`, and not both')
-  if (!isUnits(units)) throw wrong('budget', 'takes a finite number of at least 0 as `units`')
-  if (typeof cost !== 'function') throw wrong('budget', 'takes a function as `cost` with `units`')
+  if (most !== undefined) throw optionsError('budget', 'takes `calls`, or `units` and `cost`, and not both')
+  if (units === undefined || cost === undefined) throw optionsError('budget', 'needs both `units` and `cost`')
   return budgetOfUnits(options)
 }
 

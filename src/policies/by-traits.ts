@@ -5,8 +5,7 @@
  * @module
  */
 import type { Extension, ToolDefinition } from '../index.ts'
-import type { Decision, Policy } from '../extension.ts'
-import { requireOptions, wordOf, wrong } from './_options.ts'
+import { checkOptions, functionOption, oneOf, type Decision, type Policy } from '../extension.ts'
 
 /** Allow the call, ask the approver, or deny it. */
 export type TraitDecision = 'allow' | 'ask' | 'deny'
@@ -29,6 +28,7 @@ export interface ByTraitsOptions {
 
 const traits = ['readonly', 'destructive', 'openWorld'] as const
 const strictness = ['allow', 'ask', 'deny'] as const
+const decisions = oneOf(...strictness)
 
 /**
  * Decides by the traits of the tool: the strictest decision among the traits that apply wins.
@@ -49,14 +49,19 @@ const strictness = ['allow', 'ask', 'deny'] as const
  * @experimental
  */
 export function byTraits(options: ByTraitsOptions): Extension & { readonly policies: readonly [Policy] } {
-  requireOptions('byTraits', options, [...traits, 'otherwise', 'believe'])
+  checkOptions('byTraits', options, {
+    readonly: decisions,
+    destructive: decisions,
+    openWorld: decisions,
+    otherwise: decisions,
+    believe: functionOption,
+  })
   const { believe = isDescribedByHost } = options
-  if (typeof believe !== 'function') throw wrong('byTraits', 'takes a function as `believe`')
   const said = new Map<(typeof traits)[number], number>()
   for (const trait of traits) {
-    if (options[trait] !== undefined) said.set(trait, levelOf(trait, options[trait]))
+    if (options[trait] !== undefined) said.set(trait, strictness.indexOf(options[trait]))
   }
-  const otherwise = levelOf('otherwise', options.otherwise ?? 'allow')
+  const otherwise = strictness.indexOf(options.otherwise ?? 'allow')
 
   function decide(tool: ToolDefinition): Decision {
     const isBelieved = believe(tool) === true
@@ -90,8 +95,4 @@ function isDescribedByHost(tool: ToolDefinition): boolean {
 function disbelieved({ type }: ToolDefinition): string {
   const next = type === 'mcp' ? 'Give it `traits` in `mcpTools({ tools })`, or set `believe`' : 'Set `believe`'
   return `: the traits of this tool are not believed. ${next}`
-}
-
-function levelOf(option: string, decision: TraitDecision): number {
-  return strictness.indexOf(wordOf('byTraits', option, decision, strictness))
 }

@@ -5,8 +5,17 @@
  * @module
  */
 import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
-import type { Decision, Policy, Validated } from '../extension.ts'
-import { requireOptions, ToolList, wordOf, wrong, type ToolName } from './_options.ts'
+import {
+  checkOptions,
+  functionOption,
+  oneOf,
+  optionsError,
+  required,
+  type Decision,
+  type Policy,
+  type Validated,
+} from '../extension.ts'
+import { ToolList, toolNames, type ToolName } from './_options.ts'
 
 export type { ToolName }
 
@@ -40,9 +49,6 @@ export type PermissionsOptions = PermissionLists &
     | { readonly mode: 'custom'; readonly decide: PermissionFunction }
   )
 
-const known = ['mode', 'requireApprovalTools', 'autoAllowTools', 'autoDenyTools', 'decide']
-const modes = ['auto', 'ask', 'deny', 'custom'] as const
-
 /**
  * Decides by the name of the tool: `autoDenyTools` before `autoAllowTools` before `requireApprovalTools` before `mode`.
  *
@@ -65,11 +71,17 @@ const modes = ['auto', 'ask', 'deny', 'custom'] as const
  * @experimental
  */
 export function permissions(options: PermissionsOptions): Extension & { readonly policies: readonly [Policy] } {
-  requireOptions('permissions', options, known)
-  const mode = wordOf('permissions', 'mode', options.mode, modes)
-  const denied = new ToolList('permissions', 'autoDenyTools', options.autoDenyTools)
-  const allowed = new ToolList('permissions', 'autoAllowTools', options.autoAllowTools)
-  const asked = new ToolList('permissions', 'requireApprovalTools', options.requireApprovalTools)
+  checkOptions('permissions', options, {
+    mode: required(oneOf('auto', 'ask', 'deny', 'custom')),
+    requireApprovalTools: toolNames,
+    autoAllowTools: toolNames,
+    autoDenyTools: toolNames,
+    decide: functionOption,
+  })
+  const { mode } = options
+  const denied = new ToolList(options.autoDenyTools)
+  const allowed = new ToolList(options.autoAllowTools)
+  const asked = new ToolList(options.requireApprovalTools)
   const custom = functionOf(mode, options.decide)
 
   return {
@@ -94,11 +106,11 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
 
 function functionOf(mode: string, decide: PermissionFunction | undefined): PermissionFunction {
   if (mode === 'custom') {
-    if (typeof decide === 'function') return decide
-    throw wrong('permissions', 'needs the function `decide` if `mode` is "custom"')
+    if (decide !== undefined) return decide
+    throw optionsError('permissions', 'needs the function `decide` if `mode` is "custom"')
   }
   if (decide === undefined) return () => 'deny'
-  throw wrong('permissions', `takes \`decide\` only if \`mode\` is "custom"; it is "${mode}"`)
+  throw optionsError('permissions', `takes \`decide\` only if \`mode\` is "custom"; it is "${mode}"`)
 }
 
 /** Says how to allow a server's tool whose plain name is in `autoAllowTools`. */

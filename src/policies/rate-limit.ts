@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { requireOptions, wholeNumber, wrong, type ToolName } from './_options.ts'
-import { limitStarts, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
+import { checkOptions, integerFrom, required } from '../extension.ts'
+import { toolNames, type ToolName } from './_options.ts'
+import { limitStarts, scope, type LimitedBy, type Limiting, type Tally } from './_starts.ts'
 
 export type { LimitedBy, Limiting, ToolName }
 
@@ -46,12 +47,16 @@ interface Recent extends Tally {
  * @experimental
  */
 export function rateLimit(options: RateLimitOptions): Limiting {
-  requireOptions('rateLimit', options, ['calls', 'interval', 'per', 'tools'])
-  const calls = wholeNumber('rateLimit', 'calls', options.calls, 1)
-  const { interval } = options
-  if (!Number.isFinite(interval) || interval <= 0) {
-    throw wrong('rateLimit', 'takes a positive number of milliseconds as `interval`')
-  }
+  checkOptions('rateLimit', options, {
+    calls: required(integerFrom(1)),
+    interval: required({
+      expected: 'a positive number of milliseconds',
+      accepts: (value) => Number.isFinite(value) && (value as number) > 0,
+    }),
+    per: scope,
+    tools: toolNames,
+  })
+  const { calls, interval } = options
   return limitStarts<Recent>({
     name: 'rateLimit',
     most: calls,

@@ -5,8 +5,8 @@
  * @module
  */
 import { SpooledArtifact, type ToolContext } from '../index.ts'
-import type { Confirmed, Middleware } from '../extension.ts'
-import { requireOptions, wholeNumber, wordOf, type ToolName } from './_options.ts'
+import { checkOptions, integerFrom, oneOf, required, type Confirmed, type Middleware } from '../extension.ts'
+import { toolNames, type ToolName } from './_options.ts'
 import { limitStarts, type Limiting, type Tally } from './_starts.ts'
 
 export type { Limiting, ToolName }
@@ -46,14 +46,18 @@ const longest = 400
  * @experimental
  */
 export function repeats(options: RepeatsOptions): Limiting & { readonly middleware: readonly [Middleware] } {
-  requireOptions('repeats', options, ['max', 'per', 'tools'])
-  const max = wholeNumber('repeats', 'max', options.max, 1)
+  checkOptions('repeats', options, {
+    max: required(integerFrom(1)),
+    per: oneOf('session', 'principal'),
+    tools: toolNames,
+  })
+  const { max, per = 'session', tools } = options
   const tallies = new WeakMap<ToolContext, Same>()
   const limiting = limitStarts<Same>({
     name: 'repeats',
     most: max,
-    per: wordOf<'session' | 'principal'>('repeats', 'per', options.per, ['session', 'principal'], 'session'),
-    tools: options.tools,
+    per,
+    tools,
     isByCall: true,
     create: () => ({ waiting: 0, reserved: 0, begun: 0, last: '' }),
     refusal({ begun, waiting, last }) {

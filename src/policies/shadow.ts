@@ -5,8 +5,7 @@
  * @module
  */
 import type { Extension, ToolContext } from '../index.ts'
-import type { Policy, Validated } from '../extension.ts'
-import { wrong } from './_options.ts'
+import { optionsError, type Policy, type Validated } from '../extension.ts'
 
 /** What a policy would have decided on a call. */
 export interface ShadowReport {
@@ -51,8 +50,8 @@ export function shadow(
 ): Extension & { readonly policies: readonly Policy[] } {
   const { policies = [], observers } = (extension ?? {}) as Partial<Extension>
   if (policies.length === 0)
-    throw wrong('shadow', 'takes an extension with policies, as in shadow(permissions({ … }), …)')
-  if (typeof report !== 'function') throw wrong('shadow', 'takes a function as `report`')
+    throw optionsError('shadow', 'takes an extension with policies, as in shadow(permissions({ … }), …)')
+  if (typeof report !== 'function') throw optionsError('shadow', 'takes a function as `report`')
 
   function ask(policy: Policy, call: Validated, context: ToolContext): void {
     const { callId, invocationId, session } = call

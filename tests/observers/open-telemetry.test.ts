@@ -943,7 +943,7 @@ describe('the SDK', () => {
 describe('the options', () => {
   test.each<[unknown, RegExp]>([
     [null, /takes an object/],
-    [{ recordInputs: true }, /knows no option `recordInputs`/],
+    [{ recordInputs: true }, /has no option "recordInputs"/],
     [{ recordArgs: 'yes' }, /`recordArgs`/],
     [{ recordResult: 1 }, /`recordResult`/],
     [{ tracerProvider: {} }, /`tracerProvider`/],

@@ -1,0 +1,156 @@
+import { InvalidConfigurationError } from '../errors.ts'
+import { longestTimer } from '../kernel/call/deadline.ts'
+import { escapeDeceptive } from '../kernel/json/deceptive.ts'
+
+/** What an option takes. */
+export interface OptionCheck {
+  /** What it takes, in words that follow "takes", such as `'a whole number of at least 1'`. */
+  readonly expected: string
+  /** Whether a value is that. It is not asked for `undefined`, which leaves the default. */
+  readonly accepts: (value: unknown) => boolean
+  /** Whether the option has to be there. Default: `false`. */
+  readonly isRequired?: boolean
+  /** Whether the value is kept out of the message of the error. Default: `false`. */
+  readonly isSecret?: boolean
+}
+
+/** One check for each option, so that none is forgotten. */
+export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: OptionCheck }
+
+/** How many characters of a wrong value an error shows. */
+const shownLength = 60
+
+/**
+ * Checks the options of an extension, so that a misspelt or wrong one never passes in silence.
+ *
+ * @param owner The name of the function that takes the options, for the error.
+ * @param options The options as they came. Not `undefined`: give the parameter a default of `{}`.
+ * @param checks One check for each option. An option that is `undefined` passes, unless its check is `required`.
+ * @throws `E_INVALID_CONFIGURATION` if they are no object, or one of them is unknown, missing or wrong.
+ * @example
+ * ```ts
+ * import { checkOptions, functionOption, integerFrom, oneOf, required } from 'toolwright/extension'
+ *
+ * interface QuotaOptions {
+ *   readonly calls: number
+ *   readonly per?: 'session' | 'tool'
+ *   readonly report?: (error: unknown) => void
+ * }
+ *
+ * function quota(options: QuotaOptions): void {
+ *   checkOptions('quota', options, {
+ *     calls: required(integerFrom(1)),
+ *     per: oneOf('session', 'tool'),
+ *     report: functionOption,
+ *   })
+ * }
+ *
+ * quota({ calls: 3, per: 'session' })
+ * ```
+ */
+export function checkOptions<Options extends object>(
+  owner: string,
+  options: Options,
+  checks: OptionChecks<NoInfer<Options>>,
+): void {
+  requireKnown(owner, options, Object.keys(checks))
+  for (const [name, check] of Object.entries<OptionCheck>(checks)) {
+    const value: unknown = options[name as keyof Options]
+    if (value === undefined ? check.isRequired !== true : check.accepts(value)) continue
+    if (value === undefined) throw optionsError(owner, `needs \`${name}\`: ${check.expected}`)
+    const shown = check.isSecret === true ? '' : `, not ${described(value)}`
+    throw optionsError(owner, `takes ${check.expected} as \`${name}\`${shown}`)
+  }
+}
+
+/**
+ * Refuses options that are no object, or have a name that is not known.
+ *
+ * @param owner The name of the function that takes the options, for the error.
+ */
+export function requireKnown(owner: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw optionsError(owner, `takes an object of options, not ${described(options)}`)
+  }
+  const stranger = Object.keys(options).find((name) => !known.includes(name))
+  if (stranger === undefined) return
+  throw optionsError(owner, `has no option ${described(stranger)}; its options are ${known.join(', ')}`)
+}
+
+/**
+ * Makes the error for options that are wrong in a way that no single check sees.
+ *
+ * @param owner The name of the function that takes the options.
+ * @param words What is wrong, as a predicate without its full stop: `'takes at most `limit` as `keep`'`.
+ * @example
+ * ```ts
+ * import { optionsError } from 'toolwright/extension'
+ *
+ * console.log(optionsError('quota', 'takes `calls` or `units`, and not both').message)
+ * ```
+ */
+export function optionsError(owner: string, words: string): InvalidConfigurationError {
+  return new InvalidConfigurationError(`\`${owner}\` ${words}.`)
+}
+
+/** Makes a check of an option that has to be there. */
+export function required(check: OptionCheck): OptionCheck {
+  return { ...check, isRequired: true }
+}
+
+/** Takes a whole number. @param least The least that it may be. @param most Default: the largest safe integer. */
+export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): OptionCheck {
+  return {
+    expected: `a whole number of at least ${written(least)}${most === Number.MAX_SAFE_INTEGER ? '' : `, and at most ${written(most)}`}`,
+    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+  }
+}
+
+/** Takes a number, `Infinity` too but not `NaN`. @param least The least that it may be. */
+export function numberFrom(least: number): OptionCheck {
+  return {
+    expected: `a number of at least ${written(least)}`,
+    accepts: (value) => typeof value === 'number' && value >= least,
+  }
+}
+
+/** Takes milliseconds that a timer can wait: above 0, and at most 2,147,483,647. */
+export const timerOption: OptionCheck = {
+  expected: `a number of milliseconds above 0, and at most ${written(longestTimer)}`,
+  accepts: (value) => typeof value === 'number' && value > 0 && value <= longestTimer,
+}
+
+/** Takes one of some words. */
+export function oneOf(...choices: readonly string[]): OptionCheck {
+  return {
+    expected: choices.map((choice) => JSON.stringify(choice)).join(' or '),
+    accepts: (value) => choices.includes(value as string),
+  }
+}
+
+/** Takes a function. */
+export const functionOption: OptionCheck = { expected: 'a function', accepts: (value) => typeof value === 'function' }
+
+/** Takes `true` or `false`. */
+export const booleanOption: OptionCheck = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' }
+
+/** Takes a string. */
+export const stringOption: OptionCheck = { expected: 'a string', accepts: (value) => typeof value === 'string' }
+
+function written(number: number): string {
+  return number.toLocaleString('en')
+}
+
+/** Describes a value that came instead. Nothing of it is called, so that it can do no harm. */
+function described(value: unknown): string {
+  if (typeof value === 'string') {
+    const text = JSON.stringify(
+      value.length > shownLength ? `${value.slice(0, shownLength - 1).toWellFormed()}…` : value,
+    )
+    return escapeDeceptive(text)
+  }
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return value === null ? 'null' : 'an object'
+  const isPlain = value === undefined || typeof value === 'number' || typeof value === 'boolean'
+  return isPlain ? String(value) : `a ${typeof value}`
+}

@@ -1,0 +1,143 @@
+// An extension as another package would write it: it imports public entries alone.
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createExecutor, tool, type Extension } from 'toolwright'
+import {
+  booleanOption,
+  checkOptions,
+  escapeDeceptive,
+  functionOption,
+  integerFrom,
+  numberFrom,
+  oneOf,
+  optionsError,
+  reporterOf,
+  required,
+  stringOption,
+  timerLength,
+  timerOption,
+  type OptionCheck,
+} from 'toolwright/extension'
+
+interface PauseOptions {
+  /** How many calls may run before the pause. */
+  readonly calls: number
+  /** How long the pause is, in milliseconds. Default: without end. */
+  readonly pause?: number
+  readonly report?: (error: unknown) => void
+}
+
+/** Denies calls for some time after a number of them. */
+function pauseAfter(options: PauseOptions): Extension {
+  checkOptions('pauseAfter', options, {
+    calls: required(integerFrom(1)),
+    pause: numberFrom(0),
+    report: functionOption,
+  })
+  const report = reporterOf(options.report)
+  let count = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    policies: [
+      {
+        name: 'pause-after',
+        decide({ tool: { name } }) {
+          if (timer !== undefined) return { decision: 'deny', reason: 'There is a pause' }
+          if (++count < options.calls) return undefined
+          timer = setTimeout(() => (timer = undefined), timerLength(options.pause ?? Infinity))
+          report(new Error(escapeDeceptive(`A pause begins with ${name}.`)))
+          return undefined
+        },
+      },
+    ],
+    close: () => clearTimeout(timer),
+  }
+}
+
+test('a policy with options, a reporter and a timer is written with the kit alone', async () => {
+  const faults: unknown[] = []
+  const extension = pauseAfter({ calls: 2, report: (fault) => faults.push(fault) })
+  const executor = createExecutor({ tools: [tool('now', () => 1)], use: [extension] })
+  const statuses: string[] = []
+  for (let call = 0; call < 3; call++) statuses.push((await executor.execute({ name: 'now' })).status)
+  await executor.close()
+  expect(statuses).toEqual(['ok', 'ok', 'denied'])
+  expect(faults).toEqual([new Error('A pause begins with now.')])
+})
+
+test('a reporter that fails changes no call', async () => {
+  const report = (): never => {
+    throw new Error('no')
+  }
+  const executor = createExecutor({ tools: [tool('now', () => 1)], use: [pauseAfter({ calls: 1, report })] })
+  expect((await executor.execute({ name: 'now' })).status).toBe('ok')
+  await executor.close()
+})
+
+test('without a reporter, a fault is on the console', async () => {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => print.mockRestore())
+  const executor = createExecutor({ tools: [tool('now', () => 1)], use: [pauseAfter({ calls: 1 })] })
+  await executor.execute({ name: 'now' })
+  await executor.close()
+  expect(print.mock.calls).toEqual([[new Error('A pause begins with now.')]])
+})
+
+const wrong: readonly (readonly [unknown, string])[] = [
+  [undefined, '`pauseAfter` takes an object of options, not undefined.'],
+  [null, '`pauseAfter` takes an object of options, not null.'],
+  [[], '`pauseAfter` takes an object of options, not an array.'],
+  ['3', '`pauseAfter` takes an object of options, not "3".'],
+  [{}, '`pauseAfter` needs `calls`: a whole number of at least 1.'],
+  [{ calls: 1, cals: 2 }, '`pauseAfter` has no option "cals"; its options are calls, pause, report.'],
+  [{ calls: 0 }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not 0.'],
+  [{ calls: NaN }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not NaN.'],
+  [{ calls: null }, '`pauseAfter` takes a whole number of at least 1 as `calls`, not null.'],
+  [{ calls: 1, pause: '5' }, '`pauseAfter` takes a number of at least 0 as `pause`, not "5".'],
+  [{ calls: 1, report: {} }, '`pauseAfter` takes a function as `report`, not an object.'],
+  [{ calls: 1, 'x\u202e\n': 1 }, '`pauseAfter` has no option "x\\u202e\\n"; its options are calls, pause, report.'],
+]
+
+test.each(wrong)('%j is refused with words that name the option, what it takes and what came', (options, message) => {
+  expect(() => pauseAfter(options as PauseOptions)).toThrow(
+    expect.objectContaining({ code: 'E_INVALID_CONFIGURATION', message }),
+  )
+})
+
+const hostile = {
+  toString: (): never => {
+    throw new Error('no')
+  },
+}
+
+test.each<readonly [OptionCheck, accepted: readonly unknown[], refused: readonly unknown[]]>([
+  [integerFrom(1, 3), [1, 3], [0, 4, 1.5, Infinity, '1', 1n, hostile]],
+  [numberFrom(0), [0, 1.5, Infinity], [-1, NaN, '0', hostile]],
+  [timerOption, [0.5, 2_147_483_647], [0, -1, NaN, Infinity, 2_147_483_648, '5']],
+  [oneOf('a', 'b'), ['a', 'b'], ['c', 0, true, ['a'], hostile]],
+  [functionOption, [() => 1, class {}], [{}, 'f', null]],
+  [booleanOption, [true, false], [0, 'true', null]],
+  [stringOption, ['', 'a'], [0, null, ['a'], Symbol('a')]],
+])('%j takes these and no others', (check, accepted, refused) => {
+  const give = (value: unknown): void => checkOptions<{ of?: unknown }>('owner', { of: value }, { of: check })
+  for (const value of [undefined, ...accepted]) expect(() => give(value)).not.toThrow()
+  for (const value of refused) expect(() => give(value)).toThrow(/^`owner` takes .* as `of`, not .*\.$/)
+})
+
+test('a secret that is wrong is not in the message', () => {
+  const check = { expected: 'a key of 20 letters', accepts: () => false, isSecret: true }
+  expect(() => checkOptions<{ key: string }>('owner', { key: 'hunter2' }, { key: check })).toThrow(
+    /^`owner` takes a key of 20 letters as `key`\.$/,
+  )
+})
+
+test('a long value is shown in part', () => {
+  const give = (): void => checkOptions<{ of: string }>('owner', { of: 'x'.repeat(1_000) }, { of: oneOf('a') })
+  expect(give).toThrow(/not "x{59}…"\.$/)
+})
+
+test('options that do not fit together have an error of the same kind', () => {
+  expect(optionsError('owner', 'takes `a` or `b`')).toMatchObject({
+    code: 'E_INVALID_CONFIGURATION',
+    message: '`owner` takes `a` or `b`.',
+  })
+})

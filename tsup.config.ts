@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
 
@@ -15,37 +13,15 @@ const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
-const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/records/held.ts', 'src/mcp/server/_listen.ts']
+const behindTheImportsMap = [
+  'validators/json-schema/_engine.ts',
+  'src/records/unrecorded.ts',
+  'src/mcp/server/_listen.ts',
+]
 
 // Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart. Each costs Node a file
 // or two more to load.
 const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
-
-/** An executor alone loads these parts, on demand. What it shares with them is to stand in its own chunk, and not in another. */
-const onDemand = [
-  'approvals/paused-calls',
-  'kernel/outcome/not-found',
-  'kernel/run/middleware',
-  'kernel/evaluate',
-  'records/held',
-  'redaction/redactor',
-  'spool/spool',
-].map((name) => join(import.meta.dirname, 'src', `${name}.ts`))
-
-const besideTheExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'beside the executor',
-  setup(build) {
-    const executor = join(import.meta.dirname, 'src/kernel/executor.ts')
-    build.onResolve({ filter: /\/executor\.ts$/ }, ({ path, resolveDir }) =>
-      resolve(resolveDir, path) === executor ? { path: executor, sideEffects: true } : undefined,
-    )
-    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) =>
-      onDemand.includes(path)
-        ? { contents: `${readFileSync(path, 'utf8')}\nimport ${JSON.stringify(executor)}\n`, loader: 'ts' }
-        : undefined,
-    )
-  },
-}
 
 /** Leaves out imports of nothing. No chunk does anything while it loads, but Node loads it, and some bundlers keep it. */
 const withoutIdleImports: NonNullable<Options['plugins']>[number] = {
@@ -60,7 +36,6 @@ function entries(...files: readonly string[]): Record<string, string> {
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
   entry: entries('src/index.ts', 'src/errors.ts', 'src/extension.ts', ...leaves, ...behindTheImportsMap, ...parts),
   format: 'esm',
-  esbuildPlugins: [besideTheExecutor],
   plugins: [withoutIdleImports],
   platform: 'neutral',
   target: 'es2022',

@@ -75,13 +75,12 @@ export type {
   SpoolSource,
   StoredArtifact,
   PostDecision,
-  Recorder,
-  Settlement,
   ToolHooks,
 } from './kernel/ports.ts'
-export type { PausedCall, PauseReason, Resumption } from './kernel/call/pause.ts'
+export type { Recorder, Settlement } from './kernel/recorder.ts'
+export type { ResumableCall, WaitReason, Resumption } from './kernel/call/wait.ts'
 export type {
-  PauseRecord,
+  WaitRecord,
   QueuedWork,
   RecordChange,
   RecoverOptions,

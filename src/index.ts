@@ -44,7 +44,7 @@ export { masked } from './redaction/masked.ts'
 
 // Extending
 export type { Extension, Shelf, ToolContext, Caller, CallOptions, ToolValues } from './kernel/ports.ts'
-export type { WaitingCall } from './kernel/call/pause.ts'
+export type { WaitingCall } from './kernel/call/wait.ts'
 export type { Recovery, ToolCallSnapshot } from './kernel/call/record.ts'
 
 // Errors

@@ -118,7 +118,7 @@ describe('the README', () => {
       denied: true,
       timed_out: true,
       cancelled: true,
-      pending: true,
+      waiting: true,
     }
     expect(rowsOf('`status`').map(([status = '']) => status.replaceAll('`', ''))).toEqual(Object.keys(statuses))
   })

@@ -7,7 +7,7 @@ import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
-import type { Question } from '../kernel/call/pause.ts'
+import type { Question } from '../kernel/call/wait.ts'
 import { shortened } from '../kernel/json/text.ts'
 import { shownBy } from './shown.ts'
 
@@ -56,7 +56,7 @@ export async function askApprover(
   const isHeard = isWatched(authorized, kernel)
   if (isHeard) {
     const expiresAt = Date.now() + timeout
-    emit(authorized, kernel, 'call:paused', { reason: 'approval', ...question, expiresAt })
+    emit(authorized, kernel, 'call:waiting', { reason: 'approval', ...question, expiresAt, inProcess: true })
   }
   const request = { invocationId, callId, toolName, session, ...question, input: copyOf(question.input) }
   let approval: Approval

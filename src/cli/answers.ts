@@ -8,14 +8,15 @@ export type Answers = (results: readonly ToolResult[]) => Promise<ToolResult[]>
 
 /**
  * Returns what asks at the terminal about the calls of a module's executor that wait for approval: an executor that is made
- * already takes no approver. A call that is not answered keeps its `pending` result.
+ * already takes no approver. A call that is not answered keeps its `waiting` result.
  */
 export function answersOf(executor: ToolExecutor, host: Host): Answers {
   const terminal = terminalApprover(host)
   const asked = new Map<string, ApprovalRequest>()
-  executor.on('call:paused', (event) => {
-    const { invocationId, callId, reason } = event
-    if (reason === 'approval' && callId !== null) asked.set(invocationId, { ...event, callId })
+  executor.on('call:waiting', (event) => {
+    const { invocationId, callId, reason, inProcess } = event
+    if (reason === 'approval' && callId !== null && inProcess === undefined)
+      asked.set(invocationId, { ...event, callId })
   })
 
   async function answer(result: ToolResult): Promise<ToolResult> {

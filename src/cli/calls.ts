@@ -50,7 +50,7 @@ function lineOf(call: WaitingCall | ToolCallSnapshot): string {
     return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), asked(prompt, why))
   }
   const { id, state, status, createdAt, name, inputPreview, prompt, approval } = call
-  const ended = status === undefined || status === 'pending' ? state : `${state} ${status}`
+  const ended = status === undefined || status === 'waiting' ? state : `${state} ${status}`
   return line(id, ended, createdAt, name, inputPreview, prompt === undefined ? [] : asked(prompt, approval.why))
 }
 

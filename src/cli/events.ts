@@ -2,7 +2,7 @@ import type { Observer } from '../extension.ts'
 import { jsonText, type Host } from './host.ts'
 
 /**
- * Returns an observer that writes every event as one line of JSON on stderr. It leaves out the token of a paused call,
+ * Returns an observer that writes every event as one line of JSON on stderr. It leaves out the token of a waiting call,
  * because the token is a capability. It replaces fields that are not JSON, such as some progress, with `[not JSON]`.
  */
 export function eventLines({ stderr }: Host): Observer {

@@ -10,7 +10,7 @@ const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' 
   denied: ['✗', 'red'],
   timed_out: ['✗', 'red'],
   cancelled: ['✗', 'red'],
-  pending: ['…', 'yellow'],
+  waiting: ['…', 'yellow'],
 }
 /** Characters of a question on one line; a longer one has its args over lines. */
 const longestLine = 300
@@ -18,12 +18,16 @@ const longestLine = 300
 const longestQuestion = 65_536
 const mostLines = 1_000
 
-/** Returns an observer that writes one line for each progress event, and one line for each settled call. */
+/** Returns an observer that writes one line for each progress event, and one line for each call that settles or begins to wait. */
 export function view({ stderr }: Host): Observer {
   return (event) => {
     const name = oneLine(event.toolName, 64)
     if (event.event === 'tool:progress') {
       stderr.write(`${styleText('dim', `  ${name}: ${shown(event.data)}`, { stream: stderr })}\n`)
+    }
+    if (event.event === 'call:waiting' && event.inProcess === undefined) {
+      const [sign, color] = signs.waiting
+      stderr.write(`${styleText(color, `${sign} ${name} waiting`, { stream: stderr })}\n`)
     }
     if (event.event !== 'call:settled') return
     const [sign, color] = signs[event.status]

@@ -103,7 +103,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     declare()
   }
 
-  /** Does some work again and again, with pauses that grow until it has begun. Ends if the server refuses it. */
+  /** Does some work again and again, with waits that grow until it has begun. Ends if the server refuses it. */
   async function again(signal: AbortSignal, work: (begun: () => void) => Promise<boolean>): Promise<void> {
     for (let wait = soonest; !signal.aborted; wait = Math.min(latest, wait * 2)) {
       try {

@@ -85,7 +85,7 @@ export function caller<Name extends string = string>(
       const tool = toolOf(executor.tools(options.caller, options.session), member)
       const call = { id: `tooluse_${crypto.randomUUID()}`, name: tool?.name ?? member, args }
       const result = yield* executor.stream(call, options)
-      if (isRecorded && record !== undefined && result.status !== 'pending') {
+      if (isRecorded && record !== undefined && result.status !== 'waiting') {
         record(messagesOf(call, masked(args, tool?.secrets ?? []), result))
       }
       return result

@@ -5,7 +5,7 @@
  * @module
  */
 import type { CallStatus, ContentBlock, ErrorCode, Issue, SideEffect, Tool, ToolEvent, ToolEventOf } from '../index.ts'
-import type { ClientToolDescription, PauseReason, ToolCallAuditEntry, ToolCallState } from '../extension.ts'
+import type { ClientToolDescription, WaitReason, ToolCallAuditEntry, ToolCallState } from '../extension.ts'
 
 /** What a visitor may do: see calls, decide on approvals, answer client tools, cancel calls, read artifacts. */
 export type Right = 'watch' | 'decide' | 'answer' | 'cancel' | 'artifacts'
@@ -18,7 +18,7 @@ export interface Lease {
 
 /** What a waiting call waits for. */
 export interface Wait {
-  readonly reason: PauseReason
+  readonly reason: WaitReason
   readonly prompt: string
   readonly expiresAt: number
   /** Why a policy wants it asked. */
@@ -148,8 +148,8 @@ export interface CallPage {
 
 /** An event as it goes to pages: never with a token. */
 export type WireEvent = {
-  readonly [Name in ToolEvent['event']]: Name extends 'call:paused'
-    ? Omit<ToolEventOf<'call:paused'>, 'token'> & {
+  readonly [Name in ToolEvent['event']]: Name extends 'call:waiting'
+    ? Omit<ToolEventOf<'call:waiting'>, 'token'> & {
         /** Whether a page can answer. It cannot if an approver of the host was asked. */
         readonly answerable: boolean
       }
@@ -296,10 +296,14 @@ function changed(
   switch (event.event) {
     case 'call:received':
       return { args: event.args }
-    case 'call:paused': {
-      const { reason, prompt, expiresAt, why, meta, answerable } = event
+    case 'call:waiting': {
+      const { reason, prompt, expiresAt, why, meta, answerable, inProcess } = event
       const waiting = answerable ? ({ reason, prompt, expiresAt, why, meta } as Wait) : undefined
-      return { waiting, ...(reason === 'client' ? starts : { state: 'APPROVAL_REQUIRED' }) }
+      return {
+        waiting,
+        ...(inProcess === undefined && { status: 'waiting' }),
+        ...(reason === 'client' ? { ...starts, effect: 'unknown' } : { state: 'APPROVAL_REQUIRED' }),
+      }
     }
     case 'call:resumed': {
       const { decision, decidedBy, note, always, args } = event
@@ -318,7 +322,6 @@ function changed(
       return {}
     case 'call:settled': {
       const { status, effect, error, result, durationMs } = event
-      if (status === 'pending') return { status, effect }
       const artifact = result as ArtifactView | undefined
       const over = {
         waiting: undefined,

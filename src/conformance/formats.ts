@@ -43,7 +43,7 @@ export interface FormatFixtures {
 
 /** The options of a format that the suite uses. */
 export interface FormatTestOptions {
-  readonly pending?: 'show' | 'omit'
+  readonly waiting?: 'show' | 'omit'
   readonly envelope?: boolean
   readonly report?: (error: unknown) => void
 }
@@ -191,12 +191,12 @@ export function describeFormat(
       }
     })
 
-    test('a pending call is answered with the words of its result, or left out', () => {
-      const waiting = { ...resultOf({ id: 'a', name: 'x' }, 0), status: 'pending', effect: 'none' } satisfies ToolResult
+    test('a waiting call is answered with the words of its result, or left out', () => {
+      const waiting = { ...resultOf({ id: 'a', name: 'x' }, 0), status: 'waiting', effect: 'none' } satisfies ToolResult
       const results = [waiting, resultOf({ id: 'b', name: 'x' }, 1)]
       expect(fixtures.answersIn(format.results(results)).map(({ id }) => id)).toEqual(['a', 'b'])
       expect(
-        fixtures.answersIn(make({ pending: 'omit' }).results([...results, results[1]!])).map(({ id }) => id),
+        fixtures.answersIn(make({ waiting: 'omit' }).results([...results, results[1]!])).map(({ id }) => id),
       ).toEqual(['b', 'b'])
     })
 

@@ -91,8 +91,8 @@ export function describeObserver(
         toolOf(() => 'done', { requiresConfirmation: true }),
       )
       const { token = '', status } = await executor.execute({ name: 'work' })
-      expect(status).toBe('pending')
-      expect(watched.said.map(textOf).join('\n')).toContain('call:paused')
+      expect(status).toBe('waiting')
+      expect(watched.said.map(textOf).join('\n')).toContain('call:waiting')
       expect(watched.said.map(textOf).join('\n')).not.toContain(token)
       expect(watched.said.map(textOf).join('\n')).not.toContain('token')
     })
@@ -117,7 +117,7 @@ export function describeObserver(
       ]
       const { token = '' } = results[4] ?? {}
       results.push(await executor.calls.decide(token, 'deny', { note: evil, decidedBy: evil }))
-      expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'pending', 'denied'])
+      expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'waiting', 'denied'])
       expect(reports).toEqual([])
       expect(watched.said.length).toBe(events.length)
       events.forEach(({ event }, index) => expect(textOf(watched.said[index])).toContain(event))

@@ -62,7 +62,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
             const before = JSON.stringify(args)
             const session = sessions[index % sessions.length] ?? ''
             const { status, error, content } = await executor.execute({ name: 'work', args }, { session, caller })
-            expect(['ok', 'denied', 'pending', 'error']).toContain(status)
+            expect(['ok', 'denied', 'waiting', 'error']).toContain(status)
             expect(error?.code).not.toBe('E_INTERNAL')
             expect(JSON.stringify(content)).not.toContain('could not decide')
             expect(JSON.stringify(args)).toBe(before)
@@ -77,7 +77,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
         const executor = createExecutor({ tools: [work], use: [create()] })
         const calls = Array.from({ length: 50 }, (_, index) => ({ name: 'work', args: { index } }))
         const results = await Promise.all(calls.map((call) => executor.execute(call, { session: 'one' })))
-        for (const { status } of results) expect(['ok', 'denied', 'pending']).toContain(status)
+        for (const { status } of results) expect(['ok', 'denied', 'waiting']).toContain(status)
         results.forEach(({ status, content }, index) => {
           if (status === 'ok') expect(content).toMatchObject([{ data: { index } }])
         })
@@ -89,7 +89,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
         const extension = create()
         const executor = createExecutor({ tools: [work], use: [extension] })
         const given = await executor.execute({ name: 'work' }, { signal: AbortSignal.abort() })
-        expect(['cancelled', 'denied', 'pending']).toContain(given.status)
+        expect(['cancelled', 'denied', 'waiting']).toContain(given.status)
         await executor.close()
         await extension.close?.()
       }
@@ -108,7 +108,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
           const { status } = await executor.execute({ name: 'work', args }, { session: 'one' })
           if (would !== '')
             expect(would).toBe(
-              status === 'ok' ? 'allow' : status === 'pending' ? 'ask' : status === 'denied' ? 'deny' : 'invalid',
+              status === 'ok' ? 'allow' : status === 'waiting' ? 'ask' : status === 'denied' ? 'deny' : 'invalid',
             )
           said.push(status)
         }
@@ -131,7 +131,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       ]) {
         const executor = createExecutor({ tools: [work], use })
         const { status, token = '' } = await executor.execute({ name: 'work' })
-        expect(status).toBe('pending')
+        expect(status).toBe('waiting')
         expect(await executor.calls.decide(token, 'allow')).toMatchObject({ status: 'ok' })
       }
     })
@@ -155,7 +155,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
     testIf(asking)('asks, and the call runs if the answer is yes', async () => {
       const executor = createExecutor({ tools: [work], use: made(asking) })
       const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
-      expect(status).toBe('pending')
+      expect(status).toBe('waiting')
       const result = await executor.calls.decide(token, 'allow')
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
     })

@@ -1,4 +1,4 @@
-import { ToolError, type ToolEvent } from '../index.ts'
+import { ToolError, type CallStatus, type ToolEvent } from '../index.ts'
 import type { ToolCallRecord } from '../extension.ts'
 
 /**
@@ -25,7 +25,7 @@ export function lastEventsOf(record: ToolCallRecord, first: number): ToolEvent[]
     event: 'call:settled',
     seq: seq - 1,
     timestamp,
-    status,
+    status: status as Exclude<CallStatus, 'waiting'>,
     effect,
     ...(failure && { error: ToolError.restore(failure) }),
     ...(artifact && { result: { ...artifact, ...(handle !== undefined && { handle }) } }),

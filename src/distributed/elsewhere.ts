@@ -25,7 +25,7 @@ import type {
 import { CallResult } from '../kernel/call/call-result.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
-import { Pause } from '../kernel/call/pause.ts'
+import { Wait } from '../kernel/call/wait.ts'
 import { publish } from '../kernel/call/events.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
@@ -129,7 +129,7 @@ class CallerSide implements Elsewhere {
       ...(!concurrent && { isAlone: true }),
       ...(values !== undefined && { values }),
     }
-    throw new Pause('worker', { prompt: `Run ${tool.name}`, input: toldInput(confirmed) }, this.#workers.expiry, work)
+    throw new Wait('worker', { prompt: `Run ${tool.name}`, input: toldInput(confirmed) }, this.#workers.expiry, work)
   }
 
   async settled(

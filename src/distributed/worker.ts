@@ -115,7 +115,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (isFirst) running.set(invocationId, [])
     try {
       const result = await executor.queue.run(invocationId, { receive })
-      if (result?.status === 'pending') throw new UnavailableError('The worker closed before the call had ended.')
+      if (result?.status === 'waiting') throw new UnavailableError('The worker closed before the call had ended.')
     } catch (error) {
       // `E_INTERNAL`: a part of the package could not be loaded.
       if (!isToolError(error) || error.code === 'E_JOURNAL' || error.code === 'E_INTERNAL') fail(error)
@@ -129,8 +129,11 @@ export function createWorker(options: WorkerOptions): Worker {
   function forward(event: ToolEvent): void {
     const { invocationId } = event
     const kept = running.get(invocationId)
-    if (kept === undefined || event.event === 'call:paused') return
-    if (event.event === 'call:settled') followed.delete(invocationId)
+    if (kept === undefined) return
+    const isWaiting = event.event === 'call:waiting'
+    if (event.event === 'call:settled' || (isWaiting && event.inProcess === undefined)) followed.delete(invocationId)
+    else if (isWaiting)
+      return // the caller of the call has no use for it
     else if (followed.has(invocationId)) publish(event)
     else if (kept.push(event) > mostKept) kept.splice(mostKept / 2, 1) // the first ones have the start
   }

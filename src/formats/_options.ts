@@ -1,14 +1,14 @@
 import { InvalidConfigurationError } from '../errors.ts'
 
 /** The options that all formats have. */
-const common = ['pending', 'envelope', 'examples', 'programLimit', 'report']
+const common = ['waiting', 'envelope', 'examples', 'programLimit', 'report']
 
 /**
  * Checks the names of a format's options.
  *
  * @param format The format's name, for the error.
  * @param options The options of the program.
- * @param own The names beside those that all formats have (`pending`, `envelope`, `examples`, `programLimit`, `report`). Default: none.
+ * @param own The names beside those that all formats have (`waiting`, `envelope`, `examples`, `programLimit`, `report`). Default: none.
  * @throws `E_INVALID_CONFIGURATION` if the options of a format are no object, or one of them is unknown.
  * @example
  * ```ts

@@ -6,8 +6,8 @@ import { shortened } from './_turn.ts'
 
 /** Options of all formats. */
 export interface FormatOptions {
-  /** Whether a paused call is answered by a result that says so, or left out. Default: `'show'`. */
-  readonly pending?: 'show' | 'omit'
+  /** Whether a waiting call is answered by a result that says so, or left out. Default: `'show'`. */
+  readonly waiting?: 'show' | 'omit'
   /**
    * Wraps the text of results in tags with a random number, `untrusted_content_…` or, for tools that are `trusted`,
    * `trusted_content_…`. Explain the tags in your prompt. Default: `false`.
@@ -63,7 +63,7 @@ const noOutput = '(no output)'
  * `pending: 'omit'`, and outputs, if there is nothing else.
  *
  * @param results All results of a turn.
- * @param options `pending` and `programLimit`.
+ * @param options `waiting` and `programLimit`.
  * @param calls The calls of the message that is answered, in its order. Default: none, if the message is not known.
  * @param budget The most tokens of all results together. Default: no limit.
  * @param wholeOf Returns the answer to a program: `programText`. Missing if the API has no programs.
@@ -107,7 +107,7 @@ export function answers(
     if (wholeOf === undefined || call?.program === undefined) return { result, call, place }
     return { result, call, place, whole: wholeOf(given, wordsOf, options.programLimit) }
   })
-  const shown = options.pending === 'omit' ? all.filter(({ result }) => result.status !== 'pending') : all
+  const shown = options.waiting === 'omit' ? all.filter(({ result }) => result.status !== 'waiting') : all
   if (budget === undefined) return shown
   const forModel = shown.filter(({ whole }) => whole === undefined) // a program needs all of its value
   const short = shortened(

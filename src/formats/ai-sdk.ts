@@ -89,7 +89,7 @@ const ownPart = /^(?:tool-(?:call|result|error|approval-request)|reasoning(?:-fi
  * version 5, its type becomes `provider-defined`. `allowedCallers` and `deferLoading` go out as `providerOptions` of those providers
  * that have them.
  *
- * @param options `dialect`, `strict`, `pending`, `envelope`, `report` and `version`.
+ * @param options `dialect`, `strict`, `waiting`, `envelope`, `report` and `version`.
  * @example
  * ```ts
  * import { aiSdk } from 'toolwright/formats/ai-sdk'

@@ -89,7 +89,7 @@ export type AnthropicFormat = Format<AnthropicTool, AnthropicMessage, AnthropicR
  * A call of a program (`caller: { type: 'code_execution_…' }`) has `program`, and its result is JSON text without a note.
  * `allowedCallers: ['program']` goes out as `code_execution_20260120`; `providerOptions.anthropic.allowed_callers` replaces it.
  *
- * @param options `strict`, `optionalLimit`, `pending`, `envelope` and `report`.
+ * @param options `strict`, `optionalLimit`, `waiting`, `envelope` and `report`.
  * @example
  * ```ts
  * import { anthropic } from 'toolwright/formats/anthropic'

@@ -88,7 +88,7 @@ const mediaType = /^image\/(?:jpeg|png|webp)$|^application\/pdf$/
  * declaration. For a tool of type `provider`, it is the whole entry (`{ googleSearch: {} }`). A result is `{ output }`, a
  * failed one `{ error }`. `results` returns one user content with all results.
  *
- * @param options `strict`, `parameters`, `pending`, `envelope`, `report` and `media`.
+ * @param options `strict`, `parameters`, `waiting`, `envelope`, `report` and `media`.
  * @example
  * ```ts
  * import { gemini } from 'toolwright/formats/gemini'

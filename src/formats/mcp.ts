@@ -74,7 +74,7 @@ export interface McpFormat extends Format<McpTool, McpMessage> {
  * only text. Examples of args stand at the end of the description. `providerOptions.mcp` is merged into the definition (`icons`, `execution`, …). Its `annotations` and `_meta` are
  * merged field by field.
  *
- * @param options `pending`, `envelope`, `examples` and `report`.
+ * @param options `waiting`, `envelope`, `examples` and `report`.
  * @example
  * ```ts
  * import { mcp } from 'toolwright/formats/mcp'
@@ -139,7 +139,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     },
 
     results: ((results, message, budget) => {
-      const shown = options.pending === 'omit' ? results.filter(({ status }) => status !== 'pending') : results
+      const shown = options.waiting === 'omit' ? results.filter(({ status }) => status !== 'waiting') : results
       const given = shortened(shown, budget)
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
       const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))

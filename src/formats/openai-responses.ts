@@ -66,7 +66,7 @@ const imageType = /^image\/(?:jpeg|png|gif|webp)$/
  * type of answer, and answers to a program's calls name their `caller`. Those are JSON text without a note. `results` returns an
  * array of items.
  *
- * @param options `strict`, `pending`, `envelope` and `report`.
+ * @param options `strict`, `waiting`, `envelope` and `report`.
  * @example
  * ```ts
  * import { openaiResponses } from 'toolwright/formats/openai-responses'

@@ -86,8 +86,8 @@ export class Visit {
       if (decision !== 'ask' || hasApprover === true) return undefined
       const waiting = await this.#waiting(call, options.invocationId)
       if (waiting?.reason === 'approval') return { prompt: waiting.prompt, why: waiting.why, meta: waiting.meta }
-      const { status } = await this.executor.execute(call, { ...options, hold: true })
-      return status === 'pending' ? { prompt, why, meta } : undefined
+      const { status } = await this.executor.execute(call, { ...options, requireApproval: true })
+      return status === 'waiting' ? { prompt, why, meta } : undefined
     } catch (error) {
       this.report(error) // the journal is down: the call itself will say so, and runs only if it need not be asked about
       return undefined
@@ -190,7 +190,7 @@ export class Visit {
       if (answer.decision === 'deny' && !isVouched) throw new ToolDeniedError(deniedWords(answer))
       if ((decision === 'ask' && hasApprover !== true) || answer.decision === 'deny') {
         if (!isVouched) throw unasked(call)
-        const held = await this.executor.execute(call, { ...options, hold: true })
+        const held = await this.executor.execute(call, { ...options, requireApproval: true })
         return held.token === undefined ? held : await this.#decide(held.token, answer, options)
       }
     }

@@ -149,13 +149,13 @@ function isRecord(value: unknown): value is ToolCallRecord {
   )
 }
 
-/** Whether the journal's part of a record has the pauses and digests that others read. */
+/** Whether the journal's part of a record has the waits and digests that others read. */
 function isJournaled({ awaits, work, digest, previous }: Record<string, unknown>): boolean {
-  return [awaits, work].every((pause) => pause === undefined || isPause(pause)) && [digest, previous].every(isTextIfAny)
+  return [awaits, work].every((pause) => pause === undefined || isWait(pause)) && [digest, previous].every(isTextIfAny)
 }
 
-/** Whether a value has what a paused call needs to go on. */
-function isPause(value: unknown): boolean {
+/** Whether a value has what a waiting call needs to go on. */
+function isWait(value: unknown): boolean {
   if (!isObject(value)) return false
   const { reason, expiresAt, prompt, lease, work } = value
   return (

@@ -37,7 +37,7 @@ export interface PostgresJournalOptions {
 /** A Postgres journal, for `use`. */
 export interface PostgresJournal extends Extension {
   readonly journal: Journal
-  /** Closes the journal after pending writes. The executor calls it when it closes. */
+  /** Closes the journal after unfinished writes. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 

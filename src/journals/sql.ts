@@ -35,7 +35,7 @@ export interface SqlJournalOptions {
 /** A journal of an SQL database, for `use`. */
 export interface SqlJournal extends Extension {
   readonly journal: Journal
-  /** Closes the journal after pending writes, and then the database. The executor calls it when it closes. */
+  /** Closes the journal after unfinished writes, and then the database. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 

@@ -21,7 +21,7 @@ import { words } from './sqlite/_words.ts'
 /** An SQLite journal, for `use`. */
 export interface SqliteJournal extends Extension {
   readonly journal: Journal
-  /** Closes the journal after pending writes. The executor calls it when it closes. */
+  /** Closes the journal after unfinished writes. The executor calls it when it closes. */
   readonly close: () => Promise<void>
 }
 

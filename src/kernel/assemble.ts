@@ -1,11 +1,14 @@
-import { abandon, isStream } from './run/stream.ts'
 import type { ToolLike } from './tool/definition.ts'
-import { InternalError, InvalidConfigurationError, type ToolError, ToolTimeoutError } from './errors.ts'
+import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
-import type { Received, Writable } from './call/parcel.ts'
+import type { Writable } from './call/parcel.ts'
 import type { Extension, Observer, Runner } from './ports.ts'
-import type { Kernel, Spool, SpoolOptions } from './kernel.ts'
+import type { WaitKeeper } from './recorder.ts'
+import { WaitingCalls } from '../approvals/waiting-calls.ts'
+import { redactIssues, redactorOf } from '../redaction/redactor.ts'
+import { openSpool } from '../spool/spool.ts'
+import type { Approvals, Kernel } from './kernel.ts'
 import { reporterOf } from './reporter.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { loadPart } from './json/thenable.ts'
@@ -85,7 +88,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const report = reporterOf(options.report)
   const store = onlyOne(extensions, 'store')
   const inlineLimit = amount(options, 'inlineLimit', 16_384)
-  const spool = spoolOf({ store, extensions, inlineLimit, report })
+  const spool = openSpool({ store, extensions, inlineLimit, report })
   const registry = registryOf(options.tools ?? [])
   const registryFor = registriesOf(registry, extensions, spool.shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
@@ -98,19 +101,15 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const runners = runnersOf(extensions)
   // These may keep the args of a call, so each call needs a copy.
   const isShared = policies.length + middleware.length + runners.size > 0 || (approver ?? records) !== undefined
-  const held = onDemand(() => import('#records').then(({ HeldCalls }) => (kernel.held = new HeldCalls(kernel))))
   const kernel: Writable<Kernel> = {
     registryFor,
     policies,
     approver,
     middleware,
-    compose: onDemand(() => import('./run/middleware.ts').then(({ compose }) => compose)),
     runners,
-    approvals: onDemand(() =>
-      import('../approvals/paused-calls.ts').then(({ PausedCalls }) => new PausedCalls(kernel)),
-    ),
-    redaction: onDemand(() => import('../redaction/redactor.ts')),
-    heldValues: new Map(),
+    approvals: undefined as unknown as Approvals,
+    redaction: { redactorOf, redactIssues },
+    waitingValues: new Map(),
     spool,
     elsewhere: undefined,
     watchers: new Set<Observer>(extensions.flatMap((extension) => extension.observers ?? [])),
@@ -129,72 +128,22 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     exposeErrors: options.exposeErrors ?? true,
     gates,
     recorder: undefined,
-    pauses: () => kernel.recorder ?? held(),
-    held: undefined,
+    waits: () => kernel.recorder ?? kernel.unrecorded ?? loadUnrecorded(kernel),
+    unrecorded: undefined,
     owner,
     inFlight,
     report,
   }
+  kernel.approvals = new WaitingCalls(kernel)
   kernel.recorder = records?.(kernel)
   kernel.elsewhere = elsewhere?.(kernel, store !== undefined)
   return { kernel, registry }
 }
 
-/**
- * Returns a part of the package that the first call which needs it loads. From then on it is there at once.
- *
- * @throws `E_INTERNAL`, retryable, if it cannot be loaded. The next call tries again.
- */
-function onDemand<Part>(load: () => Promise<Part>): () => Part | Promise<Part> {
-  let part: Part | Promise<Part> | undefined
-  const tryAgain = (error: unknown): never => {
-    part = undefined
-    throw error
-  }
-  return () => (part ??= loadPart(load()).then((loaded) => (part = loaded), tryAgain))
-}
-
-/** Makes the spool, which is loaded by the first call that needs it. Nothing is on the shelf before. */
-function spoolOf(options: SpoolOptions): Spool {
-  let loaded: Spool | undefined
-  const load = onDemand(() => import('../spool/spool.ts').then(({ openSpool }) => (loaded = openSpool(options))))
-  return {
-    store: options.store ?? {
-      write: async (...source) => (await load()).store.write(...source),
-      open: async (...handle) => (await load()).store.open(...handle),
-      delete: async (handle) => (await load()).store.delete(handle),
-    },
-    shelf: {
-      list: (session) => loaded?.shelf.list(session) ?? [],
-      open: async (...handle) => (await load()).shelf.open(...handle),
-    },
-    async keep(output, call) {
-      const spool =
-        loaded ?? (await orClose(call.deadline.within(load()), output).catch((error: ToolError) => unkept(error, call)))
-      return spool.keep(output, call)
-    },
-    async keepBeside(source, mediaType, call) {
-      const spool = loaded ?? (await orClose(load(), source))
-      return spool.keepBeside(source, mediaType, call)
-    },
-    openArtifacts: async (...call) => (await load()).openArtifacts(...call),
-  }
-}
-
-/** Waits for what reads a stream. Closes the stream if that does not come. */
-async function orClose<Reader>(reader: Reader | Promise<Reader>, source: unknown): Promise<Reader> {
-  try {
-    return await reader
-  } catch (error) {
-    if (isStream(source)) abandon(source)
-    throw error
-  }
-}
-
-function unkept(cause: ToolError, { effect }: Received): never {
-  if (cause.code !== 'E_INTERNAL') throw cause
-  const message = `The tool ran, but its result could not be kept: ${cause.message}`
-  throw new InternalError(message, { cause, retryable: effect === 'none' })
+/** Loads what keeps the calls that wait in an executor without a journal. Most executors never need it. */
+async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {
+  const { UnrecordedCalls } = await loadPart(import('#records'))
+  return (kernel.unrecorded ??= new UnrecordedCalls(kernel))
 }
 
 /** Returns a numeric option or its default. */

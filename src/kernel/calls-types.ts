@@ -1,9 +1,9 @@
 import type { ToolResult } from './call/call.ts'
-import type { WaitingCall } from './call/pause.ts'
+import type { WaitingCall } from './call/wait.ts'
 import type { RecordChange, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { ApprovalAnswer, CallOptions, ToolValues } from './ports.ts'
 
-/** Options of an answer to a paused call. */
+/** Options of an answer to a waiting call. */
 export interface DecideOptions extends Omit<ApprovalAnswer, 'decision'> {
   /** Args to use instead. They are identified and validated anew. */
   readonly editedArgs?: unknown
@@ -11,13 +11,13 @@ export interface DecideOptions extends Omit<ApprovalAnswer, 'decision'> {
   readonly session?: string
   /** Who answers. If a client holds a lease of the call, it has to be that client. */
   readonly holder?: string
-  /** The application's data for the rest of the call. Default: the values of the call, if it paused in this process. */
+  /** The application's data for the rest of the call. Default: the values of the call, if it began to wait in this process. */
   readonly values?: ToolValues
   /** Cancels the rest of the call. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Options of a client's answer to a paused call. */
+/** Options of a client's answer to a waiting call. */
 export type RespondOptions = Pick<DecideOptions, 'session' | 'holder' | 'values' | 'signal'>
 
 /** Which waiting calls. Default: all. */
@@ -64,9 +64,9 @@ export interface RecordedCalls {
   list(query?: CallQuery): Promise<ToolCallSnapshot[]>
   /**
    * Waits until a call has settled, here or in another process. Returns its result. Without a journal, the result of a call that
-   * has paused is kept until it is asked for once: the newest 10,000, up to 64 MiB.
+   * has waited is kept until it is asked for once: the newest 10,000, up to 64 MiB.
    *
-   * @param call A result, which may be `pending`, or an `invocationId`.
+   * @param call A result, which may be `waiting`, or an `invocationId`.
    * @throws `E_JOURNAL` if the call has no record; `E_TOOL_CANCELLED` if `signal` aborts, or the executor closes.
    */
   settled(call: ToolResult | string, options?: Pick<CallOptions, 'signal'>): Promise<ToolResult>
@@ -109,7 +109,7 @@ export interface ExecutorCalls extends RecordedCalls {
   /**
    * Answers a call that waits for approval, and runs it here if the answer is `allow`. A denial needs no tool.
    *
-   * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
+   * @param token The `token` of the `waiting` result, or the call as `waiting` lists it; of use once.
    * @throws `E_APPROVAL_INVALID` if the token is unknown or used, or the tool to allow has changed or is not here; `E_APPROVAL_EXPIRED`;
    * `E_LEASED` if another client holds the call; `E_INVALID_TOOL_ARGS` or `E_UNCANONICAL_ARGS` if the edited args do not fit: then it still waits.
    */
@@ -117,7 +117,7 @@ export interface ExecutorCalls extends RecordedCalls {
   /**
    * Passes a client's answer to the call that waits for it.
    *
-   * @param token The `token` of the `pending` result, or the call as `waiting` lists it; of use once.
+   * @param token The `token` of the `waiting` result, or the call as `waiting` lists it; of use once.
    * @param value The client's answer. It has to fit the tool's `outputSchema`, unless it is a failure: `{ ok: false, error }`.
    * @throws `E_APPROVAL_INVALID` and `E_LEASED` as `decide` does; `E_INVALID_TOOL_RESULT` if the answer does not fit. Then the
    * call still waits, and the token is good. A late answer returns a `timed_out` result with `E_CLIENT_TOOL`.

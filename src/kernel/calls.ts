@@ -2,7 +2,7 @@ import { withAny } from '#clock'
 import type { ToolResult } from './call/call.ts'
 import { idOf, optionsOf } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
-import type { Resumption, WaitingCall } from './call/pause.ts'
+import type { Resumption, WaitingCall } from './call/wait.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
 import type { Approvals, Kernel } from './kernel.ts'
@@ -37,7 +37,7 @@ export class Calls implements ExecutorCalls {
   readonly watch: RecordedCalls['watch'] = (listener) => this.#kernel.recorder?.calls.watch(listener) ?? (() => {})
   readonly settled: RecordedCalls['settled'] = async (call, options = {}) => {
     const { signal } = optionsOf(options)
-    if (typeof call !== 'string' && optionsOf(call).status !== 'pending') return call
+    if (typeof call !== 'string' && optionsOf(call).status !== 'waiting') return call
     const [id, recorded] = [typeof call === 'string' ? call : call.invocationId, await this.#recorded]
     return withAny([signal, this.#closed()], (either) => recorded.settled(id, { signal: either }))
   }
@@ -62,6 +62,6 @@ export class Calls implements ExecutorCalls {
   }
 
   get #recorded(): Promise<RecordedCalls> {
-    return Promise.resolve(this.#kernel.pauses()).then(({ calls }) => calls)
+    return Promise.resolve(this.#kernel.waits()).then(({ calls }) => calls)
   }
 }

@@ -37,8 +37,7 @@ export async function callDirectly(
   const received = receive(reception, kernel, values)
   try {
     deadline.check()
-    let resolved = stampTool(received, tool, kernel)
-    if (isThenable(resolved)) resolved = await resolved
+    const resolved = stampTool(received, tool, kernel)
     const identified = stamp(resolved, 'identity', new ApplicationIdentity(tool.name, call.args))
     const validated = await validate(identified, kernel)
     const confirmed = stamp(stamp(validated, 'verdict', null), 'approval', null)

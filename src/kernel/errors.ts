@@ -6,7 +6,7 @@ import { shortened } from './json/text.ts'
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
-type Row = readonly [category: ErrorCategory, status?: Exclude<CallStatus, 'ok' | 'pending'>, retryable?: boolean]
+type Row = readonly [category: ErrorCategory, status?: Exclude<CallStatus, 'ok' | 'waiting'>, retryable?: boolean]
 
 /**
  * Every code: its category, the status of a call that it ends (default `error`), and `retryable`: whether the same call may

@@ -1,23 +1,23 @@
 import type { Received } from './call/parcel.ts'
-import { Pause } from './call/pause.ts'
+import { Wait } from './call/wait.ts'
 import type { Evaluation } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import { failed } from './outcome/result.ts'
-import type { prepare as walk } from './pipeline.ts'
+import type { prepare as prepareCall } from './pipeline.ts'
 import type { Observer, Policy } from './ports.ts'
 
 /**
- * Walks the stages before the run, and returns what would become of the call. Tells, writes and asks nothing.
+ * Returns what would become of a call: passes it through the stages before the run. Emits, writes and asks nothing.
  *
  * @param receive Makes the call for a kernel.
- * @param prepare Walks the stages.
+ * @param prepare Passes the call through the stages.
  */
 export async function evaluate(
   kernel: Kernel,
   receive: (kernel: Kernel) => Received,
-  prepare: typeof walk,
+  prepare: typeof prepareCall,
 ): Promise<Evaluation> {
-  // Without an approver, a call that would be asked about pauses.
+  // Without an approver, a call that would be asked about waits.
   const policies = kernel.policies.map(evaluator)
   const quiet = { ...kernel, policies, watchers: new Set<Observer>(), recorder: undefined, approver: undefined }
   const received = receive(quiet)
@@ -26,7 +26,7 @@ export async function evaluate(
     return { decision: 'allow', callId: received.callId }
   } catch (thrown) {
     const { callId } = received
-    if (!(thrown instanceof Pause)) {
+    if (!(thrown instanceof Wait)) {
       const { error, status } = failed(received, quiet, thrown)
       return { decision: status === 'denied' ? 'deny' : 'invalid', callId, ...(error && { error }) }
     }

@@ -1,6 +1,6 @@
 import type { ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
-import type { Question } from './call/pause.ts'
+import type { Question } from './call/wait.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { ToolError } from './errors.ts'
 import type { Caller, CallOptions, Shelf } from './ports.ts'
@@ -13,7 +13,7 @@ export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
   readonly invocationId?: (call: ToolCall, index: number) => string
   /**
    * Whether to remove `ephemeral` tools from the executor's registry after the turn, as `ToolRegistry.pruneEphemeral` does.
-   * They stay if a call of the turn is `pending`. Default: `false`.
+   * They stay if a call of the turn is `waiting`. Default: `false`.
    */
   readonly pruneEphemeral?: boolean
   /** Called with the calls before any of them starts. If it throws, none starts, and the turn rejects with its error. */

@@ -7,31 +7,31 @@ import { callOf, optionsOf, requireShort, type ToolCall, type ToolResult } from 
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
 import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
-import { InvalidConfigurationError, isToolError, ToolCancelledError, type ToolError } from './errors.ts'
+import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
 import { requireEventName, type ToolEvent } from './call/events.ts'
 import { Slots } from './call/slots.ts'
 import { duplicateOf } from './outcome/failure.ts'
 import { failure, upToDate } from './outcome/result.ts'
+import { evaluate } from './evaluate.ts'
 import type { Received } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce, prepare } from './pipeline.ts'
 import { policiesKey } from './run/policies.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
-import { invocationOf, type Resumption } from './call/pause.ts'
+import { invocationOf, type Resumption } from './call/wait.ts'
 import type { Evaluation, ToolExecutor, TurnOptions } from './executor-types.ts'
 import { Queue } from './queue.ts'
 import type { ExecutorQueue } from './queue-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
-import { loadPart } from './json/thenable.ts'
 
 /** What the executor itself adds to a call. */
-interface Walk {
+interface Origin {
   readonly slots?: Slots | undefined
   readonly watcher?: Observer | undefined
   readonly resumed?: Resumption | undefined
 }
 
-const noWalk: Walk = {}
+const newCall: Origin = {}
 
 class Executor implements ToolExecutor {
   readonly #kernel: Kernel
@@ -58,17 +58,15 @@ class Executor implements ToolExecutor {
 
   execute(call: ToolCall, options: CallOptions = {}): Promise<ToolResult> {
     try {
-      return this.#walk(callOf(call), options, noWalk)
+      return this.#begin(callOf(call), options, newCall)
     } catch (error) {
       return Promise.reject(error) // the options cannot be read
     }
   }
 
   async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {
-    const part = await loadPart(import('./evaluate.ts')).catch((error: ToolError) => error)
-    if (isToolError(part)) return { decision: 'invalid', callId: null, error: part }
-    const receiveBy = (kernel: Kernel): Received => this.#receive(callOf(call), options, noWalk, kernel)
-    return part.evaluate(this.#kernel, receiveBy, prepare)
+    const receiveBy = (kernel: Kernel): Received => this.#receive(callOf(call), options, newCall, kernel)
+    return evaluate(this.#kernel, receiveBy, prepare)
   }
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
@@ -86,9 +84,9 @@ class Executor implements ToolExecutor {
       return { call: callOf(call), options: own }
     })
     if (beforeTurn !== undefined) await beforeTurn(turn.map((each) => each.call))
-    const first = await Promise.all(turn.map((each) => this.#walk(each.call, each.options, { slots })))
-    const results = first.some(({ status }) => status === 'pending') ? await upToDate(first, this.#kernel) : first
-    const isOver = pruneEphemeral && results.every(({ status }) => status !== 'pending')
+    const first = await Promise.all(turn.map((each) => this.#begin(each.call, each.options, { slots })))
+    const results = first.some(({ status }) => status === 'waiting') ? await upToDate(first, this.#kernel) : first
+    const isOver = pruneEphemeral && results.every(({ status }) => status !== 'waiting')
     if (isOver) await this.#conclude(() => this.#registry.pruneEphemeral())
     if (afterTurn !== undefined) await this.#conclude(() => afterTurn([...results]))
     return results
@@ -105,7 +103,7 @@ class Executor implements ToolExecutor {
 
   stream(call: ToolCall, options: CallOptions = {}): AsyncGenerator<ToolEvent, ToolResult, undefined> {
     return streamEvents(
-      (watcher, signal) => this.#walk(callOf(call), { ...options, signal }, { watcher }),
+      (watcher, signal) => this.#begin(callOf(call), { ...options, signal }, { watcher }),
       optionsOf(options).signal,
     )
   }
@@ -158,7 +156,7 @@ class Executor implements ToolExecutor {
   async #close(drain: number): Promise<void> {
     const words = 'The executor was closed.'
     const end = async (): Promise<void> => {
-      await this.#kernel.held?.cancelAll(words)
+      await this.#kernel.unrecorded?.cancelAll(words)
       this.#closed.abort(new ToolCancelledError(words))
     }
     const timer = setTimeout(() => void end(), timerLength(drain))
@@ -183,21 +181,21 @@ class Executor implements ToolExecutor {
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
-      const resumed = await redeem(await this.#kernel.approvals())
+      const resumed = await redeem(this.#kernel.approvals)
       if (resumed === undefined) return resumed
       const { call, invocationId, session, principal, caller, values } = resumed
-      // The pause may still be being emitted, and a repeated call may have just asked for what its id has.
+      // The wait may still be being emitted, and a repeated call may have just asked for what its id has.
       while (this.#kernel.inFlight.get(invocationId) !== undefined) await this.#kernel.inFlight.left(invocationId)
-      return await this.#walk(call, { session, principal, caller, invocationId, values, signal }, { resumed })
+      return await this.#begin(call, { session, principal, caller, invocationId, values, signal }, { resumed })
     } finally {
       arrived()
     }
   }
 
-  #receive(call: ToolCall, options: CallOptions, walk: Walk, kernel: Kernel): Received {
+  #receive(call: ToolCall, options: CallOptions, origin: Origin, kernel: Kernel): Received {
     requireShort(options)
     const { signal, values = {}, session = this.session, invocationId = this.#nextId() } = options
-    const { resumed } = walk
+    const { resumed } = origin
     const reception = {
       call,
       invocationId,
@@ -205,10 +203,10 @@ class Executor implements ToolExecutor {
       principal: options.principal,
       caller: options.caller ?? ('model' as const),
       deadline: new Deadline(kernel.timeout, signal, this.#alarms),
-      slots: walk.slots,
-      watcher: walk.watcher,
+      slots: origin.slots,
+      watcher: origin.watcher,
       resumption: resumed,
-      isHeld: options.hold,
+      requiresApproval: options.requireApproval,
       receivedAt: performance.now(),
       seq: resumed?.seq ?? 0,
       recording: kernel.recorder && resumed?.recording,
@@ -221,14 +219,14 @@ class Executor implements ToolExecutor {
     return received
   }
 
-  #walk(call: ToolCall, options: CallOptions, walk: Walk): Promise<ToolResult> {
+  #begin(call: ToolCall, options: CallOptions, origin: Origin): Promise<ToolResult> {
     const kernel = this.#kernel
-    const received = this.#receive(call, options, walk, kernel)
+    const received = this.#receive(call, options, origin, kernel)
     const [named, { recorder, inFlight }] = [options.invocationId, kernel]
     const other = named === undefined ? undefined : inFlight.get(named)
     if (other !== undefined) return Promise.resolve(failure(received, kernel, duplicateOf(received, other)))
     inFlight.enter(received, named !== undefined)
-    const mayBeKnown = named !== undefined && walk.resumed === undefined && this.#closing === undefined
+    const mayBeKnown = named !== undefined && origin.resumed === undefined && this.#closing === undefined
     const result =
       mayBeKnown && recorder !== undefined ? executeOnce(received, kernel, recorder) : execute(received, kernel)
     if (kernel.elsewhere === undefined) return result

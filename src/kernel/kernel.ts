@@ -10,7 +10,7 @@ import type {
   Resolved,
   Verdict,
 } from './call/parcel.ts'
-import type { Pause, Resumption, WaitingCall } from './call/pause.ts'
+import type { Wait, Resumption, WaitingCall } from './call/wait.ts'
 import type { ToolError } from './errors.ts'
 import type { DecideOptions, RespondOptions } from './calls-types.ts'
 import type {
@@ -19,17 +19,16 @@ import type {
   Extension,
   Middleware,
   Observer,
-  PauseKeeper,
   Policy,
-  Recorder,
   Runner,
   Shelf,
   SpoolSource,
   StoredArtifact,
   ToolValues,
 } from './ports.ts'
+import type { WaitKeeper, Recorder } from './recorder.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
-import type { Outcome } from './outcome/result.ts'
+import type { BeginningWait } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './run/stream.ts'
 import type { Issue } from './schema/standard.ts'
@@ -37,10 +36,10 @@ import type { Validation } from './schema/validator.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
-/** Asks people, and holds paused calls. */
+/** Asks people, and keeps waiting calls. */
 export interface Approvals {
   /**
-   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Pause` to wait for `decide`, and `E_TOOL_DENIED`
+   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
    * if the person refuses.
    */
   approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval>
@@ -48,8 +47,8 @@ export interface Approvals {
   requireUnchanged(tool: ToolDefinition, fingerprint: string): void
   /** Does so for a call that resumes. Settles one that a person has denied, which needs no tool, with `E_TOOL_DENIED`. */
   admit(received: Received, tool: ToolDefinition | undefined): void
-  /** Makes the outcome of a call that pauses, with its token and the part of its record. */
-  hold(call: Received, pause: Pause): Outcome
+  /** Makes the result of a call that begins to wait, with its token, its event and the part of its record. */
+  beginWait(call: Received, wait: Wait): BeginningWait
   /** Redeems the token of a call that waits for a person, or the call itself. */
   decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
   /** Redeems the token of a call that waits for a client. */
@@ -84,12 +83,9 @@ export interface Redaction {
   redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[]
 }
 
-/** Runs a call within its middleware: the executor's, the tool's own, and its `postToolUse`, outermost first. */
-export type Compose = (call: Confirmed, kernel: Kernel, run: () => Promise<unknown>) => Promise<unknown>
-
 /** Runs calls on the workers of a fleet. */
 export interface Elsewhere {
-  /** Pauses a call that runs on a worker. Returns `undefined` if it runs here. */
+  /** Makes a call that runs on a worker wait. Returns `undefined` if it runs here. */
   handOver(call: Confirmed): Promise<never> | undefined
   /** Returns the result of a call. If it waits for a worker, waits until it has settled, or until `closed` aborts. */
   settled(
@@ -128,15 +124,13 @@ export interface Kernel {
   readonly policies: readonly Policy[]
   readonly approver: Approver | undefined
   readonly middleware: readonly Middleware[]
-  /** Returns what runs a call within its middleware. The first call that has some loads it. */
-  compose(): Compose | Promise<Compose>
   readonly runners: ReadonlyMap<string, Runner>
-  /** Returns what asks people. The first call that needs it loads it; what redeems a call has loaded it. */
-  approvals(): Approvals | Promise<Approvals>
-  /** Returns what hides secrets. The first call of a tool that has some loads it; what redeems a call has loaded it. */
-  redaction(): Redaction | Promise<Redaction>
-  /** The application's values of paused calls, by the digests of their tokens. Records do not have them. */
-  readonly heldValues: Map<string, ToolValues>
+  /** Asks people, and redeems tokens. */
+  readonly approvals: Approvals
+  /** Hides secrets. */
+  readonly redaction: Redaction
+  /** The application's values of waiting calls, by the digests of their tokens. Records do not have them. */
+  readonly waitingValues: Map<string, ToolValues>
   readonly spool: Spool
   /** What runs calls on the workers of a fleet. */
   readonly elsewhere: Elsewhere | undefined
@@ -145,7 +139,7 @@ export interface Kernel {
   owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
-  /** How long a paused call waits for a person, in milliseconds; `0` or `Infinity` for no limit. */
+  /** How long a waiting call waits for a person, in milliseconds; `0` or `Infinity` for no limit. */
   readonly approvalTimeout: number
   /** The largest result that stays in the result object, in bytes of text and JSON. */
   readonly inlineLimit: number
@@ -156,10 +150,10 @@ export interface Kernel {
   readonly gates: Gates
   /** Writes records. Only if an extension brings a journal. */
   readonly recorder: Recorder | undefined
-  /** Returns what keeps paused calls. Without a journal, the first call that pauses loads it. */
-  pauses(): PauseKeeper | Promise<PauseKeeper>
-  /** Cancels all calls that wait without a journal. Only if that part is loaded. */
-  readonly held: { cancelAll(reason: string): Promise<void> } | undefined
+  /** Returns what keeps waiting calls. Without a journal, the first call that waits loads it. */
+  waits(): WaitKeeper | Promise<WaitKeeper>
+  /** Keeps the calls that wait without a journal, once one has waited. */
+  readonly unrecorded: (WaitKeeper & { cancelAll(reason: string): Promise<void> }) | undefined
   /** Returns the executor's name in records. */
   owner(): string
   readonly inFlight: InFlight

@@ -3,7 +3,7 @@ import type { Received, Spooled } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { publishOutcome } from './outcome/publish.ts'
 import { failed } from './outcome/result.ts'
-import type { Recorder } from './ports.ts'
+import type { Recorder } from './recorder.ts'
 import { authorize } from './stages/authorize.ts'
 import { check } from './stages/check.ts'
 import { confirm } from './stages/confirm.ts'
@@ -15,12 +15,11 @@ import { spool } from './stages/spool.ts'
 import { validate } from './stages/validate.ts'
 import { isThenable } from './json/thenable.ts'
 
-/** The pipeline: every call walks these stages in this order. */
+/** The pipeline: every call passes these stages in this order. */
 export async function execute(received: Received, kernel: Kernel): Promise<ToolResult> {
   let spooled: Spooled | Promise<Spooled>
   try {
-    let resolved = resolve(received, kernel)
-    if (isThenable(resolved)) resolved = await resolved
+    const resolved = resolve(received, kernel)
     const identified = identify(resolved, kernel)
     const validated = await validate(identified, kernel)
     let authorized = authorize(validated, kernel)
@@ -63,7 +62,7 @@ function settleUnread(received: Received, kernel: Kernel, thrown: unknown): Tool
   const result = failed(received, kernel, thrown)
   try {
     const isTold = result.error?.code !== 'E_DUPLICATE_INVOCATION'
-    return isTold ? publishOutcome(received, kernel, { result }, null) : result
+    return isTold ? publishOutcome(received, kernel, result, null) : result
   } catch (another) {
     return failed(received, kernel, another)
   } finally {
@@ -71,8 +70,8 @@ function settleUnread(received: Received, kernel: Kernel, thrown: unknown): Tool
   }
 }
 
-/** Walks the stages before the run. */
+/** Passes a call through the stages before the run. */
 export async function prepare(received: Received, kernel: Kernel): Promise<void> {
-  const validated = await validate(identify(await resolve(received, kernel), kernel), kernel)
+  const validated = await validate(identify(resolve(received, kernel), kernel), kernel)
   await confirm(await authorize(validated, kernel), kernel)
 }

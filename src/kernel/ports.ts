@@ -1,11 +1,8 @@
-import type { ToolResult } from './call/call.ts'
 import type { ToolEvent } from './call/events.ts'
-import type { Confirmed, Received, Validated } from './call/parcel.ts'
-import type { Pause, PausedCall, Question, Resumption } from './call/pause.ts'
-import type { PauseRecord, RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from './call/record.ts'
-import type { RecordedCalls } from './calls-types.ts'
-import type { CallQueue, RunOptions } from './queue-types.ts'
+import type { Confirmed, Validated } from './call/parcel.ts'
+import type { Question } from './call/wait.ts'
 import type { Elsewhere, Kernel } from './kernel.ts'
+import type { Recorder } from './recorder.ts'
 import type { ArtifactClass, SpooledArtifact } from './result/artifact.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
@@ -30,7 +27,7 @@ export interface CallOptions {
   /** The identity of this occurrence, for at-most-once execution. Default: a new one. */
   readonly invocationId?: string | undefined
   /** Makes a call that is not refused wait for `decide`, even if no policy asks or there is an `approver`. Default: `false`. */
-  readonly hold?: boolean | undefined
+  readonly requireApproval?: boolean | undefined
 }
 
 /** The context of a call for handlers, policies and middleware. */
@@ -204,70 +201,6 @@ export interface Shelf {
  * has to copy what it changes.
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
-
-/** The outcome of a call, for a recorder. */
-export interface Settlement {
-  readonly result: ToolResult
-  /** The description of the result's artifact. */
-  readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
-  /** What the call needs to go on, if it is paused. */
-  readonly paused?: PauseRecord | undefined
-}
-
-/** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
-export interface Recorder {
-  /** Whether the records outlive the process. */
-  readonly isDurable: boolean
-  /** Folds an event into the record of its call. Writes nothing. */
-  note(call: Received, event: ToolEvent): void
-  /**
-   * Writes the record of a call, with one more event if it is given.
-   *
-   * @throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`.
-   */
-  commit(call: Received, event?: ToolEvent): void | Promise<void>
-  /** Writes the outcome of a call. Returns the digest that chains it to the outcome before, if the journal is durable. */
-  settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined>
-  /** Adds a line to the audit trail of a call that has settled. */
-  remark(call: Received, note: string): void
-  /** Finds the paused call of a token or a `WaitingCall`. Changes no call. */
-  find(token: unknown): Promise<PausedCall | undefined>
-  /** Takes a paused call, which uses up its token. Returns `undefined` if another executor took it first. */
-  take(paused: PausedCall): Promise<PausedCall | undefined>
-  /** Returns the result of a call that has settled since it paused. */
-  outcome(invocationId: string): Promise<ToolResult | undefined>
-  /**
-   * Returns the result of an invocation that the journal has, if it has settled or still waits.
-   *
-   * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
-   */
-  recall(call: Received): Promise<ToolResult | undefined>
-  /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
-  snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
-  readonly calls: RecordedCalls
-  readonly queue: WorkQueue
-  /** Closes the calls that dead executors left unfinished. */
-  recover(options: RecoverOptions): Promise<Recovery>
-  /** Stops the recorder. It writes nothing more. */
-  close(): void
-}
-
-/** The calls in the records that wait for a worker. */
-export interface WorkQueue extends CallQueue {
-  /**
-   * Takes a call that waits for a worker. Returns `undefined` if it waits no more, or if the executor closes.
-   *
-   * @throws `E_UNAVAILABLE` if its tool is not here, or is another version.
-   */
-  redeem(invocationId: string, options: RunOptions): Promise<Resumption | undefined>
-  /** Returns the pause that puts a call back, if its worker closes and the call may run again. */
-  pauseAgain(call: Received, thrown: unknown): Pause | undefined
-  /** Returns the record of a call. */
-  record(invocationId: string): Promise<ToolCallRecord | undefined>
-}
-
-/** The part of a recorder that keeps paused calls. */
-export type PauseKeeper = Pick<Recorder, 'note' | 'settle' | 'find' | 'take' | 'outcome' | 'calls'>
 
 /** Extends an executor through any of these doors. The factories of leaves return it. */
 export interface Extension {

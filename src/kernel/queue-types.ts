@@ -1,5 +1,5 @@
 import type { ToolResult } from './call/call.ts'
-import type { PausedCall } from './call/pause.ts'
+import type { ResumableCall } from './call/wait.ts'
 import type { ToolValues } from './ports.ts'
 
 /** The calls that wait for workers. A worker asks it. */
@@ -48,7 +48,7 @@ export interface OrderedCall {
 }
 
 /** The call for which a worker makes the application's values. */
-export type CarriedCall = Pick<PausedCall, 'invocationId' | 'session' | 'principal' | 'caller'>
+export type CarriedCall = Pick<ResumableCall, 'invocationId' | 'session' | 'principal' | 'caller'>
 
 /** Options of a worker's run. */
 export interface RunOptions {

@@ -1,7 +1,7 @@
 import { idOf } from './call/call.ts'
 import type { Resume } from './calls.ts'
 import { InvalidConfigurationError } from './errors.ts'
-import type { Recorder, WorkQueue } from './ports.ts'
+import type { Recorder, WorkQueue } from './recorder.ts'
 import type { Bus, ExecutorQueue } from './queue-types.ts'
 
 /** The hand of a worker over the calls in the journal of one executor. */

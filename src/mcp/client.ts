@@ -56,7 +56,7 @@ export interface McpTools extends Extension {
  * it changed. A changed definition voids approvals, and calls that were validated against the old one do not run. The
  * server's hints about a tool are kept in `meta.annotations` and affect no policy; the application sets traits in `tools`.
  *
- * A lost connection is reopened, after growing pauses. The calls that ran on it fail with an unknown effect. They are sent
+ * A lost connection is reopened, after growing waits. The calls that ran on it fail with an unknown effect. They are sent
  * once more only if the application itself calls the tool `idempotent` or `readonly`.
  *
  * @param options One of `command`, `url` and `transport`, and which tools to take and how.

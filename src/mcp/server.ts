@@ -13,7 +13,7 @@ import { connect, serve } from './server/_connection.ts'
 import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
 import { GrantedResources } from './server/_resources.ts'
-import { PendingCalls } from './server/_rounds.ts'
+import { OpenQuestions } from './server/_rounds.ts'
 import { amount, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
 
 export { mcpClient, type McpClient } from './server/_call.ts'
@@ -139,7 +139,7 @@ function settingsOf(options: McpServerOptions): Settings {
     around: options.around ?? ((_, run) => run()),
     extend: options.extend,
     report: reporterOf(options.report),
-    pendingCalls: new PendingCalls(answerTimeout),
+    openQuestions: new OpenQuestions(answerTimeout),
     granted: new GrantedResources(),
   }
 }

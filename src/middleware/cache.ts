@@ -97,10 +97,11 @@ export function cache(options: CacheOptions = {}): Caching {
   const observe: Observer = (event) => {
     const { invocationId } = event
     if (event.event === 'tool:start') fresh.set(invocationId, undefined)
-    if (event.event !== 'call:settled') return
-    const given = fresh.get(invocationId)
+    const isWaiting = event.event === 'call:waiting' && event.inProcess === undefined
+    if (event.event !== 'call:settled' && !isWaiting) return
+    const result = fresh.get(invocationId)
     fresh.delete(invocationId)
-    if (given !== undefined && event.status === 'ok') keep(given.key, given)
+    if (result !== undefined && event.event === 'call:settled' && event.status === 'ok') keep(result.key, result)
   }
 
   return {

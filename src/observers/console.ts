@@ -1,5 +1,5 @@
 /**
- * Writes events as lines for people and logs. This leaf must not affect calls, must not write the token of a paused call,
+ * Writes events as lines for people and logs. This leaf must not affect calls, must not write the token of a waiting call,
  * must escape every text of a tool or a model, and must keep lines short.
  *
  * @module
@@ -21,13 +21,12 @@ const longestValue = 200
 const longestWords = 1_000
 const longestName = 128
 
-const colors: Readonly<Record<CallStatus, number>> = {
+const colors: Readonly<Record<Exclude<CallStatus, 'waiting'>, number>> = {
   ok: 32,
   error: 31,
   denied: 31,
   timed_out: 31,
   cancelled: 31,
-  pending: 33,
 }
 
 /**
@@ -96,7 +95,7 @@ function read(event: ToolEvent, name: string): unknown {
 
 function textLine(event: ToolEvent, isColored: boolean): string {
   const time = new Date(event.timestamp).toISOString()
-  const color = event.event === 'call:settled' ? colors[event.status] : 36
+  const color = event.event === 'call:settled' ? colors[event.status] : event.event === 'call:waiting' ? 33 : 36
   const name = isColored ? `\u001b[${color}m${event.event}\u001b[39m` : event.event
   const parts = [time, name, words(event.toolName), words(event.invocationId), ...detailsOf(event)]
   return parts.filter((part) => part !== '').join(' ')
@@ -106,7 +105,7 @@ function detailsOf(event: ToolEvent): readonly string[] {
   switch (event.event) {
     case 'call:received':
       return [value(event, 'args')]
-    case 'call:paused':
+    case 'call:waiting':
       return [
         words(event.reason),
         words(event.prompt, longestWords),

@@ -1,6 +1,6 @@
 /**
  * Records calls as spans and a metric of OpenTelemetry. This leaf uses only the API: the application chooses the SDK. Without an SDK
- * it does almost nothing. It must not record the token of a paused call, and records args and results only on request.
+ * it does almost nothing. It must not record the token of a waiting call, and records args and results only on request.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export interface OpenTelemetryOptions {
  * `gen_ai.execute_tool.duration`.
  *
  * The span's parent is the active span of the caller of the executor. The span is active in the handler, and in middleware
- * that is mounted after this extension. A paused call ends its span with `toolwright.status` `pending`. A later `decide` or
+ * that is mounted after this extension. A waiting call ends its span with `toolwright.status` `waiting`. A later `decide` or
  * `respond` starts a new span, with a link to the first one if it runs in the same process. `error.type` is the code of the
  * error. A refusal by a policy or an approver is not an error of the span.
  *

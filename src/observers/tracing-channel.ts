@@ -1,5 +1,5 @@
 /**
- * Publishes events on `node:diagnostics_channel`. This leaf must not publish the token of a paused call, and must not build
+ * Publishes events on `node:diagnostics_channel`. This leaf must not publish the token of a waiting call, and must not build
  * anything for a channel without subscribers.
  *
  * @module
@@ -20,7 +20,7 @@ type Paused = ToolEvent & { readonly token?: string }
 /** The channel of each event. */
 export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Name}` } = {
   'call:received': 'toolwright:call:received',
-  'call:paused': 'toolwright:call:paused',
+  'call:waiting': 'toolwright:call:waiting',
   'call:resumed': 'toolwright:call:resumed',
   'tool:start': 'toolwright:tool:start',
   'tool:progress': 'toolwright:tool:progress',

@@ -135,15 +135,16 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   const observe: Observer = (event, tool) => {
     if (tool === undefined) return // no policy decided on a call without a tool
     const { invocationId } = event
-    const isAsked = event.event === 'call:paused' && event.reason === 'client'
-    if (!isAsked && event.event !== 'tool:start' && event.event !== 'call:settled') return
+    const isWaiting = event.event === 'call:waiting' && event.inProcess === undefined
+    if (!isWaiting && event.event !== 'tool:start' && event.event !== 'call:settled') return
+    const isAsked = isWaiting && event.reason === 'client'
     const key = keyOf(event, tool)
     const place = placeOf(invocationId, key)
     const weight = take(places, place)
     if (weight !== undefined) giveBack(tallyOf(key), weight)
-    if (event.event === 'call:settled') {
-      if (event.status !== 'pending') take(asked, place)
-    } else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && asked.has(place))) {
+    if (event.event === 'call:settled') take(asked, place)
+    else if (isWaiting && !isAsked) return
+    else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && asked.has(place))) {
       limit.begun(tallyOf(key), weight ?? 1)
       if (isAsked) remember(place)
     }

@@ -78,7 +78,7 @@ export function useToolClientState(): ToolClient['state'] {
 /** The calls that wait for approval, and what decides on them. */
 export interface Approvals {
   /** Newest first, unless the options say otherwise. */
-  readonly pending: readonly CallView[]
+  readonly calls: readonly CallView[]
   /** Resolves with `undefined` if another answer was first: the call does not wait any more. @throws A `WireError`. */
   readonly decide: (...given: Parameters<ToolClient['decide']>) => Promise<Answer | undefined>
 }
@@ -91,7 +91,7 @@ export interface Approvals {
 export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: boolean } = {}): Approvals {
   const client = useToolClient()
   const newest = useToolCalls(waitsForApproval)
-  const pending = useMemo(() => (oldestFirst ? newest.toReversed() : newest), [newest, oldestFirst])
+  const calls = useMemo(() => (oldestFirst ? newest.toReversed() : newest), [newest, oldestFirst])
   const decide = useCallback<Approvals['decide']>(
     async (...given) => {
       try {
@@ -105,7 +105,7 @@ export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: b
     },
     [client],
   )
-  return { pending, decide }
+  return { calls, decide }
 }
 
 /**

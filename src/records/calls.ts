@@ -1,6 +1,6 @@
 import { limited } from '../kernel/call/deadline.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
-import type { WaitingCall } from '../kernel/call/pause.ts'
+import type { WaitingCall } from '../kernel/call/wait.ts'
 import type { ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import {
   ArtifactError,
@@ -23,7 +23,7 @@ import { isSettled, snapshotOf } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { Hints, untilSettled } from './settled.ts'
-import { isWanted, keyOf, leased, pauseOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
+import { isWanted, keyOf, leased, waitOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
 
 /** How often to take a record that others change meanwhile. */
 const mostAttempts = 10
@@ -54,8 +54,8 @@ export class JournalCalls implements RecordedCalls {
     const { session, invocationId, reason } = query
     const waiting: WaitingCall[] = []
     const add = ({ record }: Found): void => {
-      const paused = pauseOf(record)
-      if (paused !== undefined && isWanted(record, paused, query)) waiting.push(waitingCall(record, paused))
+      const wait = waitOf(record)
+      if (wait !== undefined && isWanted(record, wait, query)) waiting.push(waitingCall(record, wait))
     }
     if (invocationId === undefined) {
       // By reason, since thousands of calls may wait for workers.
@@ -76,7 +76,7 @@ export class JournalCalls implements RecordedCalls {
     if (key === undefined) throw unlisted()
     return this.#again(async () => {
       const found = await this.#recorder.read(key.invocationId)
-      const before = found === null ? undefined : pauseOf(found.record)
+      const before = found === null ? undefined : waitOf(found.record)
       if (found === null || before?.digest !== key.digest) return { value: undefined }
       const awaits = leased(before, holder, milliseconds)
       if (awaits === undefined) return { value: undefined }
@@ -117,7 +117,7 @@ export class JournalCalls implements RecordedCalls {
         if (isSettled(record.state)) return { result: await replay(record, this.#kernel) }
         const awaits = record.journal?.awaits
         if (awaits === undefined) return {}
-        if (pauseOf(record) === undefined) await this.#close(found, expiry(awaits))
+        if (waitOf(record) === undefined) await this.#close(found, expiry(awaits))
         return { until: Math.max(awaits.expiresAt, Date.now()) }
       },
       (hint) => this.#hints.on(invocationId, hint),

@@ -1,5 +1,5 @@
 import { publish, type EventEnvelope, type ToolEvent } from '../kernel/call/events.ts'
-import type { Journaled, PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import type { Journaled, WaitRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
   ClientToolError,
@@ -89,7 +89,7 @@ export async function close(
   const closed = await recorder.seal({ ...record, journal }, taken)
   if (closed === undefined) return undefined
   publishEnd({ events }, kernel, closed.journal?.digest)
-  if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
+  if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   kernel.inFlight.tell(closed.id)
   return closed
 }
@@ -101,7 +101,7 @@ export function tellDropped({ record: before, fence }: Found, kernel: Kernel): v
   kernel.report(error)
   const { events, record } = closing(before, error, 'none')
   publishEnd({ events }, kernel)
-  if (before.journal?.awaits !== undefined) kernel.heldValues.delete(before.journal.awaits.digest)
+  if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   replay(record, kernel)
     .then((result) => kernel.inFlight.tell(record.id, result))
     .catch(kernel.report)
@@ -117,7 +117,7 @@ export function isBeingClosed({ record, fence, idle }: Listed, owner: string): b
 }
 
 /** Makes the error of a call that waited too long. */
-export function expiry({ reason }: PauseRecord): ToolError {
+export function expiry({ reason }: WaitRecord): ToolError {
   if (reason === 'worker') return new ToolTimeoutError('No worker took the call in time.', { retryable: true })
   return reason === 'approval'
     ? new ApprovalExpiredError('The request for approval was not answered in time.')

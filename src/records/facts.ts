@@ -1,4 +1,4 @@
-import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import type { WaitRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import type { RecordQuery, Standing } from './journal.ts'
 import { isSettled } from './record.ts'
 
@@ -9,7 +9,7 @@ export interface RecordFacts {
   readonly createdAt: number
   readonly standing: Standing
   /** What the call waits for, and until when, if it waits. */
-  readonly reason: PauseRecord['reason'] | undefined
+  readonly reason: WaitRecord['reason'] | undefined
   readonly expiresAt: number | undefined
   /** The queue in which it waits for a worker. */
   readonly queue: string | undefined

@@ -45,8 +45,8 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
     case 'call:received':
       record.input = event.args
       break
-    case 'call:paused':
-      pause(record, event)
+    case 'call:waiting':
+      wait(record, event)
       break
     case 'call:resumed':
       resume(record, event)
@@ -89,7 +89,10 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
   record.auditTrail = trail
 }
 
-function pause(record: OpenRecord, { reason, prompt, why, meta, timestamp }: ToolEventOf<'call:paused'>): void {
+function wait(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {
+  const { reason, prompt, why, meta, timestamp, inProcess } = event
+  if (inProcess === undefined) record.status = 'waiting'
+  if (reason === 'client') record.effect = 'unknown' // from now on the client may do its work
   if (reason === 'client') return execute(record, timestamp)
   if (reason === 'worker') return remark(record, timestamp, 'queued')
   advance(record, 'APPROVAL_REQUIRED', timestamp)
@@ -116,13 +119,11 @@ function execute(record: OpenRecord, timestamp: number): void {
 
 function settle(record: OpenRecord, event: ToolEventOf<'call:settled'>): void {
   const { status, effect, error, durationMs, timestamp } = event
-  if (status !== 'pending') {
-    advance(record, stateAfter(record.state, event), timestamp, error?.code)
-    record.isError = status !== 'ok'
-    record.durationMs = durationMs
-    record.completedAt = timestamp
-    if (error !== undefined) record.error = `${error.name}: ${error.message}`
-  }
+  advance(record, stateAfter(record.state, event), timestamp, error?.code)
+  record.isError = status !== 'ok'
+  record.durationMs = durationMs
+  record.completedAt = timestamp
+  if (error !== undefined) record.error = `${error.name}: ${error.message}`
   record.status = status
   record.effect = effect
 }

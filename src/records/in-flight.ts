@@ -4,7 +4,7 @@ import { ApprovalInvalidError, ToolCancelledError } from '../kernel/errors.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** Cancels a call in flight. Returns `undefined` if it is not in flight, or has paused. */
+/** Cancels a call in flight. Returns `undefined` if it is not in flight, or waits. */
 export async function cancelInFlight(
   invocationId: string,
   reason: string,
@@ -14,7 +14,7 @@ export async function cancelInFlight(
   if (call === undefined) return undefined
   call.deadline.cancel(new ToolCancelledError(reason))
   const result = await inFlight.left(invocationId)
-  if (result === undefined || result.status === 'pending') return undefined
+  if (result === undefined || result.status === 'waiting') return undefined
   return result.status === 'cancelled' ? 'cancelled' : 'not found'
 }
 

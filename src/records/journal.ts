@@ -1,4 +1,4 @@
-import type { PauseRecord, RecordChange, ToolCallRecord } from '../kernel/call/record.ts'
+import type { WaitRecord, RecordChange, ToolCallRecord } from '../kernel/call/record.ts'
 import type { Bus } from '../kernel/queue-types.ts'
 
 /** Proves the right to write a record: the owner, and the number of the write at which it was read. */
@@ -27,7 +27,7 @@ export interface RecordQuery {
   readonly session?: string | undefined
   readonly state?: Standing | undefined
   /** What the call waits for. Leaves out records that do not wait. */
-  readonly reason?: PauseRecord['reason'] | undefined
+  readonly reason?: WaitRecord['reason'] | undefined
   /** The owner of the fence. */
   readonly owner?: string | undefined
   /** Leaves out records whose `idle` is below this number of milliseconds. */

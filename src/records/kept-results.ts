@@ -7,7 +7,7 @@ export const mostBytes = 67_108_864
 /** About how many bytes a call takes beside its texts. */
 export const overhead = 1_000
 
-/** The results of calls that have settled since they paused, each until it is asked for. If it is full, the oldest go first. */
+/** The results of calls that have waited and settled since, each until it is asked for. If it is full, the oldest go first. */
 export class KeptResults {
   readonly #kept = new Map<string, { readonly result: ToolResult; readonly bytes: number }>()
   #bytes = 0

@@ -1,16 +1,16 @@
 import { publish } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
-import { Pause, type PausedCall, type Resumption } from '../kernel/call/pause.ts'
-import type { PauseRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
+import { Wait, type ResumableCall, type Resumption } from '../kernel/call/wait.ts'
+import type { WaitRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
 import { isToolError, UnavailableError } from '../kernel/errors.ts'
 import type { Bus, RunOptions } from '../kernel/queue-types.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { WorkQueue } from '../kernel/ports.ts'
+import type { WorkQueue } from '../kernel/recorder.ts'
 import { endOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed } from './journal.ts'
-import { pausedCallOf } from './paused.ts'
+import { resumableCallOf } from './resumable.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { SessionOrder } from './session-order.ts'
@@ -68,30 +68,29 @@ export class JournalQueue implements WorkQueue {
   }
 
   async redeem(invocationId: string, { receive }: RunOptions): Promise<Resumption | undefined> {
-    const paused = await this.#take(invocationId)
-    if (paused === undefined) return undefined
+    const call = await this.#take(invocationId)
+    if (call === undefined) return undefined
     if (this.#kernel.inFlight.isEnding) {
-      await this.#putBack(paused)
+      await this.#putBack(call)
       return undefined
     }
-    const name = JSON.stringify(paused.call.name)
+    const name = JSON.stringify(call.call.name)
     try {
-      const tool = this.#kernel.registryFor(paused.session).get(paused.call.name)
+      const tool = this.#kernel.registryFor(call.session).get(call.call.name)
       if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
-      ;(await this.#kernel.approvals()).requireUnchanged(tool, paused.fingerprint)
-      if (tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
-      const carried = paused.taken?.work?.values
-      const values = carried === undefined || receive === undefined ? {} : await receive(carried, paused)
-      return { ...paused, values, approval: { decision: 'allow', decidedBy: 'worker' } }
+      this.#kernel.approvals.requireUnchanged(tool, call.fingerprint)
+      const carried = call.taken?.work?.values
+      const values = carried === undefined || receive === undefined ? {} : await receive(carried, call)
+      return { ...call, values, approval: { decision: 'allow', decidedBy: 'worker' } }
     } catch (cause) {
-      this.#lack(paused)
-      await this.#putBack(paused)
+      this.#lack(call)
+      await this.#putBack(call)
       throw new UnavailableError(`This worker cannot run ${name} as its caller knows it. Another may.`, { cause })
     }
   }
 
   /** Remembers a tool that the caller knows in another way, if all sessions have the same tools. */
-  #lack({ fingerprint, call: { name }, session }: PausedCall): void {
+  #lack({ fingerprint, call: { name }, session }: ResumableCall): void {
     const { registryFor } = this.#kernel
     if (this.#lacking.size < mostLacking && registryFor(session) === registryFor(''))
       this.#lacking.set(fingerprint, name)
@@ -100,7 +99,8 @@ export class JournalQueue implements WorkQueue {
   /** Returns the fingerprints of tools that are not here. A tool may have come meanwhile, or the call failed for another reason. */
   async #stillLacking(): Promise<string[]> {
     if (this.#lacking.size === 0) return []
-    const [registry, approvals] = [this.#kernel.registryFor(''), await this.#kernel.approvals()]
+    const { approvals } = this.#kernel
+    const registry = this.#kernel.registryFor('')
     for (const [fingerprint, name] of this.#lacking) {
       const tool = registry.get(name)
       try {
@@ -114,24 +114,24 @@ export class JournalQueue implements WorkQueue {
     return [...this.#lacking.keys()]
   }
 
-  pauseAgain({ resumption, startedAt }: Received, thrown: unknown): Pause | undefined {
+  waitAgain({ resumption, startedAt }: Received, thrown: unknown): Wait | undefined {
     const { prompt = '', expiresAt, work } = resumption?.taken ?? {}
     const isCancelled = this.#kernel.inFlight.isClosing && isToolError(thrown) && thrown.code === 'E_TOOL_CANCELLED'
     if (work === undefined || expiresAt === undefined || !isCancelled) return undefined
     if (startedAt !== undefined && work.isRepeatable !== true) return undefined
     const attempts = startedAt === undefined ? work.attempts - 1 : work.attempts
     const left = Math.max(1, expiresAt - Date.now())
-    return new Pause('worker', { prompt, input: undefined }, left, { ...work, attempts })
+    return new Wait('worker', { prompt, input: undefined }, left, { ...work, attempts })
   }
 
-  async #take(invocationId: string): Promise<PausedCall | undefined> {
+  async #take(invocationId: string): Promise<ResumableCall | undefined> {
     const taken = await this.#claim(invocationId)
     const before = taken?.record.journal?.awaits
     if (taken === undefined || before?.work === undefined) return undefined
     if (before.work.attempts >= mostLost) await this.#turn(invocationId)
     const work = { ...before, work: { ...before.work, attempts: before.work.attempts + 1 } }
     const recording = this.#recorder.resume(begunAgain(taken.record, taken.fence, { work }), taken.fence)
-    return { ...pausedCallOf(taken.record, before, recording), taken: work }
+    return { ...resumableCallOf(taken.record, before, recording), taken: work }
   }
 
   /** Waits for the calls in the line. */
@@ -173,7 +173,7 @@ export class JournalQueue implements WorkQueue {
   }
 
   /** Lets a call that was taken and has not started wait for another worker. */
-  async #putBack({ taken, recording }: PausedCall): Promise<void> {
+  async #putBack({ taken, recording }: ResumableCall): Promise<void> {
     const { record, fence } = this.#recorder.release(recording)
     this.#leaveLine(record.id)
     if (taken?.work === undefined || fence === undefined) return
@@ -191,12 +191,12 @@ export class JournalQueue implements WorkQueue {
     attempts: number,
   ): Promise<Pick<QueuedWork, 'queue' | 'attempts'> | 'over' | 'taken'> {
     const { work: taken, awaits } = record.journal ?? {}
-    const pause = taken ?? awaits
-    if (pause?.work === undefined) return 'over'
+    const wait = taken ?? awaits
+    if (wait?.work === undefined) return 'over'
     // A worker that died before it wrote the record did not die of this call.
-    const count = pause.work.attempts
+    const count = wait.work.attempts
     const hasStarted = record.state === 'EXECUTING'
-    if (count >= attempts || (hasStarted && pause.work.isRepeatable !== true)) return 'over'
+    if (count >= attempts || (hasStarted && wait.work.isRepeatable !== true)) return 'over'
     const next = await this.#recorder.takeOver(record, fence)
     if (next === null) return 'taken'
     const isReadonly = this.#kernel.registryFor(record.session).get(record.name)?.traits.readonly === true
@@ -204,12 +204,12 @@ export class JournalQueue implements WorkQueue {
     const end = record.journal?.hasStarted === true ? endOf(record) : undefined
     if (end !== undefined) again.seq++
     remark(again, Date.now(), 'queued again')
-    const isWritten = await this.#await(again, next, pause)
+    const isWritten = await this.#await(again, next, wait)
     if (isWritten && end !== undefined) publish(end, undefined, this.#kernel)
-    return isWritten ? { queue: pause.work.queue, attempts: count + (taken === undefined ? 1 : 0) } : 'taken'
+    return isWritten ? { queue: wait.work.queue, attempts: count + (taken === undefined ? 1 : 0) } : 'taken'
   }
 
-  #await(record: ToolCallRecord, fence: Fence, awaits: PauseRecord): boolean | Promise<boolean> {
+  #await(record: ToolCallRecord, fence: Fence, awaits: WaitRecord): boolean | Promise<boolean> {
     return this.#recorder.write(begunAgain(record, fence, { awaits }), fence)
   }
 
@@ -261,7 +261,7 @@ function isQueued({ state, journal }: ToolCallRecord): boolean {
 function begunAgain(
   record: ToolCallRecord,
   { owner, number }: Fence,
-  state: { readonly awaits: PauseRecord } | { readonly work: PauseRecord },
+  state: { readonly awaits: WaitRecord } | { readonly work: WaitRecord },
 ): ToolCallRecord {
   const {
     awaits: _awaits,

@@ -3,14 +3,14 @@ import { isThenable } from '../kernel/json/thenable.ts'
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import { bounded } from '../kernel/json/json-text.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import type { PausedCall } from '../kernel/call/pause.ts'
-import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
+import type { ResumableCall } from '../kernel/call/wait.ts'
+import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from '../kernel/call/record.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
 import { SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
-import type { Recorder, Settlement } from '../kernel/ports.ts'
+import type { Recorder, Settlement, WaitingSettlement } from '../kernel/recorder.ts'
 import { Cancellations } from './cancellations.ts'
 import { SettlementChain } from './chain.ts'
 import { tellDropped } from './close.ts'
@@ -20,7 +20,7 @@ import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
 import { accept, LiveRecording, lost, recordingOf } from './live-recording.ts'
-import { findPaused, usedUp } from './paused.ts'
+import { findResumable, usedUp } from './resumable.ts'
 import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
@@ -30,6 +30,14 @@ import { isLarge, storeContent } from './stored-content.ts'
 
 /** The digest that chains a settlement to the one before, if the journal is durable. */
 type Digested = ReturnType<Recorder['settle']>
+
+/** What a write adds to the record of a call. */
+interface RecordParts {
+  readonly settlement?: RecordedSettlement
+  /** What the call needs to go on, if it begins to wait. */
+  readonly awaits?: WaitRecord
+  readonly hasStarted?: boolean
+}
 
 const beatInterval = 5_000
 const largestKeptArgs = 262_144
@@ -74,18 +82,15 @@ export class JournalRecorder implements Recorder {
     const { record } = recordingOf(call)
     // A journal may keep this very record, and the live one changes.
     const whole = event === undefined ? { ...record } : foldEvent(record, event)
-    return this.#put(call, this.#whole(call, whole, undefined, event?.event === 'tool:start'))
+    return this.#put(call, this.#whole(call, whole, { hasStarted: event?.event === 'tool:start' }))
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
-    const recording = recordingOf(call)
-    const { fence } = recording
-    recording.isOver = true
-    this.#pulse.release(recording)
+    const { fence } = this.#end(call)
     // After `close` the journal may be closed too. The record of a duplicate belongs to another call.
     const isRefused = settlement.result.error?.code === 'E_DUPLICATE_INVOCATION'
     if (fence === undefined && (this.#hasEnded || isRefused)) return undefined
-    const isChained = settlement.paused === undefined && this.#journal.isDurable
+    const isChained = this.#journal.isDurable
     // Another executor may claim an id that the application chose. A claim that fails must leave no gap in the chain.
     const mayLoseClaim = isChained && fence === undefined && !call.invocationId.startsWith(this.#kernel.owner())
     const claimed = mayLoseClaim ? this.commit(call) : undefined
@@ -97,19 +102,35 @@ export class JournalRecorder implements Recorder {
   #conclude(call: Received, event: ToolEvent, settlement: Settlement, isChained: boolean): Digested {
     const { record } = recordingOf(call)
     fold(record, event)
-    const { result, paused } = settlement
-    if (paused?.work !== undefined) inQueue(result, paused.work.queue)
-    if (paused !== undefined || !isLarge(result.content)) return this.#conclusion(call, record, settlement, isChained)
+    const { result } = settlement
+    if (!isLarge(result.content)) return this.#conclusion(call, record, settlement, isChained)
     return storeContent(result.content, call.session, this.#kernel).then(({ result: content, stored }) =>
       this.#conclusion(call, record, { ...settlement, result: { ...result, content }, stored }, isChained),
     )
   }
 
   #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement, isChained: boolean): Digested {
-    const whole = this.#whole(call, record, settlement)
+    const whole = this.#whole(call, record, { settlement })
     if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
     const written = this.#put(call, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
+  }
+
+  wait(call: Received, event: ToolEvent, { result, wait }: WaitingSettlement): void | Promise<void> {
+    const { record, fence } = this.#end(call)
+    if (fence === undefined && this.#hasEnded) return
+    fold(record, event)
+    record.effect = result.effect
+    if (wait.work !== undefined) inQueue(result, wait.work.queue)
+    return this.#put(call, this.#whole(call, record, { awaits: wait }))
+  }
+
+  /** Ends the signs of life of a call. */
+  #end(call: Received): LiveRecording {
+    const recording = recordingOf(call)
+    recording.isOver = true
+    this.#pulse.release(recording)
+    return recording
   }
 
   remark(call: Received, note: string): void {
@@ -132,8 +153,8 @@ export class JournalRecorder implements Recorder {
     await this.write(record, fence)
   }
 
-  async find(token: unknown): Promise<PausedCall | undefined> {
-    return findPaused(token, async (invocationId) => {
+  async find(token: unknown): Promise<ResumableCall | undefined> {
+    return findResumable(token, async (invocationId) => {
       const found = await this.read(invocationId)
       return found === null
         ? undefined
@@ -141,14 +162,14 @@ export class JournalRecorder implements Recorder {
     })
   }
 
-  async take(paused: PausedCall): Promise<PausedCall | undefined> {
-    const { record, fence } = paused.recording as LiveRecording
+  async take(call: ResumableCall): Promise<ResumableCall | undefined> {
+    const { record, fence } = call.recording as LiveRecording
     if (fence === undefined || record.journal === undefined) return undefined
     const taken = await this.takeOver(record, fence)
     if (taken === null) return undefined
     const resumed = usedUp(record, taken)
     if (!(await this.write(resumed, taken))) return undefined
-    return { ...paused, recording: this.resume(resumed, taken) }
+    return { ...call, recording: this.resume(resumed, taken) }
   }
 
   async outcome(invocationId: string): Promise<ToolResult | undefined> {
@@ -164,7 +185,7 @@ export class JournalRecorder implements Recorder {
   }
 
   /** Ends the recording of a call that another executor is to run. */
-  release(recording: PausedCall['recording']): LiveRecording {
+  release(recording: ResumableCall['recording']): LiveRecording {
     this.#pulse.release(recording as LiveRecording)
     return recording as LiveRecording
   }
@@ -236,15 +257,15 @@ export class JournalRecorder implements Recorder {
   #whole(
     call: Received,
     record: ToolCallRecord,
-    settlement?: RecordedSettlement,
-    hasStarted: boolean = false,
+    { settlement, awaits, hasStarted = false }: RecordParts,
   ): ToolCallRecord {
     const { caller, principal, program } = call
     const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }
     if (principal !== undefined) journal.principal = principal
     if (program !== undefined) journal.program = program
     if (hasStarted) journal.hasStarted = true
-    if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
+    if (awaits !== undefined) journal.awaits = awaits
+    else if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
     return this.#format.whole(record, journal, settlement)
   }
 

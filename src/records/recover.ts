@@ -47,7 +47,7 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
   }
   if (approvals === 'seal') {
     await calls.inBatches({ state: 'waiting' }, async (listed) => {
-      // A paused call has no active owner. One that waits for a worker waits for no answer.
+      // A waiting call has no active owner. One that waits for a worker waits for no answer.
       if (listed.record.journal?.awaits?.reason !== 'worker') await treat(listed, true)
     })
   }

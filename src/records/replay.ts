@@ -12,7 +12,7 @@ import { parseArgs } from '../kernel/json/parse.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { inQueue } from './queued.ts'
 import { isSettled } from './record.ts'
-import type { Journaled, ToolCallRecord, PauseRecord } from '../kernel/call/record.ts'
+import type { Journaled, ToolCallRecord, WaitRecord } from '../kernel/call/record.ts'
 import { encodeResult } from '../kernel/result/encode.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { plainArgs } from '../kernel/outcome/publish.ts'
@@ -24,7 +24,7 @@ const storeTimeout = 30_000
 /**
  * Returns the result of an invocation with an id of the application, if it has a record.
  *
- * @returns Its result, if it has settled or is paused; `undefined` if it is new.
+ * @returns Its result, if it has settled or waits; `undefined` if it is new.
  * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
  */
 export async function recall(
@@ -53,12 +53,12 @@ function answering({ id }: ToolCall, result: ToolResult): ToolResult {
   return id === undefined ? result : CallResult.of(result, { id })
 }
 
-/** Makes the result of a call that is still paused. It has no token, since only the first result has it. */
-function waiting(record: ToolCallRecord, { reason, expiresAt, work }: PauseRecord, call: ToolCall): ToolResult {
+/** Makes the result of a call that still waits. It has no token, since only the first result has it. */
+function waiting(record: ToolCallRecord, { reason, expiresAt, work }: WaitRecord, call: ToolCall): ToolResult {
   const { id: invocationId, callId, name: toolName } = record
   const text = waitingWords(toolName, reason)
   const effect = reason === 'client' ? 'unknown' : 'none'
-  const still = new CallResult({ invocationId, callId, toolName }, 'pending', effect, [{ type: 'text', text }], 0)
+  const still = new CallResult({ invocationId, callId, toolName }, 'waiting', effect, [{ type: 'text', text }], 0)
   still.expiresAt = expiresAt
   const result = answering(call, still)
   return work === undefined ? result : inQueue(result, work.queue)

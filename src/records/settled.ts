@@ -77,7 +77,7 @@ export async function untilSettled(
 
 /** Whether a result ends the call. A call that repeats the id of another is refused, which is no result of that other. */
 function isOfCall({ status, error }: ToolResult): boolean {
-  return status !== 'pending' && error?.code !== 'E_DUPLICATE_INVOCATION'
+  return status !== 'waiting' && error?.code !== 'E_DUPLICATE_INVOCATION'
 }
 
 /** Gives hints of changes in a journal: at once if it has a watch, and by looking now and then. */

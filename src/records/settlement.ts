@@ -1,7 +1,7 @@
 import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { ownJson } from '../kernel/json/own-json.ts'
-import type { Settlement } from '../kernel/ports.ts'
+import type { Settlement } from '../kernel/recorder.ts'
 
 // What else a format of records is made with.
 export { ownJson, type Journaled }
@@ -38,22 +38,18 @@ export const plainRecords: RecordFormat = {
   whole(record, journal, settlement) {
     if (settlement !== undefined) {
       settlementFields(settlement, journal, (value) => value)
-      if (settlement.paused === undefined) journal.result = settlement.result.content
+      journal.result = settlement.result.content
     }
     return { ...record, journal }
   },
 }
 
-/** Adds what a paused call needs to resume, or what a replay needs beside the content. */
+/** Adds what a replay needs beside the content. */
 export function settlementFields(
-  { result, artifact, paused, stored }: RecordedSettlement,
+  { result, artifact, stored }: RecordedSettlement,
   journal: OpenJournaled,
   own: <Value extends object>(value: Value) => Value,
 ): void {
-  if (paused !== undefined) {
-    journal.awaits = paused
-    return
-  }
   const { handle, error, skipped } = result
   if (artifact !== undefined) journal.artifact = ownDescription(artifact)
   if (handle !== undefined) journal.handle = handle

@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import { copyOf } from '../kernel/json/copy.ts'
-import { invocationOf, type WaitingCall } from '../kernel/call/pause.ts'
-import type { PauseRecord, ToolCallRecord } from '../kernel/call/record.ts'
+import { invocationOf, type WaitingCall } from '../kernel/call/wait.ts'
+import type { WaitRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import { InvalidConfigurationError } from '../kernel/errors.ts'
 import type { WaitingQuery } from '../kernel/calls-types.ts'
 import { isSettled } from './record.ts'
@@ -10,34 +10,34 @@ import { isSettled } from './record.ts'
 const skew = 30_000
 const longestHolder = 1_024
 
-/** What names a pause: its invocation, and the SHA-256 of its token. A lease changes neither. */
-export interface PauseKey {
+/** What names a wait: its invocation, and the SHA-256 of its token. A lease changes neither. */
+export interface WaitKey {
   readonly invocationId: string
   readonly digest: string
 }
 
-/** The pauses of the waiting calls that were listed. Nothing else can stand for them. */
-const listed = new WeakMap<object, PauseKey>()
+/** The waits of the waiting calls that were listed. Nothing else can stand for them. */
+const listed = new WeakMap<object, WaitKey>()
 
-/** Returns the pause that a token or a listed call names. Returns `undefined` for anything else. */
-export function keyOf(token: unknown): PauseKey | undefined {
+/** Returns the wait that a token or a listed call names. Returns `undefined` for anything else. */
+export function keyOf(token: unknown): WaitKey | undefined {
   if (typeof token === 'string') return { invocationId: invocationOf(token), digest: sha256(token) }
   return typeof token === 'object' && token !== null ? listed.get(token) : undefined
 }
 
 /** Makes the waiting call of a record, as the application sees it. */
-export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: unknown = record.input): WaitingCall {
+export function waitingCall(record: ToolCallRecord, wait: WaitRecord, args: unknown = record.input): WaitingCall {
   const { id: invocationId, callId, toolCallId: id, name: toolName, session, approval, createdAt } = record
-  const { expiresAt, prompt = approval.prompt ?? '', digest } = paused
+  const { expiresAt, prompt = approval.prompt ?? '', digest } = wait
   const { why, meta } = approval
-  const lease = livingLease(paused)
+  const lease = livingLease(wait)
   const call: WaitingCall = Object.freeze({
     invocationId,
     callId,
     ...(id !== undefined && { id }),
     toolName,
     session,
-    reason: paused.reason === 'client' ? 'client' : 'approval',
+    reason: wait.reason === 'client' ? 'client' : 'approval',
     prompt,
     ...(why !== undefined && { why }),
     ...(meta && { meta: copyOf(meta) as typeof meta }),
@@ -50,14 +50,14 @@ export function waitingCall(record: ToolCallRecord, paused: PauseRecord, args: u
   return call
 }
 
-/** Returns the pause of a record that still waits, unless it has expired. */
-export function pauseOf({ state, journal }: ToolCallRecord, now: number = Date.now()): PauseRecord | undefined {
-  const paused = isSettled(state) ? undefined : journal?.awaits
-  return paused !== undefined && paused.expiresAt >= now ? paused : undefined
+/** Returns the wait of a record that still waits, unless it has expired. */
+export function waitOf({ state, journal }: ToolCallRecord, now: number = Date.now()): WaitRecord | undefined {
+  const wait = isSettled(state) ? undefined : journal?.awaits
+  return wait !== undefined && wait.expiresAt >= now ? wait : undefined
 }
 
 /** Whether a query takes a waiting call. */
-export function isWanted({ id, session }: ToolCallRecord, { reason }: PauseRecord, query: WaitingQuery): boolean {
+export function isWanted({ id, session }: ToolCallRecord, { reason }: WaitRecord, query: WaitingQuery): boolean {
   return (
     reason !== 'worker' && // workers answer it, and no one else
     (query.session === undefined || query.session === session) &&
@@ -66,19 +66,19 @@ export function isWanted({ id, session }: ToolCallRecord, { reason }: PauseRecor
   )
 }
 
-/** Returns the lease of a pause, unless it has run out. A lease of a time to come is void: the clock was set back. */
-export function livingLease({ lease }: PauseRecord): WaitingCall['lease'] {
+/** Returns the lease of a wait, unless it has run out. A lease of a time to come is void: the clock was set back. */
+export function livingLease({ lease }: WaitRecord): WaitingCall['lease'] {
   const now = Date.now()
   if (lease === undefined || lease.until <= now || lease.since > now + skew) return undefined
   return Object.freeze({ holder: lease.holder, until: lease.until })
 }
 
-/** Returns a pause with a new lease. Returns `undefined` if another client holds it. */
-export function leased(paused: PauseRecord, holder: string, milliseconds: number): PauseRecord | undefined {
-  const living = livingLease(paused)
+/** Returns a wait with a new lease. Returns `undefined` if another client holds it. */
+export function leased(wait: WaitRecord, holder: string, milliseconds: number): WaitRecord | undefined {
+  const living = livingLease(wait)
   if (living !== undefined && living.holder !== holder) return undefined
   const since = Date.now()
-  return { ...paused, lease: { holder, since, until: Math.min(since + milliseconds, paused.expiresAt) } }
+  return { ...wait, lease: { holder, since, until: Math.min(since + milliseconds, wait.expiresAt) } }
 }
 
 /** @throws `E_INVALID_CONFIGURATION` if the holder or the length of a lease is wrong. */

@@ -5,8 +5,6 @@ import { openArtifacts } from './open-artifacts.ts'
 import { ArtifactShelf } from './shelf.ts'
 import { keep, keepBeside } from './store.ts'
 
-export { LineReader } from './lines.ts'
-
 /** Makes the spool of an executor. A store in memory is made if no extension brings one. */
 export function openSpool({ store = memoryStore(), extensions, inlineLimit, report }: SpoolOptions): Spool {
   const shelf = new ArtifactShelf(store)

@@ -55,11 +55,11 @@ describe('bash_run', () => {
 
   test('asks a person if the sandbox isolates nothing', async () => {
     const executor = createExecutor({ use: [shellTools(await local(temporary()))] })
-    expect(await executor.execute({ name: 'bash_run', args: { command: 'true' } })).toMatchObject({ status: 'pending' })
+    expect(await executor.execute({ name: 'bash_run', args: { command: 'true' } })).toMatchObject({ status: 'waiting' })
     const asked = shellTools(await local(temporary()), { requiresConfirmation: ({ command }) => command !== 'true' })
     const other = createExecutor({ use: [asked] })
     expect(await other.execute({ name: 'bash_run', args: { command: 'true' } })).toMatchObject({ status: 'ok' })
-    expect(await other.execute({ name: 'bash_run', args: { command: 'false' } })).toMatchObject({ status: 'pending' })
+    expect(await other.execute({ name: 'bash_run', args: { command: 'false' } })).toMatchObject({ status: 'waiting' })
   })
 
   test('keeps all of a large output as an artifact of the session', async () => {
@@ -243,7 +243,7 @@ describe('a path outside the workspace', () => {
     const { root, outside } = workspace({ link: '-> ../outside/secret.txt' })
     const executor = createExecutor({ use: [workspaceTools(await local(root), { outside: 'ask' })] })
     const asked = await executor.execute({ name: 'fs_read', args: { path: 'link' } })
-    expect(asked.status).toBe('pending')
+    expect(asked.status).toBe('waiting')
     symlinkSync('/etc/passwd', join(root, 'other'))
     renameSync(join(root, 'other'), join(root, 'link'))
     const result = await executor.calls.decide(asked.token ?? '', 'allow')

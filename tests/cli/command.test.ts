@@ -225,7 +225,7 @@ describe('--events', { timeout }, () => {
     expect(code).toBe(0)
     expect(of('call_0')).toEqual(['call:received', 'tool:start', 'tool:end', 'call:settled'])
     // The command ends, and with it the call that waits.
-    expect(of('call_2')).toEqual(['call:received', 'call:paused', 'call:settled', 'call:settled'])
+    expect(of('call_2')).toEqual(['call:received', 'call:waiting', 'call:settled'])
     expect(of('call_3')).toEqual(['call:received', 'call:settled'])
     for (const id of ['call_0', 'call_1', 'call_2', 'call_3']) {
       const numbers = events.filter((event) => event.id === id).map(({ seq }) => seq)

@@ -80,7 +80,7 @@ describe.concurrent('a module that exports an executor', { timeout }, () => {
     const env = { JOURNAL: journal }
     const { stdout } = await toolwright(['call', module, 'pay'], { env })
     const { status, invocationId } = JSON.parse(stdout) as { readonly status: string; readonly invocationId: string }
-    expect(status).toBe('pending')
+    expect(status).toBe('waiting')
     const decided = await toolwright(['decide', module, invocationId, 'allow'], { env })
     expect(decided).toMatchObject({ code: 0, stdout: `${invocationId}  ok  paid\n` })
   })

@@ -202,7 +202,7 @@ describe('toolwright run', { timeout: 60_000 }, () => {
     expect(openaiReply(bad.stdout)).toEqual(['2', containing('Error')])
   })
 
-  test('answers a call that wants to be confirmed as pending where there is no terminal', async () => {
+  test('answers a call that wants to be confirmed as waiting where there is no terminal', async () => {
     const { code, stdout } = await toolwright(['run', hostile], openaiMessage(['wants_yes', { what: 'x' }]))
     expect({ code, reply: openaiReply(stdout) }).toEqual({
       code: 0,

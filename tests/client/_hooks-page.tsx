@@ -12,8 +12,8 @@ import {
 } from 'toolwright/react/hooks'
 
 function Approvals(): ReactNode {
-  const { pending, decide } = useApprovals()
-  return pending.map(({ invocationId, waiting }) => (
+  const { calls, decide } = useApprovals()
+  return calls.map(({ invocationId, waiting }) => (
     <button
       key={invocationId}
       className="allow"

@@ -94,7 +94,7 @@ test.each([[[]], [[memoryJournal()]]])(
     const headers = { prefer: 'wait=20' }
     const decision = { body: { decision: 'allow' }, headers }
     const decided = await send(`${url}/calls/${invocationId}/decision`, decision)
-    expect([decided.status, decided.data.result?.status]).toEqual([200, 'pending'])
+    expect([decided.status, decided.data.result?.status]).toEqual([200, 'waiting'])
     const given = { body: { invocationId, value: 'done' }, headers }
     const answered = await send(`${url}/tool-results`, given)
     expect([answered.status, answered.data.result?.content]).toEqual([200, [{ type: 'text', text: 'done' }]])
@@ -202,7 +202,7 @@ test.each<[string, () => Extension[]]>([
     ['two', 'allow', 'COMPLETED'],
     ['two', 'deny', 'DENIED'],
   ] as const) {
-    expect((await deploy(to)).status).toBe('pending')
+    expect((await deploy(to)).status).toBe('waiting')
     expect((await decide(decision)).data).toMatchObject({ repeated: false, state })
     expect((await decide(decision)).data).toMatchObject({ repeated: true, state })
     if (use().length > 0) await executor.calls.prune({ settledBefore: Date.now() + 1_000 })
@@ -287,7 +287,7 @@ describe('tools of pages', () => {
     const registry = new ToolRegistry()
     const executor = createExecutor({ tools: registry, use: [pages], report: () => {} })
     pages.declare('ada', 'page', declared('late'))
-    expect((await executor.execute({ name: 'late' }, { session: 'ada' })).status).toBe('pending')
+    expect((await executor.execute({ name: 'late' }, { session: 'ada' })).status).toBe('waiting')
     registry.add(tool({ name: 'late', description: 'Of the host', handler: () => 'host' }))
     const { content } = await executor.execute({ name: 'late' }, { session: 'ada' })
     expect(content).toEqual([{ type: 'text', text: 'host' }])

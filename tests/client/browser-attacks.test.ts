@@ -31,10 +31,10 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const its = await site()
     const user = await windowOf(browser, its)
     const evil = its.url.replace('127.0.0.1', 'evil.test')
-    const pending = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const waiting = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const page = await user.newPage()
     await page.goto(`${evil}/?idle`)
-    const decision = `/api/calls/${pending.invocationId}/decision`
+    const decision = `/api/calls/${waiting.invocationId}/decision`
     const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"decision":"allow"}' }
     const simple = { method: 'POST', mode: 'no-cors', body: '{"decision":"allow"}' }
     expect(await sendFrom(page, `${its.url}/api/calls`)).toBe('TypeError')
@@ -124,8 +124,8 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const namesOf = (session: string): string[] => its.executor.tools('model', session).map(({ name }) => name)
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).toContain('read_title')
     expect(namesOf('bob')).not.toContain('read_title')
-    const pending = await its.executor.execute({ name: 'read_title' }, { session: 'ada' })
-    expect((await its.executor.calls.settled(pending)).content).toEqual([{ type: 'text', text: 'page' }])
+    const waiting = await its.executor.execute({ name: 'read_title' }, { session: 'ada' })
+    expect((await its.executor.calls.settled(waiting)).content).toEqual([{ type: 'text', text: 'page' }])
     await page.evaluate(() => window.client.close())
     await expect.poll(() => namesOf('ada'), { timeout: 20_000 }).not.toContain('read_title')
   })

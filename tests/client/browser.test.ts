@@ -18,7 +18,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const its = await site({ use: () => [open()] })
     const user = await windowOf(browser, its)
     const first = await pageIn(user, its)
-    const pending = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const waiting = await its.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const isAsked = `call.waiting?.prompt === 'Deploy to prod?' && call.args.to === 'prod'`
     await sees(first, isAsked)
     await first.reload()
@@ -32,7 +32,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const answers = await Promise.all(
       [first, second, third].flatMap((page) =>
         Array.from({ length: 7 }, () =>
-          page.evaluate((id) => window.client.decide(id, 'allow', { note: 'yes', wait: 20 }), pending.invocationId),
+          page.evaluate((id) => window.client.decide(id, 'allow', { note: 'yes', wait: 20 }), waiting.invocationId),
         ),
       ),
     )
@@ -43,7 +43,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       await sees(page, `call.status === 'ok' && call.content?.[0].text === 'deployed to prod'`)
     const other = first.evaluate(
       (id) => window.client.decide(id, 'deny').catch(({ code, status }) => [code, status]),
-      pending.invocationId,
+      waiting.invocationId,
     )
     expect(await other).toEqual(['E_APPROVAL_INVALID', 409])
   })
@@ -102,8 +102,8 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     for (const context of [one, other]) await context.addInitScript(`window.settings = ${JSON.stringify(settings)}`)
     const dying = await pageIn(one, its)
     await dying.evaluate(() => void window.client.tool('look', () => new Promise(() => {})))
-    const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.calls.settled(pending)
+    const waiting = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
+    const settled = its.executor.calls.settled(waiting)
     const heir = await pageIn(other, its)
     await sees(heir, `call.waiting?.lease !== undefined`)
     await heir.evaluate(() => void window.client.tool('look', () => 'taken over'))
@@ -123,8 +123,8 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
         return new Promise((resolve) => (window.release = resolve))
       })
     })
-    const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.calls.settled(pending)
+    const waiting = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
+    const settled = its.executor.calls.settled(waiting)
     await sees(sleeping, `call.waiting?.lease !== undefined`)
     const awake = await pageIn(other, its)
     await awake.evaluate(
@@ -155,8 +155,8 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       window.ran = []
       window.client.tool('look', () => void window.ran.push(1))
     })
-    const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const { content } = await its.executor.calls.settled(pending)
+    const waiting = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
+    const { content } = await its.executor.calls.settled(waiting)
     const ran = await other.evaluate(() => window.ran)
     // One of them has run it, and that one alone.
     if (ran.length === 0) expect(content).toEqual([{ type: 'text', text: 'done' }])
@@ -267,8 +267,8 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
       window.ran = []
       window.client.tool('look', () => window.ran.push('ran'))
     })
-    const pending = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
-    const settled = its.executor.calls.settled(pending)
+    const waiting = await its.executor.execute({ name: 'look', args: {} }, { session: 'ada' })
+    const settled = its.executor.calls.settled(waiting)
     await page.waitForFunction(() => window.ran.length === 1)
     await page.waitForTimeout(1_500) // all tries have failed
     isCut = false

@@ -32,7 +32,7 @@ test('three messages tell of each call that settled, without secrets, unless it 
   })
   await tools.log_in.invoke({ key: 'canary', as: 'ada' })
   await tools.log_in.invoke({}, { record: false })
-  expect(await tools.ask.invoke()).toMatchObject({ status: 'pending' })
+  expect(await tools.ask.invoke()).toMatchObject({ status: 'waiting' })
   expect(await tools.none.invoke()).toMatchObject({ error: { code: 'E_TOOL_NOT_FOUND' } })
   const toolUseId = expect.stringMatching(/^tooluse_/) as string
   const input = { key: '[secret]', as: 'ada' }

@@ -134,16 +134,16 @@ describe('the counter refuses', () => {
 
   test('what the visitor has no right to', async () => {
     const { executor, url, ran } = await counter()
-    const pending = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
+    const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const form = await executor.execute({ name: 'form', args: { pin: 'canary' } }, { session: 'ada' })
     const { handle } = await executor.execute({ name: 'log' }, { session: 'ada' })
     const as = 'guest'
     for (const [path, sent] of [
-      [`/calls/${pending.invocationId}/decision`, { body: { decision: 'allow' } }],
-      [`/calls/${pending.invocationId}/lease`, { body: { holder: 'h' } }],
+      [`/calls/${waiting.invocationId}/decision`, { body: { decision: 'allow' } }],
+      [`/calls/${waiting.invocationId}/lease`, { body: { holder: 'h' } }],
       [`/calls/${form.invocationId}/lease`, { body: { holder: 'h' } }],
       [`/tool-results`, { body: { invocationId: form.invocationId, value: 1 } }],
-      [`/calls/${pending.invocationId}/cancellation`, { body: {} }],
+      [`/calls/${waiting.invocationId}/cancellation`, { body: {} }],
       [`/tools/page`, { method: 'PUT', body: { tools: [] } }],
       [`/artifacts/${handle}`, {}],
     ] as const) {
@@ -155,7 +155,7 @@ describe('the counter refuses', () => {
 
   test('another session’s call, lease, result and artifact in the words for what does not exist', async () => {
     const { executor, url, ran } = await counter({ use: [memoryJournal()] })
-    const pending = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
+    const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const form = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
     const over = await executor.execute({ name: 'log' }, { session: 'ada' })
     const paths = (call: string, client: string, handle: string) =>
@@ -167,7 +167,7 @@ describe('the counter refuses', () => {
         [`/tool-results`, { body: { invocationId: client, value: { email: 'x' } } }],
         [`/artifacts/${handle}`, {}],
       ] as const
-    const theirs = paths(pending.invocationId, form.invocationId, over.handle ?? '')
+    const theirs = paths(waiting.invocationId, form.invocationId, over.handle ?? '')
     const none = paths('none', 'none', 'none')
     for (const [index, [path, sent]] of theirs.entries()) {
       const refused = await send(`${url}${path}`, { as: 'bob', ...sent })
@@ -228,7 +228,7 @@ describe('what goes out', () => {
     expect(approval.data.args).toEqual({ to: 'x', key: '[secret]' })
     await get(`/calls/${asked.invocationId}/decision`, { decision: 'allow', holder: 'page' })
     await get('/tool-results', { invocationId: form.invocationId, holder: 'page', value: { email: 'a' } })
-    await expect.poll(() => stream.text().split('call:settled').length, waitFor).toBeGreaterThan(4)
+    await expect.poll(() => stream.text().split('call:settled').length, waitFor).toBeGreaterThan(2)
     const told = [...all, stream.text()].join('')
     expect(told).toContain('deployed to x')
     for (const secret of [canary, asked.token!, form.token!, asked.token!.split('.')[1]!, form.token!.split('.')[1]!]) {
@@ -295,7 +295,7 @@ test('a question whose meta JSON cannot hold is refused, and the list of those t
   const stream = await read(url)
   const asked = metas.map((_, to) => executor.execute({ name: 'deploy', args: { to: String(to) } }, { session: 'ada' }))
   const results = await Promise.all(asked)
-  expect(results.map(({ status }) => status)).toEqual(['pending', 'denied', 'denied', 'denied'])
+  expect(results.map(({ status }) => status)).toEqual(['waiting', 'denied', 'denied', 'denied'])
   const { calls } = (await send(`${url}/calls`)).data
   expect(calls.flatMap(({ waiting }) => waiting?.meta ?? [])).toEqual([{ risk: 1 }])
   expect(calls.flatMap(({ error }) => error?.message ?? [])).toEqual(
@@ -340,9 +340,9 @@ describe('tools of pages', () => {
     const tools = [{ name: 'read_selection', description: 'Reads what is selected' }]
     const declared = await send(`${url}/tools/page-1`, { method: 'PUT', body: { tools } })
     expect(declared.status).toBe(200)
-    const pending = await executor.execute({ name: 'read_selection' }, { session: 'ada' })
-    const settled = executor.calls.settled(pending)
-    await send(`${url}/tool-results`, { body: { invocationId: pending.invocationId, value: 'this' } })
+    const waiting = await executor.execute({ name: 'read_selection' }, { session: 'ada' })
+    const settled = executor.calls.settled(waiting)
+    await send(`${url}/tool-results`, { body: { invocationId: waiting.invocationId, value: 'this' } })
     expect((await settled).content).toEqual([{ type: 'text', text: 'this' }])
     for (const body of [{ tools: [{}] }, { tools: 'all' }, { tools: [null] }, {}]) {
       expect((await send(`${url}/tools/page-1`, { method: 'PUT', body })).status).toBe(400)

@@ -21,12 +21,12 @@ describe('a stream', () => {
     expect(stream.text()).toMatch(/^retry: 1000\n\n/)
   })
 
-  test('tells of a call that pauses with a whole view too', async () => {
+  test('tells of a call that begins to wait with a whole view too', async () => {
     const { executor, url } = await counter()
     const stream = await read(url)
     await expect.poll(() => stream.frames.length, waitFor).toBeGreaterThan(1)
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
-    await expect.poll(() => stream.text(), waitFor).toContain('call:settled')
+    await expect.poll(() => namesOf(stream), waitFor).toContain('call')
     const view = stream.frames.flatMap(({ name, data }) => (name === 'call' ? [data] : []))[0]
     expect(view).toMatchObject({ invocationId, args: { to: 'prod' }, waiting: { prompt: 'Deploy to prod?' } })
   })
@@ -109,7 +109,7 @@ describe('a stream', () => {
     expect(seenIn(again).get(asked.invocationId)).toMatchObject({ waiting: { prompt: 'Deploy to prod?' } })
   })
 
-  test('cut between a pause and its event loses neither', async () => {
+  test('cut between a wait and its event loses neither', async () => {
     const { executor, url } = await counter()
     const sockets = new Set<Socket>()
     const upstream = Number(new URL(url).port)
@@ -139,8 +139,8 @@ describe('a stream', () => {
     expect(namesOf(stream)).toEqual(['hello', 'calls'])
     limit = Infinity
     const again = await read(through, 'ada', stream.frames.at(-1)?.id ?? '')
-    await expect.poll(() => namesOf(again), waitFor).toEqual(['hello', 'event', 'event', 'call', 'event'])
-    expect(again.frames[2]?.data).toMatchObject({ event: 'call:paused', invocationId: asked.invocationId })
+    await expect.poll(() => namesOf(again), waitFor).toEqual(['hello', 'event', 'event', 'call'])
+    expect(again.frames[2]?.data).toMatchObject({ event: 'call:waiting', invocationId: asked.invocationId })
   })
 
   test('of a reader that does not read gets a list when it reads on, and holds no memory', async () => {

@@ -12,14 +12,14 @@ describe('an approval', () => {
   ])('%s is seen, decided, and told with its result', async (_, use) => {
     const { executor, url, ran } = await counter({ use: use() })
     const stream = await read(url)
-    const pending = await executor.execute(
+    const waiting = await executor.execute(
       { id: 't1', name: 'deploy', args: { to: 'prod', key: 'k' } },
       { session: 'ada' },
     )
     const { data: page } = await send(`${url}/calls`)
     expect(page.calls).toMatchObject([
       {
-        invocationId: pending.invocationId,
+        invocationId: waiting.invocationId,
         id: 't1',
         toolName: 'deploy',
         state: 'APPROVAL_REQUIRED',
@@ -27,7 +27,7 @@ describe('an approval', () => {
         waiting: { reason: 'approval', prompt: 'Deploy to prod?' },
       },
     ])
-    const { status, data } = await send(`${url}/calls/${pending.invocationId}/decision`, {
+    const { status, data } = await send(`${url}/calls/${waiting.invocationId}/decision`, {
       body: { decision: 'allow', note: 'after the backup' },
       headers: { prefer: 'wait=20' },
     })
@@ -42,10 +42,10 @@ describe('an approval', () => {
     expect(ran).toEqual(['prod'])
     const events = (): string[] =>
       stream.frames.flatMap(({ name, data: each }) => (name === 'event' ? [each.event] : []))
-    const asked = ['call:received', 'call:paused', 'call:settled']
+    const asked = ['call:received', 'call:waiting']
     const answered = ['call:resumed', 'tool:start', 'tool:end', 'call:settled']
     await expect.poll(events, waitFor).toEqual([...asked, ...answered])
-    const one = await send(`${url}/calls/${pending.invocationId}`)
+    const one = await send(`${url}/calls/${waiting.invocationId}`)
     expect(one.data).toMatchObject({
       state: 'COMPLETED',
       approval: { decision: 'allow', decidedBy: 'Ada', note: 'after the backup' },
@@ -67,9 +67,9 @@ describe('an approval', () => {
 
   test('is denied with words for the model', async () => {
     const { executor, url, ran } = await counter()
-    const pending = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
-    const settled = executor.calls.settled(pending)
-    await send(`${url}/calls/${pending.invocationId}/decision`, { body: { decision: 'deny', note: 'not today' } })
+    const waiting = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const settled = executor.calls.settled(waiting)
+    await send(`${url}/calls/${waiting.invocationId}/decision`, { body: { decision: 'deny', note: 'not today' } })
     expect((await settled).content).toEqual([{ type: 'text', text: expect.stringContaining('not today') }])
     expect(ran).toEqual([])
   })
@@ -155,9 +155,9 @@ describe('an approval', () => {
 describe('a client tool', () => {
   test('is answered at /tool-results, and a wrong answer can be corrected', async () => {
     const { executor, url } = await counter({ use: [memoryJournal()] })
-    const pending = await executor.execute({ name: 'form', args: { question: 'Who?' } }, { session: 'ada' })
-    const settled = executor.calls.settled(pending)
-    const { invocationId } = pending
+    const waiting = await executor.execute({ name: 'form', args: { question: 'Who?' } }, { session: 'ada' })
+    const settled = executor.calls.settled(waiting)
+    const { invocationId } = waiting
     const post = (body: object) => send(`${url}/tool-results`, { body: { invocationId, ...body } })
     const wrong = await post({ value: { phone: '1' } })
     expect([wrong.status, wrong.data.error.code]).toEqual([400, 'E_INVALID_TOOL_RESULT'])
@@ -192,9 +192,9 @@ describe('a client tool', () => {
 
   test('fails with words for the model', async () => {
     const { executor, url } = await counter()
-    const pending = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
-    const settled = executor.calls.settled(pending)
-    const { invocationId } = pending
+    const waiting = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
+    const settled = executor.calls.settled(waiting)
+    const { invocationId } = waiting
     await send(`${url}/tool-results`, { body: { invocationId, error: 'The user closed the form.' } })
     expect((await settled).content).toEqual([{ type: 'text', text: expect.stringContaining('closed the form') }])
   })
@@ -350,19 +350,19 @@ describe('other requests', () => {
   test('that go away cancel nothing: the call runs on', async () => {
     const made = await counter({ use: [memoryJournal()] })
     const { executor, url } = made
-    const pending = await executor.execute({ name: 'slow' }, { session: 'ada' })
+    const waiting = await executor.execute({ name: 'slow' }, { session: 'ada' })
     const leaving = new AbortController()
-    const asked = fetch(`${url}/calls/${pending.invocationId}/decision`, {
+    const asked = fetch(`${url}/calls/${waiting.invocationId}/decision`, {
       method: 'POST',
       headers: { authorization: 'Bearer ada', 'content-type': 'application/json', prefer: 'wait=60' },
       body: '{"decision":"allow"}',
       signal: leaving.signal,
     })
-    await expect.poll(async () => (await executor.calls.get(pending.invocationId)).state, waitFor).toBe('EXECUTING')
+    await expect.poll(async () => (await executor.calls.get(waiting.invocationId)).state, waitFor).toBe('EXECUTING')
     leaving.abort()
     await expect(asked).rejects.toThrow()
     made.release()
-    expect((await executor.calls.settled(pending)).content).toEqual([{ type: 'text', text: 'at last' }])
+    expect((await executor.calls.settled(waiting)).content).toEqual([{ type: 'text', text: 'at last' }])
   })
 })
 
@@ -371,8 +371,8 @@ describe('two processes', () => {
     const open = journalFile()
     const [one, other] = [await counter({ use: [open()] }), await counter({ use: [open()] })]
     const stream = await read(other.url)
-    const pending = await one.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
-    const { invocationId } = pending
+    const waiting = await one.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
+    const { invocationId } = waiting
     await expect
       .poll(() => seenIn(stream).get(invocationId), waitFor)
       .toMatchObject({ state: 'APPROVAL_REQUIRED', args: { to: 'prod' }, waiting: { prompt: 'Deploy to prod?' } })
@@ -386,7 +386,7 @@ describe('two processes', () => {
     expect(answers.filter(({ status }) => status < 300).length).toBeGreaterThan(0)
     expect(answers.filter(({ status }) => status >= 300 && status !== 409)).toEqual([])
     expect(answers.filter(({ status, data }) => status < 300 && !data.repeated)).toHaveLength(1)
-    expect((await one.executor.calls.settled(pending)).status).toBe('ok')
+    expect((await one.executor.calls.settled(waiting)).status).toBe('ok')
     expect([...one.ran, ...other.ran]).toEqual(['prod'])
     await expect.poll(() => seenIn(stream).get(invocationId), waitFor).toMatchObject({ status: 'ok' })
   })

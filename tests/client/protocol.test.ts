@@ -21,7 +21,7 @@ async function* countToThree(): AsyncGenerator<number, string> {
 
 /** An event as the counter sends it. */
 function told(event: ToolEvent): WireEvent {
-  if (event.event !== 'call:paused') return event
+  if (event.event !== 'call:waiting') return event
   const { token, ...plain } = event
   return { ...plain, answerable: token !== undefined }
 }

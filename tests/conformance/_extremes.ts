@@ -89,7 +89,7 @@ export function requireBoundedRecord({ input, journal, ...record }: ToolCallReco
   expect(sizeOf({ ...record, ...kept, ...awaits, text: undefined }), record.name).toBeLessThanOrEqual(megabyte)
   expect(sizeOf(input), record.name).toBeLessThanOrEqual(262_144 + 2)
   expect(sizeOf(awaits?.text ?? ''), record.name).toBeLessThanOrEqual(2 * 262_144)
-  if (record.status !== undefined && record.status !== 'pending') expect(awaits).toBeUndefined()
+  if (record.status !== undefined && record.status !== 'waiting') expect(awaits).toBeUndefined()
 }
 
 export function requireBoundedEvent(event: ToolEvent): void {

@@ -56,7 +56,7 @@ export function journalConformance(
     let meta: Record<string, unknown> = { when: new Date(0), risk: 0.5, cause: undefined }
     const asking = { name: 'asking', decide: () => ({ decision: 'ask', meta }) as const }
     const executor = createExecutor({ tools: [tool('pay', () => 'paid')], use: [extension, { policies: [asking] }] })
-    expect((await executor.execute({ name: 'pay' })).status).toBe('pending')
+    expect((await executor.execute({ name: 'pay' })).status).toBe('waiting')
     const cycle: Record<string, unknown> = {}
     cycle['itself'] = cycle
     for (const bad of [{ cents: 1n }, cycle, { show: () => '' }]) {

@@ -40,7 +40,7 @@ export function policyConformance(title: string, options: PolicyTestOptions): vo
         asyncProperty(call, async ({ args, session, caller }) => {
           const before = JSON.stringify(args)
           const { status, error, content } = await executor.execute({ name: 'work', args }, { session, caller })
-          expect(['ok', 'denied', 'pending', 'error']).toContain(status)
+          expect(['ok', 'denied', 'waiting', 'error']).toContain(status)
           expect(error?.code).not.toBe('E_INTERNAL')
           expect(JSON.stringify(content)).not.toContain('could not decide')
           expect(JSON.stringify(args)).toBe(before)

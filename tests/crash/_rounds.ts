@@ -183,7 +183,7 @@ async function lookAfter(
   const answered = new Set(answeredIn(round))
   for (const [id, { status, content, digest }] of last) {
     const record = await recordOf(id)
-    if (status === 'pending') {
+    if (status === 'waiting') {
       if (!answered.has(id)) expect(keptIds.has(id), `the approval of ${id} is kept`).toBe(true)
       continue
     }
@@ -209,10 +209,10 @@ async function lookAfter(
     if (settledBefore.has(id)) {
       tally.replayed++
       const before = last.get(id)
-      if (before !== undefined && before.status !== 'pending')
+      if (before !== undefined && before.status !== 'waiting')
         expect({ status, content }).toEqual({ status: before.status, content: before.content })
     } else if (keptIds.has(id)) {
-      expect({ status, token }).toEqual({ status: 'pending', token: undefined }) // it still waits for its person
+      expect({ status, token }).toEqual({ status: 'waiting', token: undefined }) // it still waits for its person
     } else {
       tally.runAgain++
     }

@@ -110,7 +110,7 @@ describe.each<[string, boolean, (tools: readonly Tool[]) => Ground]>([
       const asked: Promise<string>[] = []
       for (let index = 0; index < 4; index++) {
         asked.push(ask('first', `first ${index}`))
-        await vi.waitFor(async () => expect((await caller.calls.get(`first ${index}`)).status).toBe('pending'), soon)
+        await vi.waitFor(async () => expect((await caller.calls.get(`first ${index}`)).status).toBe('waiting'), soon)
         await new Promise((resolve) => setTimeout(resolve, 2)) // each is made at another time
       }
       for (let index = 0; index < 2; index++) workerOn(ground, { ...unswept, queues: { default: 1 } })
@@ -143,7 +143,7 @@ describe.each<[string, boolean, (tools: readonly Tool[]) => Ground]>([
     await vi.waitFor(() => expect(runs).toEqual(['a 1']), soon)
     workerOn(ground)
     const two = caller.execute({ name: 'patient' }, { session: 's', invocationId: 'b' })
-    await vi.waitFor(async () => expect((await caller.calls.get('b')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('b')).status).toBe('waiting'), soon)
     await first.close()
     expect([(await one).status, (await two).status]).toEqual(['ok', 'ok'])
     expect(runs).toEqual(['a 1', 'a 2', 'b 1'])

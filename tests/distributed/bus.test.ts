@@ -48,8 +48,7 @@ function expectInOrder(events: readonly ToolEvent[]): void {
   const names = events.map(({ event }) => event).filter((name) => name !== 'tool:progress')
   expect(names.filter((name) => name !== 'call:resumed')).toEqual([
     'call:received',
-    'call:paused',
-    'call:settled',
+    'call:waiting',
     'tool:start',
     'tool:end',
     'call:settled',

@@ -21,7 +21,7 @@ function namesOf(events: readonly ToolEvent[]): string[] {
   return events.map((event) => (event.event === 'call:settled' ? `settled ${event.status}` : event.event))
 }
 
-const waiting = ['call:received', 'call:paused', 'settled pending']
+const waiting = ['call:received', 'call:waiting']
 
 describe.each([
   ['a dispatcher', memoryDispatcher],
@@ -39,11 +39,11 @@ describe.each([
     const waits = other.execute({ name: 'patient' }, { session: 's', invocationId: 'b' })
     await vi.waitFor(async () => expect(await other.queue.depth('default', 9)).toBe(2), soon)
     await other.close()
-    expect(await waits).toMatchObject({ status: 'pending', effect: 'none' })
+    expect(await waits).toMatchObject({ status: 'waiting', effect: 'none' })
     workerOn(ground)
     await started.promise
     await caller.close()
-    expect(await asked).toMatchObject({ status: 'pending', effect: 'unknown' })
+    expect(await asked).toMatchObject({ status: 'waiting', effect: 'unknown' })
     released.resolve()
     const later = await callerOn(ground).execute({ name: 'patient' }, { session: 's', invocationId: 'a' })
     expect(later).toMatchObject({ status: 'ok', effect: 'completed' })
@@ -57,7 +57,7 @@ describe.each([
     onTestFinished(() => worker.close())
     await vi.waitFor(async () => expect(await worker.queue.take('default', 1)).toEqual(['a']), soon)
     await caller.close()
-    expect(await asked).toMatchObject({ status: 'pending', effect: 'unknown' })
+    expect(await asked).toMatchObject({ status: 'waiting', effect: 'unknown' })
   })
 
   test('tells its observers how the call ended on a worker, in order and once', async () => {

@@ -52,7 +52,7 @@ describe.each([
     const caller = callerOn(ground)
     const worker = workerOn(ground)
     const first = await caller.execute({ name: 'guarded' }, { session: 's', invocationId: 'a' })
-    expect([first.status, await worker.depth(), ran]).toEqual(['pending', { default: 0 }, []])
+    expect([first.status, await worker.depth(), ran]).toEqual(['waiting', { default: 0 }, []])
     const [waiting] = await caller.calls.waiting()
     const result = await caller.calls.decide(waiting ?? '', 'allow', { decidedBy: 'alice' })
     expect([result.status, ran]).toEqual(['ok', ['a']])
@@ -76,7 +76,7 @@ describe.each([
     const call = { name: 'charge', args: { i: 1 } }
     const options = { session: 's', invocationId: 'order-1' }
     const asked = [one.execute(call, options)]
-    await vi.waitFor(async () => expect((await one.calls.get('order-1')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await one.calls.get('order-1')).status).toBe('waiting'), soon)
     asked.push(two.execute(call, options))
     workerOn(ground)
     const results = await Promise.all(asked)
@@ -89,7 +89,7 @@ describe.each([
     const ground = sqliteGround(toolsOf(), dispatcherOf())
     const caller = callerOn(ground)
     const asked = caller.execute({ name: 'charge' }, { session: 's', invocationId: 'a' })
-    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('waiting'), soon)
     expect(await caller.calls.waiting()).toEqual([])
     expect(await caller.calls.waiting({ invocationId: 'a' })).toEqual([])
     workerOn(ground)
@@ -120,7 +120,7 @@ describe.each([
     const caller = callerOn(ground)
     const leaving = new AbortController()
     const asked = caller.execute({ name: 'charge' }, { session: 's', invocationId: 'a', signal: leaving.signal })
-    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('waiting'), soon)
     leaving.abort()
     expect(await asked).toMatchObject({ status: 'cancelled', effect: 'none', error: { code: 'E_TOOL_CANCELLED' } })
     const worker = workerOn(ground)
@@ -153,7 +153,7 @@ describe.each([
     const caller = callerOn(ground, { maximumWaiting: 2 })
     const asked = ['a', 'b'].map((invocationId) => caller.execute({ name: 'charge' }, { session: 's', invocationId }))
     for (const id of ['a', 'b']) {
-      await vi.waitFor(async () => expect((await caller.calls.get(id)).status).toBe('pending'), soon)
+      await vi.waitFor(async () => expect((await caller.calls.get(id)).status).toBe('waiting'), soon)
     }
     const refused = await caller.execute({ name: 'charge' }, { session: 's' })
     expect(refused).toMatchObject({
@@ -186,8 +186,8 @@ describe.each([
     const numbers = events.map(({ seq }) => seq)
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
     const names = events.map(({ event }) => event)
-    expect(names.slice(0, 3)).toEqual(['call:received', 'call:paused', 'call:settled'])
-    expect(names.filter((name) => name !== 'tool:progress' && name !== 'call:resumed').slice(3)).toEqual([
+    expect(names.slice(0, 2)).toEqual(['call:received', 'call:waiting'])
+    expect(names.filter((name) => name !== 'tool:progress' && name !== 'call:resumed').slice(2)).toEqual([
       'tool:start',
       'tool:end',
       'call:settled',
@@ -300,9 +300,9 @@ describe.each([
     const caller = callerOn(ground)
     const call = { name: 'charge', args: { i: 1 } }
     const asked = caller.execute(call, { session: 's', invocationId: 'a' })
-    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('waiting'), soon)
     await caller.close()
-    expect((await asked).status).toBe('pending')
+    expect((await asked).status).toBe('waiting')
     workerOn(ground)
     expect((await callerOn(ground).execute(call, { session: 's', invocationId: 'a' })).status).toBe('ok')
   })

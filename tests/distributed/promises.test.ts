@@ -11,7 +11,7 @@ test('of twenty executors that are given one id, one runs the call', async () =>
   const ground = sqliteGround(toolsOf(ran), memoryDispatcher())
   const caller = callerOn(ground)
   const asked = caller.execute({ name: 'charge' }, { session: 's', invocationId: 'a' })
-  await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('pending'), soon)
+  await vi.waitFor(async () => expect((await caller.calls.get('a')).status).toBe('waiting'), soon)
   const executors = Array.from({ length: 20 }, () => {
     const executor = createExecutor({ tools: ground.tools, use: ground.use() })
     onTestFinished(() => executor.close())
@@ -38,7 +38,7 @@ test('a record has the secrets and the carried values of a call until it has set
   const asked = ['hide', 'hang'].map((name) => caller.execute({ name, args }, { session: 's', invocationId: name }))
   const textOf = async (id: string): Promise<string> => JSON.stringify(await shared.journal.read(id))
   for (const id of ['hide', 'hang']) {
-    await vi.waitFor(async () => expect((await caller.calls.get(id)).status).toBe('pending'), soon)
+    await vi.waitFor(async () => expect((await caller.calls.get(id)).status).toBe('waiting'), soon)
     expect(await textOf(id)).toMatch(/secret-93af.*carried-7c1d|carried-7c1d.*secret-93af/)
   }
   const worker = workerOn(ground)

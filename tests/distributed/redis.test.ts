@@ -55,8 +55,7 @@ describe.skipIf(typeof redis === 'string')('a fleet over Redis', () => {
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
     expect(events.map(({ event }) => event).filter((name) => name !== 'call:resumed')).toEqual([
       'call:received',
-      'call:paused',
-      'call:settled',
+      'call:waiting',
       'tool:start',
       'tool:progress',
       'tool:end',

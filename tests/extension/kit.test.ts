@@ -19,9 +19,9 @@ import {
 } from 'toolwright/extension'
 
 interface PauseOptions {
-  /** How many calls may run before the pause. */
+  /** How many calls may run before the wait. */
   readonly calls: number
-  /** How long the pause is, in milliseconds. Default: without end. */
+  /** How long the wait is, in milliseconds. Default: without end. */
   readonly pause?: number
   readonly report?: (error: unknown) => void
 }

@@ -205,7 +205,7 @@ describe.each(Object.entries(sides))(
       })
       const strict = { inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }
       expect(await answer(() => 1, strict)).toMatchObject({ error: { code: 'E_INVALID_TOOL_ARGS' } })
-      expect(await answer(() => 1, { requiresConfirmation: true })).toMatchObject({ error: { status: 'pending' } })
+      expect(await answer(() => 1, { requiresConfirmation: true })).toMatchObject({ error: { status: 'waiting' } })
       expect(await answer(() => 1, { name: 'other' })).toMatchObject({ error: { code: 'E_TOOL_NOT_FOUND' } })
     })
 
@@ -330,7 +330,7 @@ describe('a program as the executor sees it', () => {
       { id: 'a', name: 'rows', program },
       { session: 's', invocationId: 'inv_1' },
     )
-    expect(paused.status).toBe('pending')
+    expect(paused.status).toBe('waiting')
     const result = await executors[1]!.calls.decide(paused.token!, 'allow')
     expect(result.content).toMatchObject([{ type: 'json', data: 'It is 3.', text: '"It is 3."' }])
     const again = await executors[1]!.execute(

@@ -171,7 +171,7 @@ test('evaluating a call tells, keeps and counts nothing', async () => {
     expect((await executor.evaluate({ name: 'wipe', args: {} }, { ...options, signal })).decision).toBe('ask')
   }
   expect([told, ran, await executor.calls.waiting(), await executor.calls.list()]).toEqual([[], [], [], []])
-  expect((await executor.execute({ name: 'wipe' }, options)).status).toBe('pending')
+  expect((await executor.execute({ name: 'wipe' }, options)).status).toBe('waiting')
 })
 
 test('a held call waits whatever its policies, middleware and approver say', async () => {
@@ -190,8 +190,8 @@ test('a held call waits whatever its policies, middleware and approver say', asy
       { approver: { ask: async () => (asked.push(1), { decision: 'allow' as const }) } },
     ],
   })
-  const { status } = await executor.execute({ name: 'wipe' }, { hold: true })
-  expect([status, ran, asked]).toEqual(['pending', [], []])
+  const { status } = await executor.execute({ name: 'wipe' }, { requireApproval: true })
+  expect([status, ran, asked]).toEqual(['waiting', [], []])
   await executor.close()
 })
 

@@ -143,11 +143,11 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
   test('ask as they did, unless the application says more', async () => {
     const executor = createExecutor({ tools: await fromAiSdk(theirs()) })
     expect((await executor.execute({ name: 'pay', args: { cents: 5 } })).status).toBe('ok')
-    expect((await executor.execute({ name: 'pay', args: { cents: 500 } })).status).toBe('pending')
+    expect((await executor.execute({ name: 'pay', args: { cents: 500 } })).status).toBe('waiting')
     const own = { pay: { requiresConfirmation: true, traits: { destructive: true }, secrets: ['/cents'] } }
     const tools = await fromAiSdk(theirs(), { tools: own })
     const strict = createExecutor({ tools })
-    expect((await strict.execute({ name: 'pay', args: { cents: 5 } })).status).toBe('pending')
+    expect((await strict.execute({ name: 'pay', args: { cents: 5 } })).status).toBe('waiting')
     expect(tools.find(({ name }) => name === 'pay')?.traits).toMatchObject({ destructive: true })
   })
 
@@ -173,7 +173,7 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
   test('without a function are answered by a client', async () => {
     const executor = createExecutor({ tools: await fromAiSdk(theirs()) })
     const { status, token = '' } = await executor.execute({ name: 'choose' })
-    expect(status).toBe('pending')
+    expect(status).toBe('waiting')
     expect((await executor.calls.respond(token, 'blue')).content).toEqual([{ type: 'text', text: 'blue' }])
   })
 

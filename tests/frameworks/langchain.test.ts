@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
   test('says that a call waits if there is no interrupt, and decide answers it', async () => {
     const { executor, runs } = kit()
     const message = await invoke(toolsOf(executor), call('c1', { cents: 500 }))
-    expect(message.artifact).toMatchObject({ status: 'pending' })
+    expect(message.artifact).toMatchObject({ status: 'waiting' })
     for (const waiting of await executor.calls.waiting({ session: 'thread-1' }))
       await executor.calls.decide(waiting, 'allow')
     expect(runs()).toEqual(['pay 500'])

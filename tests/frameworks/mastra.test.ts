@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)('fromMastra', () => {
     expect(await result.artifact?.cat()).toBe('{"city":"Oslo","user":"ada"}')
     expect(told).toEqual([{ looking: 'Oslo' }])
     expect((await executor.execute({ name: 'weather', args: { city: 'O' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
-    expect((await executor.execute({ name: 'weather', args: { city: 'Atlantis' } })).status).toBe('pending')
+    expect((await executor.execute({ name: 'weather', args: { city: 'Atlantis' } })).status).toBe('waiting')
   })
 
   test('passes on errors and the signal, and fails if a tool suspends its run', async () => {

@@ -146,7 +146,7 @@ describe.skipIf(missing !== undefined)('tools of OpenAI Agents', () => {
     expect((await call('Oslo')).content).toEqual([{ type: 'text', text: 'Oslo is sunny for ada' }])
     expect((await call(5)).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await call('Nowhere')).error).toMatchObject({ code: 'E_TOOL_DOWNSTREAM_ERROR' })
-    expect((await call('Atlantis')).status).toBe('pending')
+    expect((await call('Atlantis')).status).toBe('waiting')
   })
 
   test('are cancelled by the signal that they know', async () => {

@@ -129,8 +129,8 @@ describe.skipIf(missing !== undefined)('fromTanstack', () => {
     expect((await run('weather', { city: 'O' })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     expect((await run('weather', { city: 'Atlantis' })).error?.message).toContain('under water')
     expect((await run('wrong', { city: 'Oslo' })).error?.code).toBe('E_INVALID_TOOL_RESULT')
-    expect((await run('drop')).status).toBe('pending')
-    expect((await run('choose')).status).toBe('pending')
+    expect((await run('drop')).status).toBe('waiting')
+    expect((await run('choose')).status).toBe('waiting')
     expect((await executor.calls.waiting()).map(({ reason }) => reason).toSorted()).toEqual(['approval', 'client'])
   })
 

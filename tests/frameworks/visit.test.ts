@@ -218,7 +218,7 @@ describe.each<[string, () => Extension[]]>([
   test('is heard of when it is denied elsewhere, and a client’s answer reaches it', async () => {
     const { visit, runs, executor } = paying(use())
     await visit.asks(large)
-    expect((await visit.run({ id: 'c2', name: 'confirm' })).status).toBe('pending')
+    expect((await visit.run({ id: 'c2', name: 'confirm' })).status).toBe('waiting')
     const heard = await visit.hear([
       { id: 'c1', name: 'pay', answer: deny },
       { id: 'c2', name: 'confirm', answer: { value: { yes: true } } },
@@ -277,7 +277,7 @@ test('args that were written for a lowered schema are those of the tool, with it
 test('the JSON of a result has no token and no duration, and is the same each time', async () => {
   const { visit } = paying([memoryJournal()])
   const held = await visit.run(large)
-  expect(held.status).toBe('pending')
+  expect(held.status).toBe('waiting')
   expect(Object.keys(jsonOf(held))).not.toContain('token')
   const call = { ...large, id: 'c2', args: { cents: 5 } }
   expect(jsonOf(await visit.run(call))).toEqual(jsonOf(await visit.run(call)))

@@ -51,7 +51,7 @@ function house(place: Place): House {
 
 async function asked(executor: ToolExecutor, name = 'guarded', args: unknown = { to: 'ada' }): Promise<string> {
   const { token, status } = await executor.execute({ name, args }, { session: 's' })
-  expect(status).toBe('pending')
+  expect(status).toBe('waiting')
   return token ?? ''
 }
 
@@ -250,7 +250,7 @@ describe.each(places)('an approval (%s)', (_, place) => {
     await other.calls.decide(token, 'allow', { decidedBy: 'ada' })
     const all = events.flat()
     expect(all.map(({ seq }) => seq)).toEqual(all.map((__, index) => index))
-    expect(names(all)).toBe('call:received call:paused call:settled call:resumed tool:start tool:end call:settled')
+    expect(names(all)).toBe('call:received call:waiting call:resumed tool:start tool:end call:settled')
   })
 })
 
@@ -423,7 +423,7 @@ describe.each(places)('a secret (%s)', (_, place) => {
 
   test('in args is in no event, record, file, log and content', async () => {
     const { everything, results } = await everythingOf(() => 'done', {}, args)
-    expect(results.map(({ status }) => status)).toEqual(['ok', 'pending', 'ok', 'ok', 'ok'])
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'waiting', 'ok', 'ok', 'ok'])
     expect(everything).toContain('kept')
     expect(everything).not.toContain(canary)
   })
@@ -478,7 +478,7 @@ describe.each(places)('a secret (%s)', (_, place) => {
     ['an object that is too large to be shown', () => Object.assign(new User(), { more: 'x'.repeat(50_000) })],
   ])('in a result is in no event, record, file, log and content: %s', async (__, handler) => {
     const { everything, results } = await everythingOf(handler, {}, { a: 1 })
-    expect(results.map(({ status }) => status)).toEqual(['ok', 'pending', 'ok', 'ok', 'ok'])
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'waiting', 'ok', 'ok', 'ok'])
     for (const { artifact } of results) {
       const all = (await artifact?.asString()) ?? 'kept'
       expect(all).toContain('kept')
@@ -500,6 +500,6 @@ test.each(['readonly', 'idempotent'])('a server that calls its tool %s makes no 
     tools: [work('delete_all', () => ++runs, options)],
     use: [byTraits({ readonly: 'allow', otherwise: 'ask' }), cache()],
   })
-  expect((await soon(asking.execute({ name: 'delete_all' }))).status).toBe('pending')
+  expect((await soon(asking.execute({ name: 'delete_all' }))).status).toBe('waiting')
   expect(runs).toBe(0)
 })

@@ -152,7 +152,7 @@ describe('the calls of a turn', () => {
       'error none E_TOOL_NOT_FOUND',
       'error none E_TOOL_NOT_FOUND',
       'error none E_INVALID_TOOL_ARGS',
-      'pending none',
+      'waiting none',
       'ok completed',
     ])
   })

@@ -31,7 +31,7 @@ test('an author of a journal can name everything that it gives', () => {
 test('a evaluated call is given the options of a call, and says one of three words', () => {
   expectTypeOf<ToolExecutor['evaluate']>().parameters.toEqualTypeOf<Parameters<ToolExecutor['execute']>>()
   expectTypeOf<Evaluation['decision']>().toEqualTypeOf<'allow' | 'ask' | 'deny' | 'invalid'>()
-  void executor.execute({ name: 'pay' }, { hold: true })
+  void executor.execute({ name: 'pay' }, { requireApproval: true })
   // @ts-expect-error a call is held or not
   void executor.execute({ name: 'pay' }, { hold: 'maybe' })
 })

@@ -140,7 +140,7 @@ describe('the close of an executor', () => {
     const again = executor.calls.settled(both)
     const answers = [asked, both].map(({ token = '' }) => executor.calls.decide(token, 'allow'))
     await soon(executor.close({ drain: 30_000 }))
-    expect((await Promise.all(answers)).map(outcome)).toEqual(['ok completed', 'pending unknown'])
+    expect((await Promise.all(answers)).map(outcome)).toEqual(['ok completed', 'waiting unknown'])
     expect(outcome(await soon(again))).toBe('cancelled unknown E_TOOL_CANCELLED')
   })
 

@@ -173,8 +173,8 @@ describe('a call that is held', () => {
     'waits for a person although no policy asks, and runs once it is approved: an executor that %s',
     async (_, use) => {
       const { executor, inputs } = paying(use)
-      const held = await executor.execute({ name: 't', args: { a: 1 } }, { hold: true, session: 's' })
-      expect(outcome(held)).toBe('pending none')
+      const held = await executor.execute({ name: 't', args: { a: 1 } }, { requireApproval: true, session: 's' })
+      expect(outcome(held)).toBe('waiting none')
       expect(inputs).toEqual([])
       const [waiting] = await executor.calls.waiting({ session: 's' })
       expect(waiting).toMatchObject({ prompt: 'Allow t to execute?', args: { a: 1 } })
@@ -188,9 +188,9 @@ describe('a call that is held', () => {
 
   test('is denied by a person, and by a policy without a question', async () => {
     const { executor, inputs } = paying()
-    const { token = '' } = await executor.execute({ name: 't' }, { hold: true })
+    const { token = '' } = await executor.execute({ name: 't' }, { requireApproval: true })
     expect(text(await executor.calls.decide(token, 'deny', { note: 'not now' }))).toContain('not now')
-    const refused = await paying([denies]).executor.execute({ name: 't' }, { hold: true })
+    const refused = await paying([denies]).executor.execute({ name: 't' }, { requireApproval: true })
     expect(outcome(refused)).toBe('denied none E_TOOL_DENIED')
     expect(inputs).toEqual([])
   })
@@ -198,7 +198,7 @@ describe('a call that is held', () => {
   test('has the approval in what follows, although no policy asked', async () => {
     const approvals: unknown[] = []
     const { executor } = paying([{ middleware: [(call, _context, next) => (approvals.push(call.approval), next())] }])
-    const { token = '' } = await executor.execute({ name: 't' }, { hold: true })
+    const { token = '' } = await executor.execute({ name: 't' }, { requireApproval: true })
     await executor.calls.decide(token, 'allow', { decidedBy: 'ada' })
     expect(approvals).toMatchObject([{ decision: 'allow', decidedBy: 'ada' }])
   })
@@ -207,31 +207,35 @@ describe('a call that is held', () => {
     const place = make()
     const one = paying([place.open()])
     const options = { session: 's', invocationId: 'call-1' }
-    await one.executor.execute({ name: 't', args: { a: 1 } }, { ...options, hold: true })
+    await one.executor.execute({ name: 't', args: { a: 1 } }, { ...options, requireApproval: true })
     const again = await one.executor.execute({ name: 't', args: { a: 1 } }, options)
-    expect(outcome(again)).toBe('pending none')
+    expect(outcome(again)).toBe('waiting none')
     const other = paying([place.open()])
     const [waiting] = await other.executor.calls.waiting({ invocationId: 'call-1' })
     if (waiting === undefined) throw new Error('nothing waits')
     expect((await other.executor.calls.decide(waiting, 'allow')).status).toBe('ok')
     expect([one.inputs, other.inputs]).toEqual([[], [{ a: 1 }]])
-    expect(outcome(await one.executor.execute({ name: 't', args: { a: 1 } }, { ...options, hold: true }))).toBe(
-      'ok completed',
-    )
+    expect(
+      outcome(await one.executor.execute({ name: 't', args: { a: 1 } }, { ...options, requireApproval: true })),
+    ).toBe('ok completed')
     await one.executor.close()
     await other.executor.close()
   })
 
   test('is evaluated as one to ask about, but if it is refused', async () => {
     const { executor } = paying()
-    expect(await executor.evaluate({ name: 't' }, { hold: true })).toMatchObject({ decision: 'ask' })
-    expect(await paying([denies]).executor.evaluate({ name: 't' }, { hold: true })).toMatchObject({ decision: 'deny' })
+    expect(await executor.evaluate({ name: 't' }, { requireApproval: true })).toMatchObject({ decision: 'ask' })
+    expect(await paying([denies]).executor.evaluate({ name: 't' }, { requireApproval: true })).toMatchObject({
+      decision: 'deny',
+    })
   })
 
   test('may be one of a whole turn', async () => {
     const { executor, inputs } = paying()
-    const results = await executor.executeToolCalls([{ name: 't' }, { name: 't', args: { b: 1 } }], { hold: true })
-    expect(results.map(outcome)).toEqual(['pending none', 'pending none'])
+    const results = await executor.executeToolCalls([{ name: 't' }, { name: 't', args: { b: 1 } }], {
+      requireApproval: true,
+    })
+    expect(results.map(outcome)).toEqual(['waiting none', 'waiting none'])
     expect(inputs).toEqual([])
     expect(data(results[0]!)).toBeUndefined()
   })

@@ -554,7 +554,7 @@ describe('execute', () => {
           executor.execute({ name: chance.name, args: chance.args }, { signal: leaving.signal }),
         )
 
-        expect(['ok', 'error', 'denied', 'timed_out', 'cancelled', 'pending']).toContain(result.status)
+        expect(['ok', 'error', 'denied', 'timed_out', 'cancelled', 'waiting']).toContain(result.status)
         // A fault of theirs is never called one of ours.
         if (chance.artifact === good) expect(result.error?.code).not.toBe('E_INTERNAL')
         expect(result.isError).toBe(result.error !== undefined)
@@ -570,7 +570,7 @@ describe('execute', () => {
         if (starts.length === 1) expect(starts[0]).toBeLessThan(ends[0] ?? -1)
         const before = names(events)
         await soon(executor.close()) // which ends what waits
-        expect(names(events)).toBe(result.status === 'pending' ? `${before} call:settled` : before)
+        expect(names(events)).toBe(result.status === 'waiting' ? `${before} call:settled` : before)
       }),
       { numRuns: Number(process.env['FUZZ_RUNS'] ?? 400) },
     )

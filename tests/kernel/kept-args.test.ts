@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { data, outcome, text, work } from './_calls.ts'
 import { places, recordIn, type Place } from './_journals.ts'
 
-/** Changes the text of the args that the record of a paused call keeps. */
+/** Changes the text of the args that the record of a waiting call keeps. */
 async function keep(place: Place, invocationId: string, args: string): Promise<void> {
   const { journal } = place.open()
   const found = await journal.read(invocationId)

@@ -54,11 +54,11 @@ describe.each(places)('with a journal (%s)', (_, place) => {
     ])
   })
 
-  test('a paused call is told of only once it is written down', async () => {
+  test('a waiting call is told of only once it is written down', async () => {
     const log: string[] = []
     const mounted = logged(place().open(), log)
     const executor = createExecutor({ tools: [work('t', () => 1, { requiresConfirmation: true })], use: [mounted] })
-    executor.on('call:paused', () => void log.push('asked'))
+    executor.on('call:waiting', () => void log.push('asked'))
     await executor.execute({ name: 't' })
     expect(log).toEqual(['claim APPROVAL_REQUIRED', 'kept', 'asked'])
   })
@@ -414,7 +414,7 @@ describe.each(faults.filter(([title]) => !title.includes('nonsense')))('a journa
   })
 })
 
-test('a token that could not be kept is told to nobody', async () => {
+test('a wait that could not be written settles the call with the error alone, and its token is never emitted', async () => {
   const use = [
     failing(
       'claim',
@@ -423,11 +423,11 @@ test('a token that could not be kept is told to nobody', async () => {
     ),
   ]
   const executor = createExecutor({ tools: [work('t', () => 1, { requiresConfirmation: true })], use })
-  const paused: ToolEvent[] = []
-  executor.on('call:paused', (event) => void paused.push(event))
-  await executor.execute({ name: 't' })
-  expect(paused).toHaveLength(1)
-  expect(JSON.parse(JSON.stringify(paused[0]))).not.toHaveProperty('token')
+  const events: ToolEvent[] = []
+  executor.on('*', (event) => void events.push(event))
+  expect(await executor.execute({ name: 't' })).toMatchObject({ status: 'error', error: { code: 'E_JOURNAL' } })
+  expect(events.map(({ event, seq }) => `${seq} ${event}`)).toEqual(['0 call:received', '1 call:settled'])
+  expect(JSON.stringify(events)).not.toContain('token')
 })
 
 test('signs of life that fail are reported, and disturb nothing', async () => {
@@ -473,7 +473,7 @@ describe('digests', () => {
 
   /** The records of the calls that settled, in the order in which they were told. */
   async function chainOf(use: ReturnType<typeof changed>, events: readonly ToolEvent[]): Promise<ToolCallRecord[]> {
-    const settled = events.filter((event) => event.event === 'call:settled' && event.status !== 'pending')
+    const settled = events.filter((event) => event.event === 'call:settled')
     return Promise.all(settled.map(({ invocationId }) => recordIn(use, invocationId)))
   }
 

@@ -25,7 +25,7 @@ async function asked(config: Partial<ErasedConfig>, use: readonly Extension[] = 
   })
   const executor = createExecutor({ tools: [write], use, report: (error) => void reports.push(error) })
   const result = await executor.execute({ name: 'write', args: { path: 'a.txt', key: 'canary' } })
-  expect(result.status).toBe('pending')
+  expect(result.status).toBe('waiting')
   const [call] = await executor.calls.waiting()
   expect((await executor.calls.decide(call!, 'allow')).status).toBe('ok')
   return { call: call!, reports }

@@ -176,8 +176,8 @@ describe.each(places)('an invocation that the host identified (%s)', (_journal, 
   })
 
   test.each([
-    ['a person', { requiresConfirmation: true }, 'pending none'],
-    ['a client', { type: 'client', requiresResponse: true }, 'pending unknown'],
+    ['a person', { requiresConfirmation: true }, 'waiting none'],
+    ['a client', { type: 'client', requiresResponse: true }, 'waiting unknown'],
   ])('is as it was while it waits for %s, but for the token, which is told once', async (_, options, pending) => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const executor = createExecutor({ tools: [work('t', () => 1, options)], use: [place().open()] })

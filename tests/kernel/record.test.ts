@@ -263,7 +263,7 @@ describe('events', () => {
         const call = { id: 'p', name: its.name, args: its.args, result: its.type === 'provider' ? 1 : undefined }
         let result = await first.execute(call, { session: 's', signal })
         let legs = 1
-        for (; result.status === 'pending' && legs < 4; legs++) {
+        for (; result.status === 'waiting' && legs < 4; legs++) {
           const next = await answered(second, its, result.token ?? '')
           if (next === undefined) break
           result = next
@@ -282,7 +282,7 @@ describe('events', () => {
         const kept = await recordIn(journal, invocationId)
         expect(comparable(fold)).toEqual(comparable(kept))
         expect([fold.status, fold.effect]).toEqual([result.status, result.effect])
-        expect(isSettled(fold.state)).toBe(result.status !== 'pending')
+        expect(isSettled(fold.state)).toBe(result.status !== 'waiting')
         if (result.error !== undefined) {
           expect(kept.journal?.failure).toMatchObject({ code: result.error.code, message: result.error.message })
         }

@@ -387,7 +387,7 @@ describe.each(places)('recovery of calls that workers had taken (%s)', (_, place
     for (const name of ['charge', 'lookup', 'queued']) {
       const tool = name === 'queued' ? 'lookup' : name
       void caller.execute({ name: tool }, { session: 's', invocationId: name })
-      await vi.waitFor(async () => expect((await caller.calls.get(name)).status).toBe('pending'))
+      await vi.waitFor(async () => expect((await caller.calls.get(name)).status).toBe('waiting'))
       if (name !== 'queued') void worker.queue.run(name)
     }
     await vi.waitFor(() => expect(ran.toSorted()).toEqual(['charge', 'lookup']))

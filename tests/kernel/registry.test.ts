@@ -434,7 +434,7 @@ describe('ephemeral tools', () => {
     expect(registry.pruneEphemeral()).toEqual([])
   })
 
-  test('go after a turn that says so, unless a call of it is pending', async () => {
+  test('go after a turn that says so, unless a call of it waits', async () => {
     const registry = new ToolRegistry()
     const executor = createExecutor({ tools: registry })
     const names = (): string[] => executor.tools().map(({ name }) => name)
@@ -442,7 +442,7 @@ describe('ephemeral tools', () => {
     registry.add(named('ask', { requiresConfirmation: true }))
     await executor.executeToolCalls([{ name: 'once' }])
     const [, waiting] = await executor.executeToolCalls([{ name: 'once' }, { name: 'ask' }], { pruneEphemeral: true })
-    expect(waiting?.status).toBe('pending')
+    expect(waiting?.status).toBe('waiting')
     expect(names()).toEqual(['once', 'ask'])
     await executor.execute({ name: 'once' })
     expect(names()).toEqual(['once', 'ask'])

@@ -41,7 +41,7 @@ async function waiting(args: unknown = { a: 1 }, options: object = {}, use: Exte
     { id: 'x', name: 't', args },
     { session: 's', caller: 'user', values: { tenant: 'y' } },
   )
-  expect(result.status).toBe('pending')
+  expect(result.status).toBe('waiting')
   return { executor, registry, inputs, result, token: result.token ?? '', reports }
 }
 
@@ -267,7 +267,7 @@ describe('a call that goes on', () => {
     const events = heard(executor)
     const { token = '' } = await executor.execute({ name: 't' })
     await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'fine', always: true })
-    expect(names(events)).toBe('call:received call:paused call:settled call:resumed tool:start tool:end call:settled')
+    expect(names(events)).toBe('call:received call:waiting call:resumed tool:start tool:end call:settled')
     expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
     expect(events[3]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
     expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
@@ -277,9 +277,9 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
     const events = heard(executor)
     const answers: Promise<ToolResult>[] = []
-    executor.on('call:paused', ({ token }) => void answers.push(executor.calls.decide(token ?? '', 'allow')))
+    executor.on('call:waiting', ({ token }) => void answers.push(executor.calls.decide(token ?? '', 'allow')))
     const first = await soon(executor.execute({ name: 't' }))
-    expect(first.status).toBe('pending')
+    expect(first.status).toBe('waiting')
     const [second] = await soon(Promise.all(answers))
     expect(second === undefined ? undefined : [second.status, text(second)]).toEqual(['ok', 'ran'])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
@@ -289,7 +289,7 @@ describe('a call that goes on', () => {
     const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
     const answers: Promise<ToolResult>[] = []
     for await (const event of executor.stream({ name: 't' })) {
-      if (event.event === 'call:paused') answers.push(executor.calls.decide(event.token ?? '', 'allow'))
+      if (event.event === 'call:waiting') answers.push(executor.calls.decide(event.token ?? '', 'allow'))
     }
     expect((await soon(Promise.all(answers))).map(({ status }) => status)).toEqual(['ok'])
   })
@@ -396,7 +396,7 @@ describe("a client's answer", () => {
     const events = heard(executor)
     const asked = await executor.execute({ name: 'ask' })
     const allowed = await executor.calls.decide(asked.token ?? '', 'allow', { decidedBy: 'ada' })
-    expect(outcome(allowed)).toBe('pending unknown')
+    expect(outcome(allowed)).toBe('waiting unknown')
     const answered = await executor.calls.respond(allowed.token ?? '', 'here')
     expect([outcome(answered), text(answered)]).toEqual(['ok completed', 'here'])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
@@ -588,7 +588,7 @@ test.each(places)('a result of the provider is still there when its call was app
 test('an executor without a journal that held a call leaves no timer behind when it closes', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const executor = createExecutor({ tools: [work('t', () => 'done', { requiresConfirmation: true })] })
-  expect((await executor.execute({ name: 't' })).status).toBe('pending')
+  expect((await executor.execute({ name: 't' })).status).toBe('waiting')
   await executor.close()
   expect(vi.getTimerCount()).toBe(0)
   vi.useRealTimers()

@@ -357,7 +357,7 @@ describe('a tool with secrets', () => {
     const repeated = { password: secret, user: 'ada', note: `the password is ${secret}`, list: [{ pin, code: pin }] }
     const { status } = await executor.execute({ name: 't', args: repeated })
     const [waiting] = await executor.calls.waiting()
-    expect(status).toBe('pending')
+    expect(status).toBe('waiting')
     expect(waiting?.args).toEqual({
       password: '[secret]',
       user: 'ada',

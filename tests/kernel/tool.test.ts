@@ -77,7 +77,7 @@ describe('a tool with other options', () => {
     expect(other.describe()).toEqual({ ...add.describe(), name: 'plus', description: 'Adds two' })
     expect(await other({ a: 1 })).toBe(11)
     const executor = createExecutor({ tools: [add, other] })
-    expect(await executor.execute({ name: 'sum', args: { a: 1 } })).toMatchObject({ status: 'pending' })
+    expect(await executor.execute({ name: 'sum', args: { a: 1 } })).toMatchObject({ status: 'waiting' })
     expect(await executor.execute({ name: 'add', args: { a: 1 } })).toMatchObject({ status: 'ok' })
     expect([add.name, add.requiresConfirmation, add.aliases]).toEqual(['add', false, []])
   })

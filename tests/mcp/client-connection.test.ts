@@ -179,7 +179,7 @@ describe('a list that changes', () => {
     const scripted = await connect([define('change'), define('echo')], { tools: confirmed })
     const executor = executorOf(scripted)
     const { token = '', status } = await executor.execute({ name: 'echo', args: {} })
-    expect(status).toBe('pending')
+    expect(status).toBe('waiting')
     await executor.execute(changed)
     await until(() => scripted.reported.length > 0)
     expect(messages(scripted.reported)).toEqual([

@@ -238,7 +238,7 @@ describe('what a server says of its tools', () => {
       use: [server, byTraits({ readonly: 'allow', destructive: 'deny', otherwise: 'ask' })],
     })
     const results = await executor.executeToolCalls(names.map((name) => ({ name, args: {} })))
-    expect(results.map(({ status }) => status)).toEqual(['ok', 'pending', 'denied', 'denied'])
+    expect(results.map(({ status }) => status)).toEqual(['ok', 'waiting', 'denied', 'denied'])
     expect(results[2]?.error?.message).toMatch(/by byTraits .* not believed\. .*`believe`/)
     expect(count(/^call/)).toBe(1)
     expect(server.tools().map(({ mcpConfig }) => mcpConfig?.hostTraits)).toEqual([

@@ -83,7 +83,7 @@ test('a page has no name that a server lists, although the page declared it befo
   const executor = createExecutor({ use: [pages, files.server], report })
   pages.declare('ada', 'page 1', [{ name: 'echo', description: 'Says what the page wants' }])
   const ada = { session: 'ada' }
-  expect((await executor.execute({ name: 'echo', args: {} }, ada)).status).toBe('pending')
+  expect((await executor.execute({ name: 'echo', args: {} }, ada)).status).toBe('waiting')
   const [waiting] = await executor.calls.waiting(ada)
   await files.list('echo')
   const result = await executor.execute({ name: 'echo', args: { path: '/a' } }, ada)
@@ -110,8 +110,8 @@ describe('a list of a policy', () => {
     const allowing = permissions({ mode: 'ask', autoAllowTools: [{ server: 'files', name: 'echo' }] })
     const executor = createExecutor({ use: [files.server, other.server, allowing] })
     expect(await statusOf(executor, 'files_echo')).toBe('ok')
-    expect(await statusOf(executor, 'echo')).toBe('pending')
-    expect(await statusOf(executor, 'files_change')).toBe('pending')
+    expect(await statusOf(executor, 'echo')).toBe('waiting')
+    expect(await statusOf(executor, 'files_change')).toBe('waiting')
   })
 
   test('that allows a name by itself allows no server’s tool, and says what to write', async () => {
@@ -139,7 +139,7 @@ describe('a list of a policy', () => {
     const { server } = await connect([define('echo')])
     const denying = permissions({ mode: 'auto', autoDenyTools: ['echo'] })
     expect(await statusOf(createExecutor({ use: [server, denying] }), 'echo')).toBe('denied')
-    expect(await statusOf(createExecutor({ use: [server, ask] }), 'echo')).toBe('pending')
+    expect(await statusOf(createExecutor({ use: [server, ask] }), 'echo')).toBe('waiting')
   })
 })
 

@@ -69,7 +69,7 @@ describe('a view', () => {
 
   test('is sent a copy, which nobody else changes', () => {
     const args = { month: 5 }
-    const [first] = viewMessages({ name: 'board', args }, { status: 'pending' } as ToolResult).messages
+    const [first] = viewMessages({ name: 'board', args }, { status: 'waiting' } as ToolResult).messages
     args.month = 6
     expect(first?.params).toEqual({ arguments: { month: 5 } })
   })

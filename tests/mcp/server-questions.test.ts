@@ -192,7 +192,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
     const { deploy, runs } = deploying()
     const { url, executor } = await start({ tools: [deploy] }, { approvals: 'host' })
     let token: string | undefined
-    executor.on('call:paused', (event) => void (token = event.token))
+    executor.on('call:waiting', (event) => void (token = event.token))
     const client = await connect(url, mode, asksForm)
     const asked = answering(client, { action: 'accept', content: { approve: true } })
     const result = await client.callTool({ name: 'deploy', arguments: {} })

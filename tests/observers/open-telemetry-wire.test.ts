@@ -178,7 +178,7 @@ describe('what a collector receives', () => {
       'toolwright.artifact.size': 26,
     })
     expect(inner).toMatchObject({ traceId, parentSpanId: ran.spanId })
-    expect(told(waited)).toMatchObject({ 'toolwright.status': 'pending' })
+    expect(told(waited)).toMatchObject({ 'toolwright.status': 'waiting' })
     expect(resumed.links).toMatchObject([{ traceId: waited.traceId, spanId: waited.spanId }])
     expect(resumed.traceId).not.toBe(traceId) // it was decided outside the turn
     expect(told(resumed)).toMatchObject({ 'toolwright.status': 'ok', 'toolwright.decision': 'allow' })

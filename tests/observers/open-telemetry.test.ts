@@ -542,9 +542,9 @@ describe('a call that waits', () => {
     const executor = its.executor([asks()])
     const { token = '', invocationId, callId } = await executor.execute({ id: 'one', name: 'work' })
     const first = its.span('execute_tool work')
-    expect(told(first)).toMatchObject({ 'toolwright.status': 'pending', 'toolwright.effect': 'none' })
+    expect(told(first)).toMatchObject({ 'toolwright.status': 'waiting', 'toolwright.effect': 'none' })
     expect(first.status.code).toBe(SpanStatusCode.UNSET)
-    expect(first.events).toMatchObject([{ name: 'call:paused', attributes: { 'toolwright.pause.reason': 'approval' } }])
+    expect(first.events).toMatchObject([{ name: 'call:waiting', attributes: { 'toolwright.wait.reason': 'approval' } }])
     expect(everything(its)).not.toContain(token)
 
     const parent = its.tracer.startSpan('decision')
@@ -583,7 +583,7 @@ describe('a call that waits', () => {
     const waiting = await executor.calls.decide(asked.token ?? '', 'allow')
     expect((await executor.calls.respond(waiting.token ?? '', 'seen')).status).toBe('ok')
     const spans = its.calls()
-    expect(spans.map((span) => told(span)['toolwright.status'])).toEqual(['pending', 'pending', 'ok'])
+    expect(spans.map((span) => told(span)['toolwright.status'])).toEqual(['waiting', 'waiting', 'ok'])
     expect(spans.map(({ links }) => links.map((link) => link.context.spanId))).toEqual([
       [],
       [spans[0]?.spanContext().spanId],
@@ -596,7 +596,7 @@ describe('a call that waits', () => {
     const executor = its.executor([asks()], {}, { approver: { ask: async () => ({ decision: 'allow' }) } })
     await executor.execute({ name: 'work' })
     const span = its.span('execute_tool work')
-    expect(span.events.map(({ name }) => name)).toEqual(['call:paused', 'call:resumed', 'tool:start'])
+    expect(span.events.map(({ name }) => name)).toEqual(['call:waiting', 'call:resumed', 'tool:start'])
     expect(told(span)).toMatchObject({ 'toolwright.decision': 'allow', 'toolwright.status': 'ok' })
   })
 
@@ -639,7 +639,7 @@ describe('a call that waits', () => {
       } as ToolEvent)
     for (let index = 0; index <= 10_000; index++) {
       event('call:received', `${index}`, { args: {} })
-      event('call:settled', `${index}`, { status: 'pending', effect: 'none', durationMs: 1 })
+      event('call:waiting', `${index}`, { reason: 'approval', prompt: 'Go?', input: {}, expiresAt: 1 })
     }
     for (const index of ['0', '1']) {
       event('call:resumed', index, { decision: 'allow' })
@@ -731,7 +731,7 @@ describe('content', () => {
     const { token = '', ...rest } = await its
       .executor([login(() => 1, { requiresConfirmation: true })], both)
       .execute({ name: 'work', args: { password: secret } })
-    expect(rest.status).toBe('pending')
+    expect(rest.status).toBe('waiting')
     expect(everything(its)).not.toContain(secret)
     expect(everything(its)).not.toContain(token)
     expect(its.calls().map((span) => told(span)['gen_ai.tool.call.arguments'])).toEqual(

@@ -70,7 +70,7 @@ describe('tracingChannel', () => {
 
   test('builds nothing where nobody subscribed', () => {
     const reads: PropertyKey[] = []
-    const event = new Proxy({ event: 'call:paused', token: 'x' } as unknown as ToolEvent, {
+    const event = new Proxy({ event: 'call:waiting', token: 'x' } as unknown as ToolEvent, {
       get: (target, key) => {
         reads.push(key)
         return Reflect.get(target, key) as unknown
@@ -82,7 +82,7 @@ describe('tracingChannel', () => {
     })
     tracingChannel().observers[0](event)
     expect(reads).toEqual(['event'])
-    listen('call:paused', () => {})
+    listen('call:waiting', () => {})
     tracingChannel().observers[0](event)
     expect(reads).toContain('every key')
   })

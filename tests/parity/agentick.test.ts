@@ -161,7 +161,7 @@ it('AGK-15 a client tool waits for no response where nothing else is said', asyn
   expect(chart.describe().requiresResponse).toBe(false)
   expect((await createExecutor({ tools: [chart] }).execute({ name: 'forecast' })).status).toBe('ok')
   const form = make({ type: 'client', handler: undefined, requiresResponse: true })
-  expect((await createExecutor({ tools: [form] }).execute({ name: 'forecast' })).status).toBe('pending')
+  expect((await createExecutor({ tools: [form] }).execute({ name: 'forecast' })).status).toBe('waiting')
 })
 
 it('AGK-16 a client has 30,000 ms to respond where nothing else is said', () => {
@@ -336,8 +336,7 @@ it('AGK-30 a page is streamed the events of a call, and folds them into when it 
   const names = (id: string): string[] => events.flatMap((each) => (each.invocationId === id ? [each.event] : []))
   expect(names(invocationId)).toEqual([
     'call:received',
-    'call:paused',
-    'call:settled',
+    'call:waiting',
     'call:resumed',
     'tool:start',
     'tool:end',
@@ -391,7 +390,7 @@ it('AGK-28 a tool says in a line what a call does, and shows a preview of it; a 
   const reports: unknown[] = []
   const executor = createExecutor({ tools: [good, bad], report: (error) => void reports.push(error) })
   for (const { name } of [good, bad]) {
-    expect(await executor.execute({ name, args: { city: 'Oslo' } })).toMatchObject({ status: 'pending' })
+    expect(await executor.execute({ name, args: { city: 'Oslo' } })).toMatchObject({ status: 'waiting' })
   }
   const metaOf = new Map((await executor.calls.waiting()).map(({ toolName, meta }) => [toolName, meta]))
   expect(metaOf.get('forecast')).toEqual({ summary: 'Looks at Oslo', preview: 'A map of Oslo' })

@@ -251,7 +251,7 @@ it('AIDK-14 requiresResponse is false where nothing is said, and the default res
 it('AIDK-15 with requiresResponse the call waits for the client, whose answer is its result', async () => {
   const executor = createExecutor({ tools: [userForm] })
   const waiting = await executor.execute({ id: 'call_1', name: 'user_form', args: { fields: ['email'] } })
-  expect(waiting).toMatchObject({ id: 'call_1', status: 'pending', isError: false })
+  expect(waiting).toMatchObject({ id: 'call_1', status: 'waiting', isError: false })
 
   const answered = await executor.calls.respond(waiting.token ?? '', { email: 'ada@example.com' })
   expect(answered).toMatchObject({ id: 'call_1', status: 'ok', invocationId: waiting.invocationId })
@@ -310,10 +310,10 @@ it('AIDK-19 requiresConfirmation is false, true or a predicate, and one that bre
   const executor = createExecutor({ tools: [always, dangerous, broken] })
   const statusOf = async (name: string, path: string): Promise<string> =>
     (await executor.execute({ name, args: { path } })).status
-  expect(await statusOf('always', '/tmp/a')).toBe('pending')
+  expect(await statusOf('always', '/tmp/a')).toBe('waiting')
   expect(await statusOf('dangerous', '/tmp/a')).toBe('ok')
-  expect(await statusOf('dangerous', '/etc/a')).toBe('pending')
-  expect(await statusOf('broken', '/tmp/a')).toBe('pending')
+  expect(await statusOf('dangerous', '/etc/a')).toBe('waiting')
+  expect(await statusOf('broken', '/tmp/a')).toBe('waiting')
 })
 
 it('AIDK-20 the question is the tool’s own message, made of the input, or a plain one', async () => {
@@ -360,7 +360,7 @@ it('AIDK-21 a deployment to staging runs at once, one to production asks, and ru
   expect(wordsOf(allowed)).toBe('Successfully deployed 1.2.3 to production')
   expect(events.splice(0)).toEqual([
     'call:received',
-    'call:paused',
+    'call:waiting',
     'call:resumed',
     'tool:start',
     'tool:end',
@@ -369,7 +369,7 @@ it('AIDK-21 a deployment to staging runs at once, one to production asks, and ru
 
   const denied = await executor.execute({ name: 'deploy_application', args: { ...production, version: '6.6.6' } })
   expect(denied).toMatchObject({ status: 'denied', effect: 'none' })
-  expect(events).toEqual(['call:received', 'call:paused', 'call:resumed', 'call:settled'])
+  expect(events).toEqual(['call:received', 'call:waiting', 'call:resumed', 'call:settled'])
 })
 
 it('AIDK-22 a confirmation may depend on the role of the user and the amount', async () => {
@@ -428,7 +428,7 @@ it('AIDK-23 other tools run while some calls wait for a person', async () => {
   // Without an approver they all wait in the inbox, and are answered in any order, at once.
   const inbox = createExecutor({ tools: [guarded, free] })
   const turn = await inbox.executeToolCalls(names.map((name, id) => ({ id, name })))
-  expect(turn.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending', 'ok'])
+  expect(turn.map(({ status }) => status)).toEqual(['waiting', 'waiting', 'waiting', 'waiting', 'ok'])
   const waiting = await inbox.calls.waiting()
   const decided = await Promise.all(
     waiting.map((call, index) => inbox.calls.decide(call, index === 1 ? 'deny' : 'allow')),
@@ -456,7 +456,7 @@ it('AIDK-25 that a person said "always" is told to whoever watches, and remember
   const waiting = await executor.execute({ name: 'deploy_application', args: production })
   await executor.calls.decide(waiting.token ?? '', 'allow', { always: true, decidedBy: 'ada' })
   expect(told).toEqual([{ decision: 'allow', always: true, decidedBy: 'ada' }])
-  expect((await executor.execute({ name: 'deploy_application', args: production })).status).toBe('pending')
+  expect((await executor.execute({ name: 'deploy_application', args: production })).status).toBe('waiting')
 })
 
 it('AIDK-26 middleware takes the call, its context and next, and may wrap the result or throw again', async () => {
@@ -821,9 +821,9 @@ it('AIDK-18 a client posts its answer by a token, nobody else’s answer counts,
   })
   const executor = createExecutor({ tools: [form, endless] })
   const shown: ToolEvent[] = []
-  executor.on('call:paused', (event) => shown.push(event))
+  executor.on('call:waiting', (event) => shown.push(event))
   const { token = '', status } = await executor.execute({ name: 'form', args: { question: 'Why?' } })
-  expect([status, shown.length]).toEqual(['pending', 1])
+  expect([status, shown.length]).toEqual(['waiting', 1])
   expect(wordsOf(await executor.calls.respond(token, 'Because.'))).toBe('Because.')
   await expect(executor.calls.respond(token, 'Again.')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })
   await expect(executor.calls.respond('nobody.waits', 'Hello?')).rejects.toMatchObject({ code: 'E_APPROVAL_INVALID' })

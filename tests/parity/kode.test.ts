@@ -421,7 +421,7 @@ it('KODE-22 a hook’s ask waits for approval, with the meta of all who asked', 
   expect(wordsOf(await executor.execute({ name: 'hooked' }))).toBe('ran')
   const meta = { cost: 3, risk: 'high' }
   expect(asked).toEqual([{ prompt: 'Allow hooked to execute?', meta }])
-  expect(events.find(({ event }) => event === 'call:paused')).toMatchObject({ reason: 'approval', meta })
+  expect(events.find(({ event }) => event === 'call:waiting')).toMatchObject({ reason: 'approval', meta })
 
   // With no approver at hand, the call waits as APPROVAL_REQUIRED until permission is given.
   let runs = 0
@@ -430,7 +430,7 @@ it('KODE-22 a hook’s ask waits for approval, with the meta of all who asked', 
     use: [{ policies: [policy] }, memoryJournal()],
   })
   const { status, invocationId } = await inbox.execute({ name: 'hooked' })
-  expect(status).toBe('pending')
+  expect(status).toBe('waiting')
   const approval = { required: true, prompt: 'Allow hooked to execute?', meta }
   expect(await inbox.calls.get(invocationId)).toMatchObject({ state: 'APPROVAL_REQUIRED', approval })
   const [call] = await inbox.calls.waiting({ invocationId })
@@ -620,9 +620,9 @@ it('KODE-40 an approval says who decided what, with a note', async () => {
   })
   const events = recorded(executor)
   const { token = '', status } = await executor.execute({ name: 'hooked' })
-  expect(status).toBe('pending')
+  expect(status).toBe('waiting')
   await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'go ahead' })
-  expect(events.find(({ event }) => event === 'call:paused')).toMatchObject({ meta: { risk: 'high' } })
+  expect(events.find(({ event }) => event === 'call:waiting')).toMatchObject({ meta: { risk: 'high' } })
   expect(events.find(({ event }) => event === 'call:resumed')).toMatchObject({
     decision: 'allow',
     decidedBy: 'ada',
@@ -712,7 +712,7 @@ it('KODE-45 hooks guard commands and files, cut long results, mask passwords, an
   const execute = (name: string, args: object): Promise<ToolResult> =>
     executor.execute({ name, args }, { values: { sandbox } })
 
-  expect((await execute('bash_run', { command: 'sudo rm -rf /' })).status).toBe('pending')
+  expect((await execute('bash_run', { command: 'sudo rm -rf /' })).status).toBe('waiting')
   const sensitive = await execute('fs_read', { path: '/home/ada/.ssh/id' })
   expect(sensitive.status).toBe('denied')
   expect(dataOf(sensitive)).toEqual({ ok: false, error: 'Permission denied: sensitive file' })
@@ -754,7 +754,7 @@ it('KODE-51 a policy that asks makes the call wait for approval', async () => {
   const policy: Policy = { name: 'careful', decide: () => ({ decision: 'ask', reason: 'It writes' }) }
   const executor = createExecutor({ tools: [hooked({})], use: [{ policies: [policy] }] })
   const waiting = await executor.execute({ name: 'hooked' })
-  expect(waiting).toMatchObject({ status: 'pending', effect: 'none', isError: false })
+  expect(waiting).toMatchObject({ status: 'waiting', effect: 'none', isError: false })
   expect(wordsOf(await executor.calls.decide(waiting.token ?? '', 'allow'))).toBe('ran')
 })
 
@@ -869,7 +869,7 @@ it('KODE-58 a page is told that approval is wanted, decides by the token, and is
   const executor = createExecutor({ tools: [hooked({ preToolUse: () => ({ decision: 'ask' }) })] })
   const requests: string[] = []
   const decisions: unknown[] = []
-  executor.on('call:paused', ({ token = '' }) => requests.push(token))
+  executor.on('call:waiting', ({ token = '' }) => requests.push(token))
   executor.on('call:resumed', ({ decision, decidedBy, note }) => decisions.push({ decision, decidedBy, note }))
   await executor.execute({ id: 'toolu_1', name: 'hooked' })
 
@@ -971,7 +971,7 @@ it('KODE-39 states follow one another as they are drawn, and in no other way', a
   const states = Object.keys(drawn) as ToolCallState[]
   const envelope = { callId: null, invocationId: 'i', toolName: 't', session: 's', timestamp: 1, seq: 1 }
   const settled = { ...envelope, event: 'call:settled', effect: 'none', durationMs: 1 } as const
-  const paused = { ...envelope, event: 'call:paused', prompt: '?', input: {}, expiresAt: 2 } as const
+  const paused = { ...envelope, event: 'call:waiting', prompt: '?', input: {}, expiresAt: 2 } as const
   const events: readonly ToolEvent[] = [
     { ...paused, reason: 'approval' },
     { ...paused, reason: 'client' },
@@ -1057,7 +1057,7 @@ async function evaluated(options: PermissionsOptions, name = 'fs_read'): Promise
   const [policy] = permissions(options).policies
   const executor = createExecutor({ tools: [tool(name, () => 'ran')], use: [{ policies: [policy] }] })
   const { status } = await executor.execute({ name })
-  return status === 'ok' ? 'auto' : status === 'pending' ? 'ask' : 'deny'
+  return status === 'ok' ? 'auto' : status === 'waiting' ? 'ask' : 'deny'
 }
 
 it('KODE-46 permissions have the modes auto, ask, deny and custom, and no other', async () => {

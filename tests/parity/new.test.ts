@@ -59,8 +59,8 @@ it('NEW-02 whoever streams a client tool’s call hears of it, with the args and
   }
   const [received, paused] = events
   expect(received).toMatchObject({ event: 'call:received', id: 'toolu_1', args: { fields: ['email'] } })
-  expect(paused).toMatchObject({ event: 'call:paused', reason: 'client', toolName: 'user_form' })
-  const token = paused?.event === 'call:paused' ? paused.token : undefined
+  expect(paused).toMatchObject({ event: 'call:waiting', reason: 'client', toolName: 'user_form' })
+  const token = paused?.event === 'call:waiting' ? paused.token : undefined
   const answered = await executor.calls.respond(token ?? '', { email: 'ada@example.com' })
   expect(answered).toMatchObject({ id: 'toolu_1', status: 'ok', content: [{ data: { email: 'ada@example.com' } }] })
 })

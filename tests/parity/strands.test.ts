@@ -591,7 +591,7 @@ describe('Strands', () => {
     ]
     const options = { session: 's', invocationId: ({ id }: { readonly id?: unknown }) => `turn 1 ${String(id)}` }
     const [asked, done] = await executor.executeToolCalls(turn, options)
-    expect(asked).toMatchObject({ status: 'pending', isError: false })
+    expect(asked).toMatchObject({ status: 'waiting', isError: false })
     expect(asked).not.toHaveProperty('error')
     expect((await executor.calls.decide(asked?.token ?? '', 'allow')).status).toBe('ok')
     const again = await executor.executeToolCalls(turn, options)

@@ -62,7 +62,7 @@ export function limitTests(create: Create): void {
   test.each<[string, Extension, string]>([
     ['refused by another policy', { policies: [{ name: 'no', decide: () => ({ decision: 'deny' }) }] }, 'denied'],
     ['given a result by another', { policies: [{ name: 'gives', decide: () => ({ result: 'given' }) }] }, 'ok'],
-    ['asked about and not answered', { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }, 'pending'],
+    ['asked about and not answered', { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }, 'waiting'],
     [
       'refused by a person',
       {
@@ -97,7 +97,7 @@ export function limitTests(create: Create): void {
     // Two are asked about at the same time, the third finds both places taken.
     expect(tokens.filter((token) => token !== '').length).toBe(2)
     const third = await executor.execute({ name: 'work' }, one)
-    expect(third.status).toBe('pending')
+    expect(third.status).toBe('waiting')
     expect(await statuses([await executor.calls.decide(tokens[0] ?? '', 'allow')])).toBe('ok')
     expect(await statuses([await executor.calls.decide(tokens[1] ?? '', 'allow')])).toBe('ok')
     expect(await statuses([await executor.calls.decide(third.token ?? '', 'allow')])).toBe('denied')
@@ -129,7 +129,7 @@ export function limitTests(create: Create): void {
     test('counts a call when the client is asked, whether it answers or not', async () => {
       const executor = formOf(create(2))
       expect(await statuses([await ask(executor), await ask(executor), await ask(executor)])).toBe(
-        'pending pending denied',
+        'waiting waiting denied',
       )
     })
 
@@ -145,7 +145,7 @@ export function limitTests(create: Create): void {
       const executor = formOf(create(2))
       const { token = '' } = await ask(executor)
       expect(await statuses([executor.calls.respond(token, 'here')])).toBe('ok')
-      expect(await statuses([await ask(executor), await ask(executor)])).toBe('pending denied')
+      expect(await statuses([await ask(executor), await ask(executor)])).toBe('waiting denied')
     })
 
     test('counts once where a person has to approve first', async () => {
@@ -154,10 +154,10 @@ export function limitTests(create: Create): void {
       const executor = formOf(limit, asks)
       const waiting = await ask(executor)
       const asked = await executor.calls.decide(waiting.token ?? '', 'allow')
-      expect(await statuses([asked])).toBe('pending')
+      expect(await statuses([asked])).toBe('waiting')
       expect(await statuses([executor.calls.respond(asked.token ?? '', 'here')])).toBe('ok')
       const free = formOf(limit)
-      expect(await statuses([await ask(free), await ask(free)])).toBe('pending denied')
+      expect(await statuses([await ask(free), await ask(free)])).toBe('waiting denied')
     })
 
     test('counts the answer in a process that did not ask', async () => {

@@ -10,7 +10,7 @@ policyConformance('byTraits', {
   asking: () => byTraits({ otherwise: 'ask' }),
 })
 
-const said: Readonly<Record<string, string>> = { ok: 'allow', pending: 'ask', denied: 'deny' }
+const said: Readonly<Record<string, string>> = { ok: 'allow', waiting: 'ask', denied: 'deny' }
 
 async function decided(options: ByTraitsOptions, traits: ToolTraits, type = 'server'): Promise<string | undefined> {
   const executor = createExecutor({ tools: [work({ traits, type })], use: [byTraits(options)] })

@@ -15,7 +15,7 @@ policyConformance('permissions with a function', {
   asking: () => permissions({ mode: 'custom', decide: () => Promise.resolve('ask' as const) }),
 })
 
-const saidOf: Readonly<Record<string, Permission>> = { ok: 'auto', pending: 'ask', denied: 'deny' }
+const saidOf: Readonly<Record<string, Permission>> = { ok: 'auto', waiting: 'ask', denied: 'deny' }
 
 async function call(options: PermissionsOptions, name = 'work', caller: Caller = 'model'): Promise<ToolResult> {
   const executor = createExecutor({ tools: [work({ aliases: ['job'] })], use: [permissions(options)] })
@@ -85,7 +85,7 @@ describe('permissions', () => {
         return caller === 'model' ? 'ask' : 'auto'
       },
     }
-    expect(await call(options, 'job')).toMatchObject({ status: 'pending' })
+    expect(await call(options, 'job')).toMatchObject({ status: 'waiting' })
     expect(await call(options, 'job', 'user')).toMatchObject({ status: 'ok' })
     expect(asked).toEqual([
       ['work', {}, 'model'],

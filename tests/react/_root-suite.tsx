@@ -269,8 +269,8 @@ export function describeRoot(mode: 'development' | 'production'): void {
         const root = createToolRoot()
         const executor = createExecutor({ tools: root.registry })
         root.render(<Tool name="pick" description="Picks" type="client" requiresResponse />)
-        const pending = await executor.execute({ name: 'pick' })
-        expect((await executor.calls.respond(pending.token!, 'red')).content).toEqual([{ type: 'text', text: 'red' }])
+        const waiting = await executor.execute({ name: 'pick' })
+        expect((await executor.calls.respond(waiting.token!, 'red')).content).toEqual([{ type: 'text', text: 'red' }])
       })
 
       it('hands progress and the context of the call through', async () => {
@@ -339,7 +339,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         expect(await answerOf(executor, 'pay_back', { sum: 9 })).toBe('refund_now 9')
         expect(await answerOf(executor, 'refund', { sum: 5 })).toBe('refund 5')
         expect(await answerOf(executor, 'refund', { sum: 'x' })).toBe('E_INVALID_TOOL_ARGS')
-        expect(await executor.execute({ name: 'refund', args: { sum: 6 } })).toMatchObject({ status: 'pending' })
+        expect(await executor.execute({ name: 'refund', args: { sum: 6 } })).toMatchObject({ status: 'waiting' })
         expect(refund.requiresConfirmation).toBe(false)
         const forced = { handler: () => 'forged', inputSchema: { type: 'object' }, type: 'client' } as object
         root.render(<Refund {...forced} title="Other" />)
@@ -616,11 +616,11 @@ export function describeRoot(mode: 'development' | 'production'): void {
         }
         function Page(): ReactNode {
           const [isNext, setNext] = useState(false)
-          const [isPending, start] = useTransition()
+          const [isWaiting, start] = useTransition()
           go = () => start(() => setNext(true))
           return (
             <ViewTransition>
-              {isPending && named('pending')}
+              {isWaiting && named('waiting')}
               {isNext ? <Next /> : named('before')}
             </ViewTransition>
           )
@@ -634,7 +634,7 @@ export function describeRoot(mode: 'development' | 'production'): void {
         expect(namesOf(root)).toEqual(['before'])
         go()
         root.flush()
-        expect(namesOf(root)).toEqual(['before', 'pending'])
+        expect(namesOf(root)).toEqual(['before', 'waiting'])
         open('after')
         await until(() => root.registry.has('after'))
         expect(namesOf(root)).toEqual(['after'])

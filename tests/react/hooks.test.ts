@@ -33,11 +33,11 @@ it('the hooks need nothing of a page: any renderer shows what waits, and decides
   }
   const root = createToolRoot()
   root.render(createElement(ToolClientProvider, { client }, createElement(Approvals)))
-  expect(seen?.pending).toEqual([])
+  expect(seen?.calls).toEqual([])
   const { invocationId } = await executor.execute({ name: 'deploy' })
-  await vi.waitFor(() => expect(seen?.pending).toMatchObject([{ invocationId }]), { timeout: 10_000 })
+  await vi.waitFor(() => expect(seen?.calls).toMatchObject([{ invocationId }]), { timeout: 10_000 })
   expect(await seen?.decide(invocationId, 'allow', { wait: 10 })).toMatchObject({ result: { status: 'ok' } })
-  await vi.waitFor(() => expect(seen?.pending).toEqual([]), { timeout: 10_000 })
+  await vi.waitFor(() => expect(seen?.calls).toEqual([]), { timeout: 10_000 })
   root.unmount()
 })
 
@@ -73,8 +73,8 @@ it('the hooks tell the state of the connection, the oldest question first, and a
     ids.push((await executor.execute({ name: 'deploy' })).invocationId)
     await new Promise((resolve) => setTimeout(resolve, 2)) // each is created at another time
   }
-  const pending = (): string[] => (seen?.pending ?? []).map(({ invocationId }) => invocationId)
-  await vi.waitFor(() => expect(pending()).toEqual(ids), { timeout: 10_000 })
+  const waiting = (): string[] => (seen?.calls ?? []).map(({ invocationId }) => invocationId)
+  await vi.waitFor(() => expect(waiting()).toEqual(ids), { timeout: 10_000 })
   const [id = ''] = ids
   expect(await seen?.decide(id, 'allow', { wait: 10 })).toMatchObject({ result: { status: 'ok' } })
   expect(await seen?.decide(id, 'deny')).toBeUndefined()

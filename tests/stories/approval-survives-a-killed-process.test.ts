@@ -55,11 +55,11 @@ function transfers(): string[] {
 test('an approval outlives the process that asked for it, and is of use once', async () => {
   const asking = start('ask', journal, traces)
   const { status, token } = await asking.said
-  expect(status).toBe('pending')
+  expect(status).toBe('waiting')
   asking.child.kill('SIGKILL')
   expect(await asking.ended).toBe('SIGKILL')
   expect(transfers()).toEqual([])
-  expect(asking.log()).toContain('call:paused')
+  expect(asking.log()).toContain('call:waiting')
   expect(asking.log()).not.toContain(String(token))
 
   const answering = start('answer', journal, traces, String(token))

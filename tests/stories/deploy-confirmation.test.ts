@@ -27,7 +27,7 @@ function office(): Office {
   })
   const executor = createExecutor({ tools: [deploy], use: [memoryJournal()] })
   const questions: string[] = []
-  executor.on('call:paused', ({ prompt }) => void questions.push(prompt))
+  executor.on('call:waiting', ({ prompt }) => void questions.push(prompt))
   return { executor, deployed, questions }
 }
 
@@ -48,13 +48,13 @@ test('a deployment to staging asks nobody', async () => {
 
 test('a deployment to production waits, and goes on as the same call when somebody allows it', async () => {
   const { executor, deployed, questions } = office()
-  const pending = await deployment(executor, 'production')
-  expect(pending).toMatchObject({ status: 'pending', isError: false, effect: 'none' })
+  const waiting = await deployment(executor, 'production')
+  expect(waiting).toMatchObject({ status: 'waiting', isError: false, effect: 'none' })
   expect(questions).toEqual(['Deploy version 1.2.3 to production? This will affect live users.'])
   expect(deployed).toEqual([])
 
-  const done = await executor.calls.decide(pending.token ?? '', 'allow', { decidedBy: 'ada', note: 'release day' })
-  expect(done).toMatchObject({ status: 'ok', id: 'toolu_1', invocationId: pending.invocationId })
+  const done = await executor.calls.decide(waiting.token ?? '', 'allow', { decidedBy: 'ada', note: 'release day' })
+  expect(done).toMatchObject({ status: 'ok', id: 'toolu_1', invocationId: waiting.invocationId })
   expect(deployed).toEqual(['1.2.3 to production'])
   const { state, approval, auditTrail } = await executor.calls.get(done.invocationId)
   expect(state).toBe('COMPLETED')
@@ -79,14 +79,14 @@ test('a deployment that somebody refuses is a failed result that the model can r
 
 test('a deployment whose version somebody corrects is a new call, which is linked to the old one', async () => {
   const { executor, deployed } = office()
-  const pending = await deployment(executor, 'production')
+  const waiting = await deployment(executor, 'production')
   const resumed: ToolEvent[] = []
   executor.on('call:resumed', (event) => void resumed.push(event))
   const editedArgs = { environment: 'production', version: '1.2.4' }
-  const done = await executor.calls.decide(pending.token ?? '', 'allow', { editedArgs })
+  const done = await executor.calls.decide(waiting.token ?? '', 'allow', { editedArgs })
   expect(deployed).toEqual(['1.2.4 to production'])
-  expect(done.callId).not.toBe(pending.callId)
-  expect(resumed).toMatchObject([{ editedFrom: pending.callId, callId: done.callId, args: editedArgs }])
+  expect(done.callId).not.toBe(waiting.callId)
+  expect(resumed).toMatchObject([{ editedFrom: waiting.callId, callId: done.callId, args: editedArgs }])
 })
 
 test('an environment that there is not is refused before anybody is asked', async () => {

@@ -1,4 +1,4 @@
-// A process pauses with two calls and is killed. Another one, which knows no token, finds them in its inbox and answers one,
+// A process waits with two calls and is killed. Another one, which knows no token, finds them in its inbox and answers one,
 // which runs once. A third finds only the other one.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -45,7 +45,7 @@ function start(step: string): Running {
 
 test('an inbox outlives the process that asked: another lists and answers without a token, and the call runs once', async () => {
   const asking = start('ask')
-  expect(await asking.said).toEqual(['pending', 'pending'])
+  expect(await asking.said).toEqual(['waiting', 'waiting'])
   asking.child.kill('SIGKILL')
   expect(await asking.ended).toBe('SIGKILL')
 

@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('a server of files', () => {
     const { folder, executor, call } = await desk()
     const path = join(folder, 'plan.txt')
     const asked = await call('write_file', { path, content: 'step one' })
-    expect(asked).toMatchObject({ status: 'pending', effect: 'none' })
+    expect(asked).toMatchObject({ status: 'waiting', effect: 'none' })
     expect(existsSync(path)).toBe(false)
 
     const written = await executor.calls.decide(asked.token ?? '', 'allow', { decidedBy: 'ann' })

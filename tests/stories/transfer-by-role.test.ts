@@ -40,7 +40,7 @@ function bank(): Bank {
   const balance = tool('balance', () => '$5,000')
   const executor = createExecutor({ tools: [transferFunds, balance] })
   const events: ToolEvent[] = []
-  executor.on('call:paused', (event) => void events.push(event))
+  executor.on('call:waiting', (event) => void events.push(event))
   return { executor, transfers, events }
 }
 
@@ -59,7 +59,7 @@ test('an administrator is not asked, and neither is anybody about a small amount
 test('a member is asked about $100, and the money moves only with a yes', async () => {
   const { executor, transfers, events } = bank()
   const { token = '', status } = await transfer(executor, 'bob', 100)
-  expect([status, transfers]).toEqual(['pending', []])
+  expect([status, transfers]).toEqual(['waiting', []])
   expect(events).toMatchObject([{ reason: 'approval', prompt: 'Transfer $100 to eve? This cannot be undone.' }])
   expect((await executor.calls.decide(token, 'allow')).status).toBe('ok')
   expect(transfers).toEqual(['$100 to eve'])
@@ -67,7 +67,7 @@ test('a member is asked about $100, and the money moves only with a yes', async 
 
 test('where nobody can say who the user is, somebody is asked', async () => {
   const { executor, transfers } = bank()
-  expect((await transfer(executor, 'nobody', 1)).status).toBe('pending')
+  expect((await transfer(executor, 'nobody', 1)).status).toBe('waiting')
   expect(transfers).toEqual([])
 })
 
@@ -79,7 +79,7 @@ test('other calls of the same turn go on while a transfer waits', async () => {
   ]
   const results = await executor.executeToolCalls(calls, { values: { user: 'bob' } })
   expect(results.map(({ id, status }) => [id, status])).toEqual([
-    [1, 'pending'],
+    [1, 'waiting'],
     [2, 'ok'],
   ])
   const denied = await executor.calls.decide(results[0]?.token ?? '', 'deny')

@@ -186,7 +186,7 @@ export class Run {
     }
     const results = await executor.executeToolCalls(calls, { session, signal, ...(values && { values }) })
     for (const result of results) this.#tell(result)
-    return results.every(({ status }) => status !== 'pending')
+    return results.every(({ status }) => status !== 'waiting')
   }
 
   #maskedCalls(): MaskedCalls {
@@ -195,7 +195,7 @@ export class Run {
   }
 
   #tell(result: ToolResult): void {
-    if (result.status === 'pending') return
+    if (result.status === 'waiting') return
     void this.#emit(resultEvent(result))
     this.#results.push(result)
     this.#messages = [...this.#messages, resultMessage(result)]

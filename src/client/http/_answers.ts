@@ -66,7 +66,7 @@ export class Answers {
   async give(given: Given, wait: number): Promise<Answer> {
     const { session, invocationId, reason } = given
     const [call] = await this.#executor.calls.waiting({ invocationId, ...(session !== '*' && { session }) })
-    const pause = call?.reason === reason ? pauseOf(call) : undefined
+    const pause = call?.reason === reason ? waitOf(call) : undefined
     const key = `${reason}\n${session}\n${invocationId}` // a call may wait for one after the other
     const digest = sha256(given.text)
     let before = this.#before(key, pause)
@@ -180,8 +180,8 @@ export class Answers {
     const view = this.#calls.known(invocationId)
     if (settled === undefined) return { repeated: isRepeated, state: view?.state ?? 'EXECUTING' }
     if ('seq' in settled) return { repeated: isRepeated, ...standing(settled) }
-    const isPending = settled.status === 'pending'
-    const state = view !== undefined && isOver(view) !== isPending ? view.state : stateOf(settled)
+    const isWaiting = settled.status === 'waiting'
+    const state = view !== undefined && isOver(view) !== isWaiting ? view.state : stateOf(settled)
     return { repeated: isRepeated, state, result: resultView(settled) }
   }
 }
@@ -209,7 +209,7 @@ export function hasArgs({ callId, toolName }: CallView, editedArgs: unknown): bo
 }
 
 /** Returns what tells a wait from others, also from those of a call that had the same id. */
-function pauseOf({ callId, createdAt, expiresAt }: WaitingCall): string {
+function waitOf({ callId, createdAt, expiresAt }: WaitingCall): string {
   return `${callId}\n${createdAt}\n${expiresAt}`
 }
 
@@ -219,7 +219,7 @@ function standing(view: CallView): Omit<Answer, 'repeated'> {
 
 function stateOf({ status }: ToolResult): Answer['state'] {
   if (status === 'ok') return 'COMPLETED'
-  if (status === 'pending') return 'EXECUTING'
+  if (status === 'waiting') return 'EXECUTING'
   return status === 'denied' ? 'DENIED' : 'FAILED'
 }
 

@@ -95,7 +95,7 @@ export class Calls {
     const place = placeOf(before)
     const snapshots = await this.#executor.calls.list({ ...own, ...(place && { before: place }), limit })
     const known = this.#of(session)
-    // The last look: a call that pauses before it waits in the list, and one that pauses after it is told of by its event.
+    // The last look: a call that began to wait before it is in the list, and the event of a later one comes.
     const waiting = await this.#executor.calls.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))
     const views = new Map<string, CallView>()
@@ -143,15 +143,15 @@ export class Calls {
     const { invocationId, session } = event
     const told = toldEvent(event)
     const isSettled = told.event === 'call:settled'
-    const isPending = isSettled && told.status === 'pending'
-    if (isSettled) this.#running.delete(invocationId)
+    const isWaiting = told.event === 'call:waiting' && told.inProcess === undefined
+    if (isSettled || isWaiting) this.#running.delete(invocationId)
     else this.#running.add(invocationId)
     const view = lightened(foldView(this.#views.get(invocationId), told))
     this.#keep(view)
     this.#channels.push(session, 'event', told)
-    if (told.event === 'call:paused') this.#tell(view)
-    if (isSettled && !isPending) this.refresh(invocationId, session) // for its content
-    if (told.event === 'call:resumed' || isSettled) {
+    if (told.event === 'call:waiting') this.#tell(view)
+    if (isSettled) this.refresh(invocationId, session) // for its content
+    if (told.event === 'call:resumed' || isSettled || isWaiting) {
       for (const listener of this.#resumed.get(invocationId) ?? []) listener()
     }
   }
@@ -203,7 +203,7 @@ export class Calls {
     try {
       const now = Date.now()
       const isLate = ({ invocationId, status, waiting }: CallView): boolean =>
-        status === 'pending' && (waiting?.expiresAt ?? 0) < now && !this.#running.has(invocationId)
+        status === 'waiting' && (waiting?.expiresAt ?? 0) < now && !this.#running.has(invocationId)
       if ([...this.#views.values()].some(isLate)) await this.#executor.calls.expire()
       for (const session of sessions) {
         const { calls } = await this.list(session)

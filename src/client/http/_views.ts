@@ -9,7 +9,7 @@ const longestPreview = 200
 /** Returns an event as pages may see it. Its token stays here. */
 export function toldEvent(event: ToolEvent): WireEvent {
   switch (event.event) {
-    case 'call:paused': {
+    case 'call:waiting': {
       const { token, meta, ...told } = event
       return { ...told, ...(meta && { meta: metaOf(meta) }), answerable: token !== undefined }
     }

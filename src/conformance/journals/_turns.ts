@@ -13,19 +13,19 @@ interface Given {
   readonly expiresAt?: number
 }
 
-/** The pause of a call that waits for a worker, or that one has. */
-function pauseOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: Given, attempts = 0): object {
+/** What a call waits with for a worker, or that one has. */
+function waitOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: Given, attempts = 0): object {
   const work = { queue, attempts, ...(isAlone && { isAlone }) }
   return { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt, text: '{}', work }
 }
 
 function waits(id: string, given: Given): ToolCallRecord {
   const { at, session = 'one' } = given
-  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, pauseOf(given))
+  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, waitOf(given))
 }
 
 function runs(id: string, given: Given): ToolCallRecord {
-  const journal = { caller: 'model', owner: 'worker', fence: 1, work: pauseOf(given, 1) } as ToolCallRecord['journal']
+  const journal = { caller: 'model', owner: 'worker', fence: 1, work: waitOf(given, 1) } as ToolCallRecord['journal']
   return recordOf(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
 }
 

@@ -3,7 +3,7 @@ import { createExecutor, type Extension, type Tool, type ToolEvent, type ToolExe
 /** The names of all events. */
 export const names = [
   'call:received',
-  'call:paused',
+  'call:waiting',
   'call:resumed',
   'tool:start',
   'tool:progress',

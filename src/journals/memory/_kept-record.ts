@@ -31,9 +31,12 @@ function keptRecord(
   journal: OpenJournaled,
   settlement: RecordedSettlement | undefined,
 ): RunningRecord | KeptRecord {
-  if (settlement === undefined) return new RunningRecord(record, journal)
+  if (settlement === undefined)
+    return journal.awaits === undefined
+      ? new RunningRecord(record, journal)
+      : new KeptRecord(record, journal, undefined)
   settlementFields(settlement, journal, ownJson)
-  return new KeptRecord(record, journal, settlement.paused === undefined ? settlement.result.content : undefined)
+  return new KeptRecord(record, journal, settlement.result.content)
 }
 
 /** The record of a running call in a journal in memory. The next write replaces it soon, so it is not made compact. */

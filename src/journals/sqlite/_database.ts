@@ -19,7 +19,7 @@ export function opened(file: string, busyTimeout: number): DatabaseSync {
     if (mode?.['journal_mode'] !== 'wal')
       throw new JournalError('SQLite cannot keep a write-ahead log beside the file.')
     database.exec('PRAGMA synchronous = FULL')
-    database.exec('PRAGMA secure_delete = ON') // a paused call has its args in clear, until it settles
+    database.exec('PRAGMA secure_delete = ON') // a waiting call has its args in clear, until it settles
     database.exec('BEGIN IMMEDIATE')
     prepareTables(database)
     database.exec('COMMIT')

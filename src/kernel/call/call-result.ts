@@ -36,7 +36,7 @@ export class CallResult implements Writable<ToolResult> {
     this.toolName = of.toolName
     this.status = status
     this.effect = effect
-    this.isError = status !== 'ok' && status !== 'pending'
+    this.isError = status !== 'ok' && status !== 'waiting'
     this.content = content
     this.durationMs = durationMs
   }

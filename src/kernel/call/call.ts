@@ -36,7 +36,10 @@ export interface TakenCall extends ToolCall {
   readonly refusal?: ToolError
 }
 
-export type CallStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled' | 'pending'
+export type CallStatus = SettledStatus | 'waiting'
+
+/** How a call has settled. */
+export type SettledStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled'
 
 /** The side effect of a call: `none` happened, it is `completed`, or it is `unknown` whether it happened. */
 export type SideEffect = 'none' | 'completed' | 'unknown'
@@ -66,7 +69,7 @@ export interface ToolResult {
   /** A policy gave the result. The handler did not run. */
   readonly skipped?: true
   /**
-   * Redeems a `pending` call, once. The holder can approve the call, so it is not enumerable: neither the JSON of the result
+   * Redeems a `waiting` call, once. The holder can approve the call, so it is not enumerable: neither the JSON of the result
    * nor a copy by spread, `Object.assign` or `structuredClone` has it. Read it from the result itself, and hide it from the
    * caller.
    */

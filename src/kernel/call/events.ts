@@ -1,4 +1,4 @@
-import { type CallingProgram, type CallStatus, type SideEffect, toldId } from './call.ts'
+import { type CallingProgram, type SettledStatus, type SideEffect, toldId } from './call.ts'
 import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { InvalidConfigurationError, type ToolError } from '../errors.ts'
@@ -8,18 +8,20 @@ import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { bounded } from '../json/json-text.ts'
 import { shortened } from '../json/text.ts'
-import type { PauseReason, Question } from './pause.ts'
+import type { WaitReason, Question } from './wait.ts'
 
 /** The fields of each type of event beside the envelope. */
 export interface Bodies {
   /** A call came in. */
   'call:received': { readonly args: unknown }
-  /** The call waits for an answer of a person or a client. */
-  'call:paused': Question & {
-    /** The kind of answer. */
-    readonly reason: PauseReason
+  /** The call waits: for the answer of a person or a client, or for a worker. It is the last event until `call:resumed`. */
+  'call:waiting': Question & {
+    /** What the call waits for. */
+    readonly reason: WaitReason
     readonly token?: string
     readonly expiresAt: number
+    /** Set while the approver of this executor is asked. The call then goes on by itself. */
+    readonly inProcess?: true
   }
   /** A person or a client answered. */
   'call:resumed': Approval & {
@@ -37,9 +39,9 @@ export interface Bodies {
   'tool:progress': { readonly type: string; readonly data: unknown }
   /** The middleware chain has ended. `durationMs` counts from `tool:start`: all attempts, and the waits between. */
   'tool:end': { readonly isError: boolean; readonly durationMs: number }
-  /** The call has its result. */
+  /** The call has its final result. */
   'call:settled': {
-    readonly status: CallStatus
+    readonly status: SettledStatus
     readonly effect: SideEffect
     readonly error?: ToolError
     readonly result?: { readonly mediaType: string; readonly byteLength: number; readonly handle?: string }
@@ -52,7 +54,7 @@ export type ToolEventName = keyof Bodies
 
 const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
   'call:received': true,
-  'call:paused': true,
+  'call:waiting': true,
   'call:resumed': true,
   'tool:start': true,
   'tool:progress': true,
@@ -130,7 +132,7 @@ const longestText = 16_384
 const largestData = 65_536
 
 /** The events whose texts and data come from outside, in any size. */
-const unbounded = new Set<ToolEventName>(['call:paused', 'call:resumed', 'tool:progress'])
+const unbounded = new Set<ToolEventName>(['call:waiting', 'call:resumed', 'tool:progress'])
 
 /** Cuts the texts and data of a body to the limits of an event. Args have their own limit. */
 function fitting<Body extends object>(body: Body, { argsLimit }: Kernel): Body {
@@ -189,7 +191,7 @@ function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, 
 const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
   'call:received': 'args',
   'call:resumed': 'args',
-  'call:paused': 'input',
+  'call:waiting': 'input',
   'tool:start': 'input',
 }
 

@@ -5,7 +5,7 @@ import type { Slots } from './slots.ts'
 import type { Redactor } from '../kernel.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import type { Resumption } from './pause.ts'
+import type { Resumption } from './wait.ts'
 import type { Recording } from './record.ts'
 
 /** The identity of a call: the text that was hashed, its hash, and its value. */
@@ -46,7 +46,7 @@ export interface Reception {
   /** What the redeemed token brought, if the call waited for an answer. */
   readonly resumption?: Resumption | undefined
   /** Whether the application wants a person to be asked, whatever the policies say. */
-  readonly isHeld?: boolean | undefined
+  readonly requiresApproval?: boolean | undefined
   /** Milliseconds of the monotonic clock at receipt. */
   readonly receivedAt: number
   /** The number of the next event. */
@@ -122,7 +122,7 @@ interface Stamps {
   receipt: [Checked, Spooled]
 }
 
-/** One object for the whole walk. It has every field from the start, so that its shape never changes. */
+/** One object for the whole pipeline. It has every field from the start, so that its shape never changes. */
 export interface Parcel extends Writable<Reception> {}
 export class Parcel {
   context!: ToolContext
@@ -152,7 +152,7 @@ export class Parcel {
     this.slots = reception.slots
     this.watcher = reception.watcher
     this.resumption = reception.resumption
-    this.isHeld = reception.isHeld
+    this.requiresApproval = reception.requiresApproval
     this.receivedAt = reception.receivedAt
     this.seq = reception.seq
     this.recording = reception.recording

@@ -3,7 +3,7 @@ import type { ContentBlock } from '../result/content.ts'
 import type { Caller } from '../ports.ts'
 import type { CallingProgram, CallStatus, SideEffect, ToolResult } from './call.ts'
 import type { Approval } from './parcel.ts'
-import type { PauseReason, Question } from './pause.ts'
+import type { WaitReason, Question } from './wait.ts'
 
 /** The state of a call. */
 export type ToolCallState =
@@ -40,12 +40,12 @@ export interface QueuedWork {
   readonly values?: unknown
 }
 
-/** What a record keeps of a paused call until the call settles. */
-export interface PauseRecord {
-  readonly reason: PauseReason
+/** What a record keeps of a waiting call until the call settles. */
+export interface WaitRecord {
+  readonly reason: WaitReason
   /** SHA-256 of the token. */
   readonly digest: string
-  /** The hash of the tool's definition when the call paused. */
+  /** The hash of the tool's definition when the call began to wait. */
   readonly fingerprint: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
@@ -88,7 +88,7 @@ export interface ToolCallRecord {
   readonly updatedAt: number
   readonly startedAt?: number
   readonly completedAt?: number
-  /** From receipt to settlement, in milliseconds of a monotonic clock. If the call was paused, from its resumption. */
+  /** From receipt to settlement, in milliseconds of a monotonic clock. If the call waited, from its resumption. */
   readonly durationMs?: number
   readonly auditTrail: readonly ToolCallAuditEntry[]
   /** The number of the next event. */
@@ -113,9 +113,9 @@ export interface Journaled {
   readonly fence: number
   /** Whether `tool:start` was emitted, and no `tool:end` was recorded since. */
   readonly hasStarted?: true
-  readonly awaits?: PauseRecord
-  /** The pause of a call that a worker has taken, so that another can begin it again. */
-  readonly work?: PauseRecord
+  readonly awaits?: WaitRecord
+  /** The wait of a call that a worker has taken, so that another can begin it again. */
+  readonly work?: WaitRecord
   /** The content for the model, for a replay. Above 64 KiB its kinds and size in words. */
   readonly result?: readonly ContentBlock[]
   /** The store's handle of content that is too large for `result`, and the SHA-256 of its JSON text. */

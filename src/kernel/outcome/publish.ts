@@ -1,44 +1,39 @@
 import { SpooledArtifact } from '../result/artifact.ts'
-import type { ToolResult } from '../call/call.ts'
+import type { SettledStatus, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
 import { countEvent, emit, eventOf, publish, type Bodies, type ToolEvent } from '../call/events.ts'
 import { bounded, readText } from '../json/json-text.ts'
-import { failure, type Outcome } from './result.ts'
+import { failure, type BeginningWait } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
-import type { PauseKeeper, Settlement } from '../ports.ts'
+import type { Recorder, Settlement, WaitKeeper } from '../recorder.ts'
 import { isThenable } from '../json/thenable.ts'
 
 type Description = Settlement['artifact']
 const largestDescription = 16_384
 
 /**
- * Writes an outcome, then emits it, then returns the result.
+ * Writes the result of a call, then emits `call:settled`, then returns the result.
  *
- * @param recorder Writes the outcome; `null` to write nothing.
+ * @param recorder Writes the result; `null` to write nothing.
  */
 export function publishOutcome(
   received: Received,
   kernel: Kernel,
-  { result, paused, pause }: Outcome,
-  recorder: PauseKeeper | null | undefined = kernel.recorder,
+  result: ToolResult,
+  recorder: Recorder | null | undefined = kernel.recorder,
 ): ToolResult | Promise<ToolResult> {
   if (received.seq === 0) {
     // The call failed before it had an identity. Emit its args all the same, unless they may hold secrets.
     const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
     emit(received, kernel, 'call:received', { args })
   }
-  const before = pause && eventOf(received, kernel, 'call:paused', pause)
-  if (before !== undefined) {
-    recorder?.note(received, before)
-    countEvent(before, received, kernel)
-  }
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
   const settled = eventOf(received, kernel, 'call:settled', summaryOf(result, artifact))
   let digest: string | undefined | Promise<string | undefined>
   try {
-    digest = recorder?.settle(received, settled, { result, artifact, paused })
+    digest = recorder?.settle(received, settled, { result, artifact })
   } catch (cause) {
     return lose(cause)
   }
@@ -46,22 +41,57 @@ export function publishOutcome(
 
   function keep(chained: string | undefined): ToolResult {
     countEvent(settled, received, kernel)
-    if (before !== undefined) publish(before, received, kernel)
     publish(chained === undefined ? settled : ({ ...settled, digest: chained } as ToolEvent), received, kernel)
     return result
   }
 
   function lose(cause: unknown): ToolResult {
     const lost = unwrittenResult(received, kernel, result, cause)
-    // The record was not written, so the token redeems nothing.
-    if (before !== undefined) publish({ ...before, token: undefined } as unknown as ToolEvent, received, kernel)
     publish({ ...settled, ...summaryOf(lost, artifact) }, received, kernel)
     return lost
   }
 }
 
+/**
+ * Writes a call that begins to wait, then emits `call:waiting`, so that every emitted token can be redeemed. If the write
+ * fails, the token redeems nothing: the call settles with that error.
+ */
+export function publishWait(
+  received: Received,
+  kernel: Kernel,
+  { result, wait, body }: BeginningWait,
+  keeper: WaitKeeper,
+): ToolResult | Promise<ToolResult> {
+  const event = eventOf(received, kernel, 'call:waiting', body)
+  let written: void | Promise<void>
+  try {
+    written = keeper.wait(received, event, { result, wait })
+  } catch (cause) {
+    return lose(cause)
+  }
+  return isThenable(written) ? written.then(keep, lose) : keep()
+
+  function keep(): ToolResult {
+    countEvent(event, received, kernel)
+    publish(event, received, kernel)
+    return result
+  }
+
+  function lose(cause: unknown): ToolResult {
+    const lost = unwrittenResult(received, kernel, result, cause)
+    publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel)
+    return lost
+  }
+}
+
 function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: Description): Bodies['call:settled'] {
-  return { status, effect, ...(error && { error }), ...(artifact && { result: artifact }), durationMs }
+  return {
+    status: status as SettledStatus,
+    effect,
+    ...(error && { error }),
+    ...(artifact && { result: artifact }),
+    durationMs,
+  }
 }
 
 /** Returns the description of an artifact. A handler's own artifact class may throw, which is reported. */

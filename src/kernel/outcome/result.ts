@@ -7,18 +7,16 @@ import { modelLine } from './failure.ts'
 import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
-import type { PauseRecord } from '../call/record.ts'
+import type { WaitRecord } from '../call/record.ts'
 
-/** The outcome of a call, and what is emitted once it is written. */
-export interface Outcome {
+/** A call that begins to wait: its result, what it needs to go on, and the body of `call:waiting`. */
+export interface BeginningWait {
   readonly result: ToolResult
-  /** What the call needs to go on, if it is paused. */
-  readonly paused?: PauseRecord
-  /** The body of `call:paused`. */
-  readonly pause?: Bodies['call:paused']
+  readonly wait: WaitRecord
+  readonly body: Bodies['call:waiting']
 }
 
-/** Makes the result of a call that walked the whole pipeline. */
+/** Makes the result of a call that passed every stage of the pipeline. */
 export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
   const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
@@ -65,12 +63,12 @@ export function failure(received: Received, kernel: Kernel, thrown: ToolError): 
   return result
 }
 
-/** Returns the results of a turn. Those that paused and have settled since are given as they settled. */
+/** Returns the results of a turn. Those that waited and have settled since are given as they settled. */
 export async function upToDate(results: readonly ToolResult[], kernel: Kernel): Promise<ToolResult[]> {
   const settled = async (result: ToolResult): Promise<ToolResult> => {
-    if (result.status !== 'pending') return result
+    if (result.status !== 'waiting') return result
     try {
-      const outcome = await (await kernel.pauses()).outcome(result.invocationId)
+      const outcome = await (await kernel.waits()).outcome(result.invocationId)
       return outcome === undefined || result.id === undefined
         ? (outcome ?? result)
         : CallResult.of(outcome, { id: result.id })

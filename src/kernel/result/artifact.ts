@@ -1,9 +1,8 @@
 import { artifactBrand } from './brand.ts'
 import type { Schema } from '../schema/infer.ts'
 import { utf8Length } from '../json/text.ts'
-import { loadPart } from '../json/thenable.ts'
 import type { SpoolReader, ToolContext } from '../ports.ts'
-import type { LineIndex, LineReader } from '../../spool/lines.ts'
+import { LineReader, type LineIndex } from '../../spool/lines.ts'
 
 /** The parts of an artifact. */
 export interface ArtifactSource {
@@ -88,7 +87,7 @@ export class SpooledArtifact {
 
   /** Returns the number of lines; a final newline does not begin another line. */
   async lineCount(): Promise<number> {
-    return (await this.#byLines()).lineCount()
+    return this.#byLines().lineCount()
   }
 
   /**
@@ -110,7 +109,7 @@ export class SpooledArtifact {
    * @throws `E_ARTIFACT` if it is longer than the longest string: about 512 MiB.
    */
   async asString(): Promise<string> {
-    if (this.byteLength() > largeText) return (await this.#byLines()).asString()
+    if (this.byteLength() > largeText) return this.#byLines().asString()
     return new TextDecoder().decode(await this.bytes())
   }
 
@@ -121,12 +120,12 @@ export class SpooledArtifact {
 
   /** Returns the last lines. @param count How many. Default: 10. */
   async tail(count = 10): Promise<string> {
-    return (await this.#byLines()).tail(count)
+    return this.#byLines().tail(count)
   }
 
   /** Returns the existing lines from `start` up to and without `end`. */
   async cat(start = 0, end: number = Infinity): Promise<string> {
-    return (await this.#byLines()).cat(start, end)
+    return this.#byLines().cat(start, end)
   }
 
   /**
@@ -139,7 +138,7 @@ export class SpooledArtifact {
     pattern: string | Pick<RegExp, 'test'>,
     { limit = Infinity }: { readonly limit?: number } = {},
   ): Promise<{ line: number; text: string }[]> {
-    return (await this.#byLines()).grep(pattern, limit)
+    return this.#byLines().grep(pattern, limit)
   }
 
   /** Returns the existing bytes from `start` up to and without `end`. */
@@ -150,7 +149,7 @@ export class SpooledArtifact {
 
   /** Yields all bytes in pieces. */
   async *chunks(from = 0): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* (await this.#byLines()).chunks(from)
+    yield* this.#byLines().chunks(from)
   }
 
   /** Yields all lines, without their ends (`\n` or `\r\n`). */
@@ -169,7 +168,7 @@ export class SpooledArtifact {
     options: { readonly start?: number; readonly longest?: number } = {},
   ): AsyncGenerator<Lines, void, undefined> {
     const { start = 0, longest = Infinity } = options
-    yield* (await this.#byLines()).lineGroups(start, longest)
+    yield* this.#byLines().lineGroups(start, longest)
   }
 
   /** Returns the description that is written in place of the artifact. */
@@ -178,10 +177,8 @@ export class SpooledArtifact {
     return { kind, mediaType, byteLength: this.byteLength(), ...(handle === undefined ? undefined : { handle }) }
   }
 
-  /** Returns what reads lines. It is loaded by the first question that needs it. */
-  async #byLines(): Promise<LineReader> {
-    if (this.#lines !== undefined) return this.#lines
-    const { LineReader } = await loadPart(import('../../spool/spool.ts'))
+  /** Returns what reads lines. */
+  #byLines(): LineReader {
     return (this.#lines ??= new LineReader(this, this.#reader, this.#index))
   }
 }

@@ -13,8 +13,9 @@ import { emitProgress } from '../call/events.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
 import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
-import { Pause } from '../call/pause.ts'
+import { Wait } from '../call/wait.ts'
 import type { Kernel } from '../kernel.ts'
+import { compose } from './middleware.ts'
 import type { Runner } from '../ports.ts'
 import { thenSync, isThenable } from '../json/thenable.ts'
 
@@ -33,7 +34,7 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
   }
   if (tool.type === 'client' && tool.requiresResponse && resumption?.reply === undefined) {
     const question = { prompt: `Answer ${tool.name}`, input: toldInput(confirmed) }
-    throw new Pause('client', question, tool.timeout ?? clientTimeout)
+    throw new Wait('client', question, tool.timeout ?? clientTimeout)
   }
   return null
 }
@@ -46,7 +47,7 @@ export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran 
   // A copy, so that no middleware changes what a person approved.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
   const work = async (): Promise<unknown> => thenSync(runHandler(confirmed, own, kernel), (ran) => ran.returned)
-  const passed = thenSync(kernel.compose(), (compose) => compose(confirmed, kernel, work))
+  const passed = compose(confirmed, kernel, work)
   const ran = deadline.within(passed, (value) => stamp(confirmed, 'returned', value))
   return orError(ran, confirmed, true)
 }

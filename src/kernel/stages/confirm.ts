@@ -4,10 +4,10 @@ import type { Kernel } from '../kernel.ts'
 
 /** Asks a person if a policy or the tool itself requires it. */
 export function confirm(authorized: Authorized, kernel: Kernel): Confirmed | Promise<Confirmed> {
-  const { tool, verdict, resumption, isHeld } = authorized
+  const { tool, verdict, resumption, requiresApproval } = authorized
   const isRefused = resumption !== undefined && resumption.approval.decision !== 'allow'
   const ask = verdict === null ? null : verdict.ask
-  if (isRefused || isHeld === true || ask !== null) return approved(authorized, kernel, ask)
+  if (isRefused || requiresApproval === true || ask !== null) return approved(authorized, kernel, ask)
   const isSkipped = verdict !== null && verdict.result !== null
   if (tool.requiresConfirmation === false || isSkipped) return unasked(authorized)
   return ifWanted(authorized, kernel)
@@ -34,9 +34,7 @@ async function ifWanted(authorized: Authorized, kernel: Kernel): Promise<Confirm
   return isWanted ? approved(authorized, kernel, null) : unasked(authorized)
 }
 
-/** Goes on once the call is approved. A cancelled call does not wait until what asks people is loaded. */
+/** Goes on once the call is approved. */
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
-  const loading = kernel.approvals()
-  const approvals = isThenable(loading) ? await authorized.deadline.outside(loading) : loading
-  return stamp(authorized, 'approval', await approvals.approve(authorized, ask, kernel.approver))
+  return stamp(authorized, 'approval', await kernel.approvals.approve(authorized, ask, kernel.approver))
 }

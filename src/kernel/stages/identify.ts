@@ -6,7 +6,7 @@ import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
 import { JournalError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Resumption } from '../call/pause.ts'
+import type { Resumption } from '../call/wait.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {

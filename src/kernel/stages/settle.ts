@@ -1,74 +1,76 @@
 import type { ToolResult } from '../call/call.ts'
 import { isWatched } from '../call/events.ts'
-import { failed, type Outcome, success } from '../outcome/result.ts'
+import { failed, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
-import { Pause } from '../call/pause.ts'
+import { Wait } from '../call/wait.ts'
 import type { Kernel } from '../kernel.ts'
-import { publishOutcome } from '../outcome/publish.ts'
+import { publishOutcome, publishWait } from '../outcome/publish.ts'
 import { isThenable } from '../json/thenable.ts'
-import type { PauseKeeper } from '../ports.ts'
 
-/** Settles a call that walked the whole pipeline. */
-export function settle(spooled: Spooled, kernel: Kernel): ToolResult | Promise<ToolResult> {
-  let outcome: Outcome
+type Result = ToolResult | Promise<ToolResult>
+
+/** Settles a call that passed every stage of the pipeline. */
+export function settle(spooled: Spooled, kernel: Kernel): Result {
+  let result: ToolResult
   try {
-    outcome = { result: success(spooled) }
+    result = success(spooled)
   } catch (thrown) {
     return settleEarly(spooled, kernel, thrown)
   }
-  return over(spooled, kernel, outcome)
+  return leave(spooled, kernel, () => published(spooled, kernel, result))
 }
 
-/** Settles a call that left the pipeline early. What was thrown becomes the result. */
-export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): ToolResult | Promise<ToolResult> {
-  try {
-    const isTaken = received.resumption?.taken !== undefined
-    const again = thrown instanceof Pause ? thrown : isTaken && kernel.recorder?.queue.pauseAgain(received, thrown)
-    return again ? pause(received, kernel, again) : over(received, kernel, { result: failed(received, kernel, thrown) })
-  } catch (another) {
-    return over(received, kernel, { result: failed(received, kernel, another) })
-  }
+/** Settles a call that left the pipeline early, or lets it wait. What was thrown says which, and why. */
+export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): Result {
+  return leave(received, kernel, () => {
+    try {
+      const isTaken = received.resumption?.taken !== undefined
+      const wait = thrown instanceof Wait ? thrown : isTaken && kernel.recorder?.queue.waitAgain(received, thrown)
+      if (wait) return beginWait(received, kernel, wait)
+    } catch (another) {
+      return fail(received, kernel, another)
+    }
+    return fail(received, kernel, thrown)
+  })
 }
 
-function over(
-  received: Received,
-  kernel: Kernel,
-  outcome: Outcome,
-  recorder: PauseKeeper | undefined = kernel.recorder,
-): ToolResult | Promise<ToolResult> {
+/** The one exit of the pipeline: frees what the call holds, publishes how it ended, and ends its time in flight. */
+function leave(received: Received, kernel: Kernel, end: () => Result): Result {
+  let result: Result
   try {
     kernel.gates.leave(received)
     received.deadline.end()
     received.shown = undefined
-    const isTold = recorder !== undefined || isWatched(received, kernel)
-    const told = isTold ? publishOutcome(received, kernel, outcome, recorder) : outcome.result
-    if (isThenable(told)) return written(told, received, kernel)
-    kernel.inFlight.leave(received, told)
-    return told
-  } catch (thrown) {
-    kernel.inFlight.leave(received)
-    return failed(received, kernel, thrown)
-  }
-}
-
-/** Waits for the write of an outcome. */
-async function written(told: Promise<ToolResult>, received: Received, kernel: Kernel): Promise<ToolResult> {
-  let result: ToolResult
-  try {
-    result = await told
+    result = end()
   } catch (thrown) {
     result = failed(received, kernel, thrown)
   }
-  kernel.inFlight.leave(received, result)
+  if (!isThenable(result)) {
+    kernel.inFlight.leave(received, result)
+    return result
+  }
   return result
+    .catch((thrown: unknown) => failed(received, kernel, thrown))
+    .then((written) => {
+      kernel.inFlight.leave(received, written)
+      return written
+    })
 }
 
-/** Writes the paused call before it emits `call:paused`, so that every emitted token can be redeemed. */
-function pause(received: Received, kernel: Kernel, thrown: Pause): ToolResult | Promise<ToolResult> {
-  const [people, keeper] = [kernel.approvals(), kernel.pauses()]
-  if (!isThenable(people) && !isThenable(keeper)) return over(received, kernel, people.hold(received, thrown), keeper)
-  return received.deadline
-    .outside(Promise.all([people, keeper]))
-    .then(([approvals, pauses]) => over(received, kernel, approvals.hold(received, thrown), pauses))
-    .catch((error: unknown) => over(received, kernel, { result: failed(received, kernel, error) }))
+function published(received: Received, kernel: Kernel, result: ToolResult): Result {
+  return isWatched(received, kernel) ? publishOutcome(received, kernel, result) : result
+}
+
+function fail(received: Received, kernel: Kernel, thrown: unknown): Result {
+  return published(received, kernel, failed(received, kernel, thrown))
+}
+
+function beginWait(received: Received, kernel: Kernel, wait: Wait): Result {
+  const beginning = kernel.approvals.beginWait(received, wait)
+  const keeper = kernel.waits()
+  if (!isThenable(keeper)) return publishWait(received, kernel, beginning, keeper)
+  return keeper.then(
+    (loaded) => publishWait(received, kernel, beginning, loaded),
+    (cause: unknown) => fail(received, kernel, cause),
+  )
 }

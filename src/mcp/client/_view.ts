@@ -21,7 +21,7 @@ const format = mcp()
 /**
  * Makes the messages that an application posts to the view of a tool with `ui.resourceUri`: the args as
  * `ui/notifications/tool-input`, then the result as `ui/notifications/tool-result`, or `ui/notifications/tool-cancelled` if the
- * call was denied, cancelled or timed out. A pending call has only the first message. The second comes from the result of
+ * call was denied, cancelled or timed out. A waiting call has only the first message. The second comes from the result of
  * `decide`, for the same view. The args are not masked.
  *
  * @param call The call that was given to the executor.
@@ -45,7 +45,7 @@ export function viewMessages(call: ToolCall, result: ToolResult): View {
   const messages = [message('tool-input', given === undefined ? {} : { arguments: given })]
   if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {
     messages.push(message('tool-cancelled', { reason: result.status }))
-  } else if (result.status !== 'pending') {
+  } else if (result.status !== 'waiting') {
     messages.push(message('tool-result', { ...format.results([result], { method: 'tools/call' }) }))
   }
   return { view: crypto.randomUUID(), messages }

@@ -50,7 +50,7 @@ const longestQuestion = 262_144
 /** The most characters of args that are shown on one line. */
 const longestLine = 100
 
-// By the `values` object, which a call keeps through all its pauses.
+// By the `values` object, which a call keeps through all its waits.
 const clients = new WeakMap<ToolValues, McpClient>()
 
 /** Returns the client whose call a handler serves, or `undefined` if the call did not come over the protocol. */
@@ -73,7 +73,7 @@ export async function callTool(
   if (token === undefined) {
     conversation = begin(params, context, { peer, server, settings, subject })
   } else {
-    conversation = settings.pendingCalls.take(token, peer.owner, subject())
+    conversation = settings.openQuestions.take(token, peer.owner, subject())
     if (conversation === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
         reason: 'invalid_request_state',
@@ -91,7 +91,7 @@ export async function callTool(
     const turn = await open.next()
     await progress.end()
     if ('requests' in turn) {
-      return inputRequired({ inputRequests: turn.requests, requestState: settings.pendingCalls.keep(open) })
+      return inputRequired({ inputRequests: turn.requests, requestState: settings.openQuestions.keep(open) })
     }
     return await toolResult(turn.result, peer, server, settings)
   } catch (error) {
@@ -189,12 +189,12 @@ async function walk(
   { executor }: Settings,
 ): Promise<ToolResult> {
   const events = executor.stream(call, options)
-  let asked: ToolEventOf<'call:paused'> | undefined
+  let asked: ToolEventOf<'call:waiting'> | undefined
   let step = await events.next()
   for (; step.done !== true; step = await events.next()) {
     const event = step.value
     if (event.event === 'tool:progress') conversation.tell(event)
-    if (event.event === 'call:paused' && event.reason === 'approval') asked = event
+    if (event.event === 'call:waiting' && event.reason === 'approval' && !event.inProcess) asked = event
   }
   const result = step.value
   if (result.token === undefined || asked === undefined) return result
@@ -224,7 +224,7 @@ async function walk(
  * Returns the question for the client's user: which tool would run, with which args, and why approval is needed. Returns
  * `undefined` if it cannot show the whole args, since nothing may run that the user has not seen.
  */
-function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:paused'>): string | undefined {
+function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:waiting'>): string | undefined {
   const args = shownArgs(input)
   if (args === undefined) return undefined
   const reason = why === undefined ? [] : [`Reason: ${shown(why)}`]

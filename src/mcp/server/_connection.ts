@@ -114,7 +114,7 @@ export function connect(served: McpServer, peer: Peer, settings: Settings, gone:
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {
     silence()
-    settings.pendingCalls.end(peer.owner)
+    settings.openQuestions.end(peer.owner)
     gone()
   }
   return served

@@ -13,7 +13,7 @@ import { connect, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
 import { guard, refuse, type GuardOptions } from './_guard.ts'
 import { networkOf, yielding } from './_quota.ts'
-import { PendingCalls } from './_rounds.ts'
+import { OpenQuestions } from './_rounds.ts'
 import { amount, type Peer, type Settings } from './_settings.ts'
 
 /**
@@ -74,8 +74,8 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
   const { sessionTimeout = 3_600_000, clientAddress = (request) => addresses.get(request) } = options
   const quota = { each: amount(options, 'sessionsPerPrincipal', 100), all: amount(options, 'maximumSessions', 1_000) }
   const questions = amount(options, 'questionsPerPrincipal', 100)
-  // This handler has its own pending calls: once it is closed, its clients cannot answer them elsewhere.
-  const settings: Settings = { ...given, pendingCalls: new PendingCalls(given.answerTimeout, questions) }
+  // This handler has its own waiting calls: once it is closed, its clients cannot answer them elsewhere.
+  const settings: Settings = { ...given, openQuestions: new OpenQuestions(given.answerTimeout, questions) }
   const { messageLimit, executor } = settings
   const admit = guard(options)
   const hasPrincipals = typeof options.token === 'function'
@@ -238,7 +238,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     async close() {
       isClosed = true
       silence()
-      settings.pendingCalls.end()
+      settings.openQuestions.end()
       await Promise.all([modern.close(), ...[...entries].map((session) => session.close())])
     },
   }

@@ -113,7 +113,7 @@ export class Conversation {
 }
 
 /** The calls that wait for an answer. A token is random, and valid once and only for the client that was asked. */
-export class PendingCalls {
+export class OpenQuestions {
   /** Oldest first. */
   readonly #waiting = new Map<string, Waiting>()
   readonly #timeout: number

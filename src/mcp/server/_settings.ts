@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import type { ToolExecutor, ToolValues } from '../../index.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
 import type { GrantedResources } from './_resources.ts'
-import type { PendingCalls } from './_rounds.ts'
+import type { OpenQuestions } from './_rounds.ts'
 
 /** A resource that clients may read by its URI, such as the view of an MCP App. */
 export interface McpResource {
@@ -103,7 +103,7 @@ export interface Settings extends Required<
   readonly identify: McpServerOptions['identify']
   readonly extend: McpServerOptions['extend']
   /** The calls of all clients that wait for an answer. */
-  readonly pendingCalls: PendingCalls
+  readonly openQuestions: OpenQuestions
   readonly granted: GrantedResources
 }
 

@@ -44,7 +44,7 @@ export const own = {
   effect: 'toolwright.effect',
   attempt: 'toolwright.attempt',
   decision: 'toolwright.decision',
-  pauseReason: 'toolwright.pause.reason',
+  waitReason: 'toolwright.wait.reason',
   artifactSize: 'toolwright.artifact.size',
 } as const
 

@@ -30,7 +30,7 @@ export function failureOf(
   { status, error }: ToolEventOf<'call:settled'>,
   isRecorded: (code: string) => boolean,
 ): Failure | undefined {
-  if (status === 'ok' || status === 'pending') return undefined
+  if (status === 'ok') return undefined
   try {
     const { code, message, issues, cause } = error as ErrorFields
     const type = typeof code === 'string' ? code : other

@@ -15,7 +15,7 @@ import {
   type Tracer,
   type TracerProvider,
 } from '@opentelemetry/api'
-import type { ToolContext, ToolDefinition, ToolEvent, ToolEventOf } from '../../index.ts'
+import type { CallStatus, ToolContext, ToolDefinition, ToolEvent, ToolEventOf } from '../../index.ts'
 import { escapeDeceptive } from '../../extension.ts'
 import { start } from '../_line.ts'
 import { textOf } from './_content.ts'
@@ -37,7 +37,7 @@ export interface SpanSettings {
   readonly recordResult: boolean
 }
 
-/** The span of a call, from its receipt or its resumption until it settles or pauses. */
+/** The span of a call, from its receipt or its resumption until it settles or waits. */
 export interface CallSpan {
   readonly span: Span
   /** The context that is active while the tool runs. */
@@ -54,7 +54,7 @@ export interface CallSpan {
 /** The spans of the running calls. */
 export class Spans {
   readonly #open = new Map<string, CallSpan>()
-  /** The ended spans of paused calls, the oldest first. */
+  /** The ended spans of waiting calls, the oldest first. */
   readonly #waiting = new Map<string, SpanContext>()
   readonly #options: SpanSettings
   readonly #tracer: Tracer
@@ -83,9 +83,8 @@ export class Spans {
         return
       case 'call:resumed':
         return this.#resume(event, tool)
-      case 'call:paused':
-        this.#open.get(event.invocationId)?.span.addEvent(event.event, { [own.pauseReason]: event.reason })
-        return
+      case 'call:waiting':
+        return this.#wait(event)
       case 'tool:start':
         return this.#start(event)
       case 'call:settled':
@@ -140,6 +139,22 @@ export class Spans {
     entry?.span.setAttribute(own.decision, event.decision)
   }
 
+  /** Ends the span of a call that waits: a resumption begins another. While an approver is asked here, the span goes on. */
+  #wait({ event, invocationId, reason, inProcess }: ToolEventOf<'call:waiting'>): void {
+    const entry = this.#open.get(invocationId)
+    if (entry === undefined) return
+    const { span } = entry
+    span.addEvent(event, { [own.waitReason]: reason })
+    if (inProcess === true) return
+    this.#open.delete(invocationId)
+    this.#remember(invocationId, span)
+    if (span.isRecording()) {
+      const effect = reason === 'client' ? 'unknown' : 'none'
+      span.setAttributes(outcomeOf({ status: 'waiting', effect }, entry))
+    }
+    span.end()
+  }
+
   #start(event: ToolEventOf<'tool:start'>): void {
     const entry = this.#open.get(event.invocationId)
     if (entry === undefined) return
@@ -150,15 +165,14 @@ export class Spans {
   #settle(event: ToolEventOf<'call:settled'>, tool: ToolDefinition | undefined): void {
     const { invocationId, status } = event
     const begun = this.#open.get(invocationId)
-    if (begun === undefined && (status === 'ok' || status === 'pending')) return // its beginning was not recorded
+    if (begun === undefined && status === 'ok') return // its beginning was not recorded
     // A call that is sealed, or cannot be resumed, settles without an earlier event.
     const entry = begun ?? this.#begin(event, tool)
     if (entry === undefined) return
     this.#open.delete(invocationId)
     const { span } = entry
     const failure = failureOf(event, (code) => this.#records(code))
-    if (status === 'pending') this.#remember(invocationId, span)
-    else if (begun !== undefined) this.#measure(entry, failure)
+    if (begun !== undefined) this.#measure(entry, failure)
     if (span.isRecording()) {
       span.setAttributes(outcomeOf(event, entry))
       if (failure !== undefined) recordFailure(span, failure)
@@ -204,7 +218,10 @@ function identityOf({ callId, invocationId, session, id }: ToolEvent): Attribute
   return attributes
 }
 
-function outcomeOf({ status, effect, result }: ToolEventOf<'call:settled'>, { call }: CallSpan): Attributes {
+function outcomeOf(
+  { status, effect, result }: Pick<ToolEventOf<'call:settled'>, 'effect' | 'result'> & { readonly status: CallStatus },
+  { call }: CallSpan,
+): Attributes {
   const attributes: Attributes = { [own.status]: status, [own.effect]: effect }
   if (call !== undefined) attributes[own.attempt] = call.attempt
   if (typeof result?.byteLength === 'number') attributes[own.artifactSize] = result.byteLength

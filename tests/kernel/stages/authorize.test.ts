@@ -30,10 +30,10 @@ describe('the strictest decision wins, whatever the order', () => {
     [[allow], 'ok completed'],
     [[allow, allow], 'ok completed'],
     [[deny], 'denied none E_TOOL_DENIED'],
-    [[ask], 'pending none'],
+    [[ask], 'waiting none'],
     [[answer], 'ok none skipped'],
-    [[answer, ask], 'pending none'],
-    [[ask, answer], 'pending none'],
+    [[answer, ask], 'waiting none'],
+    [[ask, answer], 'waiting none'],
     [[answer, deny], 'denied none E_TOOL_DENIED'],
     [[ask, deny], 'denied none E_TOOL_DENIED'],
     [[deny, ask, answer], 'denied none E_TOOL_DENIED'],
@@ -53,7 +53,7 @@ describe('the strictest decision wins, whatever the order', () => {
     const { executor, runs } = ruled([policy({ decision: 'deny', result: 1 })])
     expect(outcome(await executor.execute({ name: 't' }))).toBe('denied none E_TOOL_DENIED')
     const asking = ruled([policy({ decision: 'ask', result: 1 })])
-    expect((await asking.executor.execute({ name: 't' })).status).toMatch(/pending|denied/)
+    expect((await asking.executor.execute({ name: 't' })).status).toMatch(/waiting|denied/)
     expect(runs() + asking.runs()).toBe(0)
   })
 })

@@ -68,7 +68,7 @@ describe('a tool that wants to be confirmed', () => {
         prompt: 'Allow t to execute?',
       },
     ])
-    expect(names(events)).toBe('call:received call:paused call:resumed tool:start tool:end call:settled')
+    expect(names(events)).toBe('call:received call:waiting call:resumed tool:start tool:end call:settled')
     expect(events[1]).toMatchObject({ reason: 'approval', prompt: 'Allow t to execute?' })
     expect(events[1]).not.toHaveProperty('token')
     expect(events[2]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
@@ -317,16 +317,16 @@ describe('the question', () => {
   })
 })
 
-test('without an approver the call is pending, and nothing has run', async () => {
+test('without an approver the call waits, and nothing has run', async () => {
   let runs = 0
   const executor = createExecutor({ tools: [work('t', () => runs++, { requiresConfirmation: true })] })
   const events = heard(executor)
   const result = await executor.execute({ name: 't' })
-  expect(outcome(result)).toBe('pending none')
+  expect(outcome(result)).toBe('waiting none')
   expect(result).toMatchObject({ isError: false, token: expect.stringMatching(/^.+\.[0-9a-f]{64}$/) })
   expect(result.expiresAt).toBeGreaterThan(Date.now() + 86_000_000)
   expect(text(result)).toBe('t has not run yet: it waits for approval by a person.')
-  expect(names(events)).toBe('call:received call:paused call:settled')
+  expect(names(events)).toBe('call:received call:waiting')
   expect(result.token).toBeDefined()
   expect(events[1]).toMatchObject({ token: result.token, reason: 'approval', expiresAt: result.expiresAt })
   expect([runs, data(result)]).toEqual([0, undefined])
@@ -339,7 +339,7 @@ test.each<[string, (result: ToolResult) => unknown]>([
   ['copied by Object.assign', (result) => Object.assign({}, result)],
   ['copied by structuredClone', (result) => structuredClone(result)],
   ['by its keys', (result) => [Object.keys(result), Object.entries(result)]],
-])('a pending result that is handed on %s lets no requester approve the call', async (_, handOn) => {
+])('a waiting result that is handed on %s lets no requester approve the call', async (_, handOn) => {
   const executor = createExecutor({ tools: [work('t', () => 'ran', { requiresConfirmation: true })] })
   const result = await executor.execute({ name: 't' })
   const { token = '' } = result
@@ -370,7 +370,7 @@ describe('what is asked', () => {
     const executor = createExecutor({ tools: [pay], use: [mounted, { policies: [asks] }] })
     const events = heard(executor)
     const { invocationId, token = '' } = await executor.execute({ name: 'pay', args })
-    expect(events[1]).toMatchObject({ event: 'call:paused', reason: 'approval', ...question, input })
+    expect(events[1]).toMatchObject({ event: 'call:waiting', reason: 'approval', ...question, input })
     const { approval, input: recorded } = await recordIn(mounted, invocationId)
     expect(approval).toEqual({ required: true, ...question })
     expect(recorded).toEqual(args)
@@ -414,7 +414,7 @@ describe('what is asked', () => {
     const events = heard(executor)
     await executor.execute({ name: 'pay', args })
     const paused = events[1]
-    if (paused?.event !== 'call:paused') throw new Error('it did not pause')
+    if (paused?.event !== 'call:waiting') throw new Error('it did not pause')
     expect([paused.prompt.length, paused.why?.length]).toEqual([4_096, 1_024])
     expect(paused.prompt).toMatch(/^😀x+…$/u)
   })

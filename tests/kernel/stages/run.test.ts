@@ -174,15 +174,15 @@ describe('who runs a tool goes by its type', () => {
     expect(text(await executor.execute({ name: 'plain' }))).toBe('[plain rendered on client]')
   })
 
-  test('client with requiresResponse: pending until the client answers', async () => {
+  test('client with requiresResponse: waiting until the client answers', async () => {
     const executor = createExecutor({ tools: [work('ask', () => 1, { type: 'client', requiresResponse: true })] })
     const events = heard(executor)
     const result = await executor.execute({ name: 'ask' })
-    expect(outcome(result)).toBe('pending unknown')
+    expect(outcome(result)).toBe('waiting unknown')
     const answered = await executor.calls.respond(result.token ?? '', { email: 'a@b.c' })
     expect([outcome(answered), data(answered)]).toEqual(['ok completed', { email: 'a@b.c' }])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
-    expect(events[1]).toMatchObject({ event: 'call:paused', reason: 'client' })
+    expect(events[1]).toMatchObject({ event: 'call:waiting', reason: 'client' })
   })
 
   test('a type of the application: its runner, which sees the call', async () => {

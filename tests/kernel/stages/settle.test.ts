@@ -28,8 +28,8 @@ describe('from what happened to status and effect', () => {
     ['a validator that broke', () => 1, schema(fail), [], 'error none E_VALIDATOR_FAILED', false],
     ['denied by a policy', () => 1, {}, [policy(() => ({ decision: 'deny' }))], 'denied none E_TOOL_DENIED', false],
     ['denied by a policy that broke', () => 1, {}, [policy(fail)], 'denied none E_TOOL_DENIED', false],
-    ['waiting for a person', () => 1, { requiresConfirmation: true }, [], 'pending none', false],
-    ['waiting for a client', () => 1, { type: 'client', requiresResponse: true }, [], 'pending unknown', false],
+    ['waiting for a person', () => 1, { requiresConfirmation: true }, [], 'waiting none', false],
+    ['waiting for a client', () => 1, { type: 'client', requiresResponse: true }, [], 'waiting unknown', false],
     ['a handler that threw', fail, {}, [], 'error unknown E_TOOL_DOWNSTREAM_ERROR', true],
     ['a handler that rejected', async () => fail(), {}, [], 'error unknown E_TOOL_DOWNSTREAM_ERROR', true],
     ['too slow before the run', () => 1, {}, [policy(() => never)], 'timed_out none E_TOOL_TIMEOUT', false],
@@ -66,7 +66,7 @@ describe('from what happened to status and effect', () => {
     const events = heard(executor)
     const result = await soon(executor.execute({ id: 'x', name: 't', args: {} }, { session: 's', invocationId: 'i' }))
     expect(outcome(result)).toBe(expected)
-    expect(result.isError).toBe(result.status !== 'ok' && result.status !== 'pending')
+    expect(result.isError).toBe(result.status !== 'ok' && result.status !== 'waiting')
     expect(result).toMatchObject({
       id: 'x',
       invocationId: 'i',
@@ -100,14 +100,14 @@ describe('a result', () => {
     expect(bad).not.toContain('settle.test')
   })
 
-  test('of a pending call becomes an error of the kernel nowhere, also where its tool cannot be fingerprinted', async () => {
+  test('of a waiting call becomes an error of the kernel nowhere, also where its tool cannot be fingerprinted', async () => {
     for (const odd of [{ description: 'bad \ud800' }, { metadata: { version: 1n } }]) {
       const executor = createExecutor({
         tools: [work('t', () => 1, { ...odd, requiresConfirmation: true })],
         report: sink().report,
       })
       const result = await soon(executor.execute({ name: 't' }))
-      expect(['pending', 'error', 'denied']).toContain(result.status)
+      expect(['waiting', 'error', 'denied']).toContain(result.status)
       await soon(executor.close())
     }
   })

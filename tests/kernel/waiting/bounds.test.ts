@@ -64,7 +64,7 @@ describe.each(places)('the snapshot of a call that waits (%s)', (_, place) => {
       token = '',
       expiresAt,
     } = await executor.execute({ id: 7, name: 't' }, { session: 's' })
-    const waiting = { session: 's', callId, toolCallId: 7, status: 'pending', effect: 'none' }
+    const waiting = { session: 's', callId, toolCallId: 7, status: 'waiting', effect: 'none' }
     expect(await executor.calls.get(invocationId)).toMatchObject({ ...waiting, prompt: 'Really?', expiresAt })
     await executor.calls.decide(token, 'allow')
     const settled = await executor.calls.get(invocationId)
@@ -109,7 +109,7 @@ test("executor.on('*') hears every event of every call, once each, until it is u
   const undo = executor.on('*', ({ event, seq }) => heard.push(`${seq} ${event}`))
   const { token = '' }: ToolResult = await executor.execute({ name: 't' })
   await executor.calls.decide(token, 'allow')
-  const first = ['0 call:received', '1 call:paused', '2 call:settled']
+  const first = ['0 call:received', '1 call:waiting']
   expect(heard).toEqual([...first, '3 call:resumed', '4 tool:start', '5 tool:end', '6 call:settled'])
   undo()
   await executor.execute({ name: 't' })

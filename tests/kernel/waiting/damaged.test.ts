@@ -11,7 +11,7 @@ const durable = everyPlace.filter(([name]) => name !== 'memory')
 
 type Journaled = Record<string, unknown>
 
-/** Pauses a call in a journal, damages its record, and pauses another. */
+/** Lets a call wait in a journal, damages its record, and lets another wait. */
 async function damagedWait(place: ReturnType<(typeof durable)[number][1]>, damage: (journal: Journaled) => Journaled) {
   const mounted = place.open()
   const { reports, report } = sink()

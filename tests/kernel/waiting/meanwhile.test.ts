@@ -17,7 +17,7 @@ async function answeredMeanwhile(use: Extension[], decision: 'allow' | 'deny'): 
   ]
   const executor = createExecutor({ tools, use })
   onTestFinished(() => executor.close())
-  executor.on('call:paused', ({ token = '' }) => {
+  executor.on('call:waiting', ({ token = '' }) => {
     setImmediate(() => void executor.calls.decide(token, decision).then(answered.resolve, answered.reject))
   })
   return soon(executor.executeToolCalls([{ id: 'a', name: 'pay' }, { name: 'slow' }]))
@@ -35,11 +35,11 @@ describe.each(everyKeeper)('a turn (%s)', (_, use) => {
     expect(outcome(paid!)).toBe('denied none E_TOOL_DENIED')
   })
 
-  test('gives what still waits as pending, and its token', async () => {
+  test('gives what still waits as waiting, and its token', async () => {
     const executor = createExecutor({ tools: [work('pay', () => 'paid', { requiresConfirmation: true })], use: use() })
     onTestFinished(() => executor.close())
     const [waiting] = await executor.executeToolCalls([{ name: 'pay' }])
-    expect(waiting!.status).toBe('pending')
+    expect(waiting!.status).toBe('waiting')
     expect(outcome(await executor.calls.decide(waiting!.token ?? '', 'allow'))).toBe('ok completed')
   })
 })
@@ -81,7 +81,7 @@ describe('an executor without a journal', () => {
     const [one, other] = await executor.executeToolCalls([{ name: 'form' }, { name: 'form' }])
     await executor.calls.cancel(one!.invocationId)
     const asked = await executor.calls.decide(other!.token ?? '', 'allow')
-    expect(asked.status).toBe('pending')
+    expect(asked.status).toBe('waiting')
     await executor.calls.respond(asked.token ?? '', 'filled')
     expect(outcome(await executor.calls.settled(one!))).toBe('cancelled none E_TOOL_CANCELLED')
     expect(text(await executor.calls.settled(other!))).toBe('filled')

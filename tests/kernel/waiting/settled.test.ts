@@ -54,7 +54,7 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
     await Promise.all([here.close(), there.close()])
   })
 
-  test('hears of a call that pauses twice, for a person and for a client, only once it has settled', async () => {
+  test('hears of a call that begins to wait twice, for a person and for a client, only once it has settled', async () => {
     const ran: unknown[] = []
     const its = place()
     const form = work('form', () => 1, { type: 'client', requiresResponse: true, requiresConfirmation: true })
@@ -69,7 +69,7 @@ describe.each(everyPlace)('settled (%s)', (_, place) => {
     void heard.then(() => ran.push('settled'))
     await pause(5)
 
-    expect((await answering.calls.decide(await only(answering), 'allow')).status).toBe('pending')
+    expect((await answering.calls.decide(await only(answering), 'allow')).status).toBe('waiting')
     ran.push('allowed')
     await pause(600) // longer than the journals' first looks
     const [call] = await asking.calls.waiting({ reason: 'client' })

@@ -104,7 +104,7 @@ export const calls: readonly Case[] = [
       const executor = createExecutor({ tools: [tool(asked)] })
       const { status, token = '' } = await executor.execute({ name: 't' })
       const done = await executor.calls.decide(token, 'allow', { decidedBy: 'ada' })
-      same([status, done.status, words(done)], ['pending', 'ok', 'done'])
+      same([status, done.status, words(done)], ['waiting', 'ok', 'done'])
       same(await refused(() => executor.calls.decide(token, 'allow')), 'E_APPROVAL_INVALID')
     },
   },
@@ -127,7 +127,7 @@ export const calls: readonly Case[] = [
       const pick = clientTool({ name: 'pick', description: 'Asks the user', requiresResponse: true })
       const executor = createExecutor({ tools: [pick] })
       const { status, token = '' } = await executor.execute({ name: 'pick' })
-      same([status, (await executor.calls.respond(token, { ok: 1 })).status], ['pending', 'ok'])
+      same([status, (await executor.calls.respond(token, { ok: 1 })).status], ['waiting', 'ok'])
     },
   },
   {

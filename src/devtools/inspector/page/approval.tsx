@@ -40,7 +40,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
     }
   }
 
-  const isHeld = lease !== undefined && lease.holder !== client.holder && lease.until > client.now()
+  const requiresApproval = lease !== undefined && lease.holder !== client.holder && lease.until > client.now()
   return (
     <form
       class="card ask"
@@ -106,7 +106,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
           {edited === undefined ? 'Edit args' : 'Keep args'}
         </button>
         <span class="facts">
-          {isHeld && (
+          {requiresApproval && (
             <>
               held by <code>{line(lease.holder, 40)}</code> ·{' '}
             </>

@@ -16,9 +16,8 @@ export class Timelines {
 
   constructor(client: ToolClient) {
     client.subscribe((event) => {
-      // What comes while a call runs is told apart. A call that waits has settled for its caller alone.
+      // What comes while a call runs is shown apart.
       if (event === undefined || event.event === 'tool:progress') return
-      if (event.event === 'call:settled' && event.status === 'pending') return
       const events = this.#events.get(event.invocationId) ?? []
       this.#events.set(event.invocationId, events)
       events.push(event)
@@ -49,7 +48,7 @@ export class Timelines {
 
 function noteOf(event: WireEvent): string {
   switch (event.event) {
-    case 'call:paused':
+    case 'call:waiting':
       return event.why ?? (event.reason === 'approval' ? 'for approval' : 'for a page')
     case 'call:resumed':
       return [event.decision, event.decidedBy && `by ${event.decidedBy}`, event.note].filter(Boolean).join(' · ')

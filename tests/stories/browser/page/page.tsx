@@ -8,7 +8,7 @@ function Shop(): ReactNode {
   const [lamps, setLamps] = useState(1)
   useClientTool('read_cart', () => ({ lamps })) // the state of now
   const forms = useClientCalls('ask_address')
-  const { pending, decide } = useApprovals()
+  const { calls, decide } = useApprovals()
   const orders = useToolCalls(({ toolName }) => toolName === 'place_order')
   return (
     <>
@@ -19,7 +19,7 @@ function Shop(): ReactNode {
           <input name="city" aria-label="City" placeholder="Where to?" required /> <button>Ship there</button>
         </form>
       ))}
-      {pending.map(({ invocationId, waiting }) => (
+      {calls.map(({ invocationId, waiting }) => (
         <section key={invocationId}>
           <p>{waiting?.prompt}</p>
           <button onClick={() => void decide(invocationId, 'allow')}>Yes</button>

@@ -1,37 +1,37 @@
-import type { PausedCall } from '../kernel/call/pause.ts'
-import type { PauseRecord, Recording, ToolCallRecord } from '../kernel/call/record.ts'
+import type { ResumableCall } from '../kernel/call/wait.ts'
+import type { WaitRecord, Recording, ToolCallRecord } from '../kernel/call/record.ts'
 import { isSettled } from './record.ts'
 import type { Fence } from './journal.ts'
 import { keyOf, livingLease } from './waiting.ts'
 
-/** Finds the paused call of a token, or of a listed call, in the record that it names. */
-export async function findPaused(
+/** Finds the waiting call of a token, or of a listed call, in the record that it names. */
+export async function findResumable(
   token: unknown,
   read: (
     invocationId: string,
   ) => Promise<{ readonly record: ToolCallRecord; readonly recording: Recording } | undefined>,
-): Promise<PausedCall | undefined> {
+): Promise<ResumableCall | undefined> {
   const key = keyOf(token)
   if (key === undefined) return undefined
   const { invocationId } = key
   const found = await read(invocationId)
-  const paused = found?.record.journal?.awaits
-  if (found === undefined || paused?.digest !== key.digest || isSettled(found.record.state)) return undefined
-  return pausedCallOf(found.record, paused, found.recording)
+  const wait = found?.record.journal?.awaits
+  if (found === undefined || wait?.digest !== key.digest || isSettled(found.record.state)) return undefined
+  return resumableCallOf(found.record, wait, found.recording)
 }
 
-/** Makes the paused call of a record. */
-export function pausedCallOf(record: ToolCallRecord, paused: PauseRecord, recording: Recording): PausedCall {
+/** Makes the waiting call of a record. */
+export function resumableCallOf(record: ToolCallRecord, wait: WaitRecord, recording: Recording): ResumableCall {
   const { id: invocationId, name, session, toolCallId: id, callId, seq, journal } = record
-  const { reason, digest, fingerprint, expiresAt, text, isApproved } = paused
-  const lease = livingLease(paused)
+  const { reason, digest, fingerprint, expiresAt, text, isApproved } = wait
+  const lease = livingLease(wait)
   return {
     call: {
-      id: paused.id ?? id,
+      id: wait.id ?? id,
       name,
       args: text,
       program: journal?.program,
-      ...('result' in paused && { result: paused.result }),
+      ...('result' in wait && { result: wait.result }),
     },
     callId,
     invocationId,
@@ -49,7 +49,7 @@ export function pausedCallOf(record: ToolCallRecord, paused: PauseRecord, record
   }
 }
 
-/** Returns the record of a paused call without its token's digest, which uses the token up. */
+/** Returns the record of a waiting call without its token's digest, which uses the token up. */
 export function usedUp(record: ToolCallRecord, { owner, number }: Fence): ToolCallRecord {
   const { awaits: _used, ...journal } = record.journal ?? { caller: 'model' as const }
   return { ...record, journal: { ...journal, owner, fence: number } }

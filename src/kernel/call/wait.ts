@@ -1,10 +1,10 @@
 import type { Caller, ToolValues } from '../ports.ts'
 import type { ToolCall } from './call.ts'
 import type { Approval } from './parcel.ts'
-import type { PauseRecord, QueuedWork, Recording } from './record.ts'
+import type { WaitRecord, QueuedWork, Recording } from './record.ts'
 
-/** Who a paused call waits for: a person, the client that runs the tool, or a worker of a fleet. */
-export type PauseReason = 'approval' | 'client' | 'worker'
+/** Who a waiting call waits for: a person, the client that runs the tool, or a worker of a fleet. */
+export type WaitReason = 'approval' | 'client' | 'worker'
 
 /** What a person or a client is asked. */
 export interface Question {
@@ -17,16 +17,16 @@ export interface Question {
   readonly input: unknown
 }
 
-/** A stage throws it to pause the call until there is an answer. */
-export class Pause {
-  readonly reason: PauseReason
+/** A stage throws it to let the call wait for an answer. */
+export class Wait {
+  readonly reason: WaitReason
   readonly question: Question
   /** How long the answer may take, in milliseconds. `0` for no limit. */
   readonly timeout: number
   /** What the call waits in, if it waits for a worker. */
   readonly work: QueuedWork | undefined
 
-  constructor(reason: PauseReason, question: Question, timeout: number, work?: QueuedWork) {
+  constructor(reason: WaitReason, question: Question, timeout: number, work?: QueuedWork) {
     this.reason = reason
     this.question = question
     this.timeout = timeout
@@ -35,7 +35,7 @@ export class Pause {
 }
 
 /** A call that waits for an answer, with everything that it needs to go through the pipeline again. */
-export interface PausedCall extends Pick<PauseRecord, 'reason' | 'digest' | 'fingerprint' | 'expiresAt'> {
+export interface ResumableCall extends Pick<WaitRecord, 'reason' | 'digest' | 'fingerprint' | 'expiresAt'> {
   /** The call as it was. `args` is the canonical text that was hashed. */
   readonly call: ToolCall
   readonly callId: string | null
@@ -47,15 +47,15 @@ export interface PausedCall extends Pick<PauseRecord, 'reason' | 'digest' | 'fin
   readonly isApproved: boolean
   /** The client that holds the call now. */
   readonly lease?: WaitingCall['lease']
-  /** The pause, if a worker has taken the call. The record keeps it until the call settles. */
-  readonly taken?: PauseRecord
+  /** The wait, if a worker has taken the call. The record keeps it until the call settles. */
+  readonly taken?: WaitRecord
   /** The number of the call's next event. */
   readonly seq: number
   readonly recording: Recording | undefined
 }
 
-/** A paused call that was answered. */
-export interface Resumption extends PausedCall {
+/** A waiting call that was answered. */
+export interface Resumption extends ResumableCall {
   readonly values: ToolValues
   readonly approval: Approval
   /** What the client answered, if the call waited for a client. */
@@ -67,7 +67,7 @@ export interface Resumption extends PausedCall {
 }
 
 /**
- * A paused call as the application sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
+ * A waiting call as the application sees it. With it, `decide` and `respond` need no token. It works in the process that listed it:
  * neither a copy of it nor its JSON is of use.
  */
 export interface WaitingCall extends Omit<Question, 'input'> {
@@ -77,7 +77,7 @@ export interface WaitingCall extends Omit<Question, 'input'> {
   readonly id?: string | number
   readonly toolName: string
   readonly session: string
-  readonly reason: Exclude<PauseReason, 'worker'>
+  readonly reason: Exclude<WaitReason, 'worker'>
   /** The args, with secrets masked. */
   readonly args: unknown
   /** Milliseconds since the epoch, as `expiresAt` and `until`. */

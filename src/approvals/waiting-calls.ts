@@ -10,8 +10,8 @@ import {
   type Resolved,
   type Verdict,
 } from '../kernel/call/parcel.ts'
-import { Pause, type PausedCall, type PauseReason, type Resumption, type WaitingCall } from '../kernel/call/pause.ts'
-import type { PauseRecord } from '../kernel/call/record.ts'
+import { Wait, type ResumableCall, type WaitReason, type Resumption, type WaitingCall } from '../kernel/call/wait.ts'
+import type { WaitRecord } from '../kernel/call/record.ts'
 import { randomDigits, waitingWords } from '../kernel/call/waiting.ts'
 import {
   ApprovalExpiredError,
@@ -29,7 +29,7 @@ import type { Approver, ToolValues } from '../kernel/ports.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
-import { resultOf, type Outcome } from '../kernel/outcome/result.ts'
+import { resultOf, type BeginningWait } from '../kernel/outcome/result.ts'
 import type { Issue } from '../kernel/schema/standard.ts'
 import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
@@ -37,9 +37,9 @@ import { internals, type ToolDefinition } from '../kernel/tool/definition.ts'
 import { askApprover, questionFor } from './approver.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
-/** The most paused calls whose values are kept in this process. */
+/** The most waiting calls whose values are kept in this process. */
 const mostValues = 10_000
-/** The largest provider's result in a paused call, in bytes of JSON. */
+/** The largest provider's result in a waiting call, in bytes of JSON. */
 const largestResult = 262_144
 /** How often a call that others change meanwhile is taken again. */
 const mostAttempts = 10
@@ -47,10 +47,10 @@ const mostAttempts = 10
 const endOfTime = 8.64e15
 
 /**
- * The paused calls of one executor, from the pause to the answer. A token is a capability. It is random and works once, and
+ * The waiting calls of one executor, from the question to the answer. A token is a capability. It is random and works once, and
  * the record keeps only its hash.
  */
-export class PausedCalls implements Approvals {
+export class WaitingCalls implements Approvals {
   readonly #kernel: Kernel
 
   constructor(kernel: Kernel) {
@@ -59,9 +59,9 @@ export class PausedCalls implements Approvals {
 
   async approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval> {
     if (call.resumption !== undefined) return givenApproval(call.resumption)
-    if (approver === undefined || call.isHeld === true) {
+    if (approver === undefined || call.requiresApproval === true) {
       const question = await questionFor(call, ask, this.#kernel.report)
-      throw new Pause('approval', question, ask?.timeout ?? this.#kernel.approvalTimeout)
+      throw new Wait('approval', question, ask?.timeout ?? this.#kernel.approvalTimeout)
     }
     return requireAllowed(await askApprover(call, this.#kernel, approver, ask))
   }
@@ -81,21 +81,20 @@ export class PausedCalls implements Approvals {
     requireAllowed(approval)
   }
 
-  hold(received: Received, pause: Pause): Outcome {
-    const { question, reason, work } = pause
+  beginWait(received: Received, { question, reason, work, timeout }: Wait): BeginningWait {
     const { id, tool, identity, approval, call, invocationId, context } = stageFields(received)
-    if (tool === undefined || identity === undefined) throw new TypeError('A call pauses only once it is identified.')
+    if (tool === undefined || identity === undefined) throw new TypeError('A call waits only once it is identified.')
     if (bounded(call.result, largestResult) !== call.result) {
       throw new InvalidToolResultError(
         `The provider's result of ${tool.name} is too large to be kept while the call waits.`,
       )
     }
     const token = `${invocationId}.${randomDigits(32)}`
-    const paused: PauseRecord = {
+    const wait: WaitRecord = {
       reason,
       digest: sha256(token),
       fingerprint: fingerprint(tool),
-      expiresAt: Math.min(Date.now() + (pause.timeout === 0 ? Infinity : pause.timeout), endOfTime),
+      expiresAt: Math.min(Date.now() + (timeout === 0 ? Infinity : timeout), endOfTime),
       prompt: question.prompt,
       text: identity.text,
       // A journal takes JSON alone.
@@ -104,15 +103,15 @@ export class PausedCalls implements Approvals {
       ...((approval ?? received.resumption?.isApproved === true) && { isApproved: true as const }),
       ...(work && { work }),
     }
-    if (work === undefined) this.#keep(paused.digest, context.values) // else they stay with its caller
+    if (work === undefined) this.#keep(wait.digest, context.values) // else they stay with its caller
     if (reason === 'client') received.effect = 'unknown' // from now on the client may do its work
-    const { expiresAt } = paused
-    const told = { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt }
-    return { result: pending(received, paused, token), paused, pause: told }
+    const { expiresAt } = wait
+    const body = { reason, ...(reason !== 'worker' && { token }), ...question, expiresAt }
+    return { result: waitingResult(received, wait, token), wait, body }
   }
 
   #keep(digest: string, own: ToolValues): void {
-    const values = this.#kernel.heldValues
+    const values = this.#kernel.waitingValues
     values.set(digest, own)
     const [oldest] = values.keys()
     if (values.size > mostValues && oldest !== undefined) values.delete(oldest)
@@ -124,53 +123,52 @@ export class PausedCalls implements Approvals {
     const isEdited = editedArgs !== undefined && decision === 'allow'
     const check = (tool: ToolDefinition): Promise<void> | undefined =>
       isEdited ? this.#requireValid(tool, editedArgs) : undefined
-    const paused = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
+    const found = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
-    if (!isEdited) return { ...paused, approval }
-    const { name, args: kept } = paused.call
+    if (!isEdited) return { ...found, approval }
+    const { name, args: kept } = found.call
     const editedFrom = callIdOf(name, typeof kept === 'string' ? kept : '') // before they are replaced
-    return { ...paused, approval, call: { ...paused.call, args: editedArgs }, editedFrom }
+    return { ...found, approval, call: { ...found.call, args: editedArgs }, editedFrom }
   }
 
   /** Redeems the token of a call that waits for a client. */
   async respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption> {
-    const paused = await this.#take(token, 'client', options, (tool) => this.#requireFitting(tool, value))
-    const resumption = { ...paused, approval: { decision: 'allow' as const, decidedBy: 'client' } }
-    return Date.now() > paused.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
+    const found = await this.#take(token, 'client', options, (tool) => this.#requireFitting(tool, value))
+    const resumption = { ...found, approval: { decision: 'allow' as const, decidedBy: 'client' } }
+    return Date.now() > found.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
   }
 
-  /** Takes a paused call after all checks, so that a refused answer leaves the call redeemable. */
+  /** Takes a waiting call after all checks, so that a refused answer leaves the call redeemable. */
   async #take(
     token: unknown,
-    reason: PauseReason,
+    reason: WaitReason,
     { session, values, holder }: RespondOptions,
     check: ((tool: ToolDefinition) => void | Promise<void>) | undefined,
-  ): Promise<PausedCall & Pick<Resumption, 'values'>> {
-    const { heldValues, registryFor } = this.#kernel
-    const keeper = await this.#kernel.pauses()
+  ): Promise<ResumableCall & Pick<Resumption, 'values'>> {
+    const { waitingValues, registryFor } = this.#kernel
+    const keeper = await this.#kernel.waits()
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-      const paused = await keeper.find(token)
-      if (paused?.reason !== reason || (session !== undefined && session !== paused.session)) {
+      const found = await keeper.find(token)
+      if (found?.reason !== reason || (session !== undefined && session !== found.session)) {
         throw new ApprovalInvalidError(
           'This token is unknown, used already, or of another session. Ask for approval anew.',
         )
       }
-      const { digest, expiresAt, fingerprint: asked, lease, call } = paused
+      const { digest, expiresAt, fingerprint: asked, lease, call } = found
       if (reason === 'approval' && Date.now() > expiresAt) {
-        heldValues.delete(digest)
+        waitingValues.delete(digest)
         throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
       }
       if (lease !== undefined && lease.holder !== holder) {
         throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
       }
-      const tool = registryFor(paused.session).get(call.name)
+      const tool = registryFor(found.session).get(call.name)
       if (check !== undefined) requireUnchanged(tool, call.name, asked) // a denial needs no tool
-      if (tool !== undefined && tool.secrets.length > 0) await this.#kernel.redaction() // the call needs it, and waits if it does not load
       if (tool !== undefined && Date.now() <= expiresAt) await check?.(tool)
-      const taken = await keeper.take(paused)
+      const taken = await keeper.take(found)
       if (taken !== undefined) {
-        const own = values ?? heldValues.get(digest) ?? {}
-        heldValues.delete(digest)
+        const own = values ?? waitingValues.get(digest) ?? {}
+        waitingValues.delete(digest)
         return { ...taken, values: own }
       }
       // Another answer took it, or only a lease was written meanwhile: then the call still waits.
@@ -202,7 +200,7 @@ export class PausedCalls implements Approvals {
 
   /** Returns the issues. If the tool has secrets, nothing that a validator says of them is told. */
   async #told(issues: readonly Issue[], { secrets }: ToolDefinition): Promise<readonly Issue[]> {
-    return secrets.length === 0 ? issues : (await this.#kernel.redaction()).redactIssues(issues, secrets)
+    return secrets.length === 0 ? issues : this.#kernel.redaction.redactIssues(issues, secrets)
   }
 }
 
@@ -225,9 +223,9 @@ function requireAllowed(approval: Approval): Approval {
 }
 
 /** Makes the result of a call that waits for an answer. */
-function pending(received: Received, { reason, expiresAt }: PauseRecord, token: string): ToolResult {
+function waitingResult(received: Received, { reason, expiresAt }: WaitRecord, token: string): ToolResult {
   const text = waitingWords(received.name, reason)
-  const result = resultOf(received, 'pending', received.effect, [{ type: 'text', text }])
+  const result = resultOf(received, 'waiting', received.effect, [{ type: 'text', text }])
   // Not enumerable: an application that sends the result over HTTP must not give the caller the right to approve.
   Object.defineProperty(result, 'token', { value: token })
   result.expiresAt = expiresAt

@@ -1,0 +1,78 @@
+import type { ToolResult } from './call/call.ts'
+import type { ToolEvent } from './call/events.ts'
+import type { Received } from './call/parcel.ts'
+import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from './call/record.ts'
+import type { ResumableCall, Resumption, Wait } from './call/wait.ts'
+import type { RecordedCalls } from './calls-types.ts'
+import type { CallQueue, RunOptions } from './queue-types.ts'
+import type { SpooledArtifact } from './result/artifact.ts'
+
+/** The outcome of a call, for a recorder. */
+export interface Settlement {
+  readonly result: ToolResult
+  /** The description of the result's artifact. */
+  readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
+}
+
+/** The result of a call that begins to wait, and what the call needs to go on. */
+export interface WaitingSettlement {
+  readonly result: ToolResult
+  readonly wait: WaitRecord
+}
+
+/** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
+export interface Recorder {
+  /** Whether the records outlive the process. */
+  readonly isDurable: boolean
+  /** Folds an event into the record of its call. Writes nothing. */
+  note(call: Received, event: ToolEvent): void
+  /**
+   * Writes the record of a call, with one more event if it is given.
+   *
+   * @throws `E_JOURNAL`, `E_DUPLICATE_INVOCATION`, `E_SEALED`.
+   */
+  commit(call: Received, event?: ToolEvent): void | Promise<void>
+  /** Writes the outcome of a call. Returns the digest that chains it to the outcome before, if the journal is durable. */
+  settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined>
+  /** Folds `call:waiting` into the record of a call, and writes what the call needs to go on. */
+  wait(call: Received, event: ToolEvent, waiting: WaitingSettlement): void | Promise<void>
+  /** Adds a line to the audit trail of a call that has settled. */
+  remark(call: Received, note: string): void
+  /** Finds the waiting call of a token or a `WaitingCall`. Changes no call. */
+  find(token: unknown): Promise<ResumableCall | undefined>
+  /** Takes a waiting call, which uses up its token. Returns `undefined` if another executor took it first. */
+  take(call: ResumableCall): Promise<ResumableCall | undefined>
+  /** Returns the result of a call that has settled since it began to wait. */
+  outcome(invocationId: string): Promise<ToolResult | undefined>
+  /**
+   * Returns the result of an invocation that the journal has, if it has settled or still waits.
+   *
+   * @throws `E_DUPLICATE_INVOCATION` if it is still running, or was another call.
+   */
+  recall(call: Received): Promise<ToolResult | undefined>
+  /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
+  snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
+  readonly calls: RecordedCalls
+  readonly queue: WorkQueue
+  /** Closes the calls that dead executors left unfinished. */
+  recover(options: RecoverOptions): Promise<Recovery>
+  /** Stops the recorder. It writes nothing more. */
+  close(): void
+}
+
+/** The calls in the records that wait for a worker. */
+export interface WorkQueue extends CallQueue {
+  /**
+   * Takes a call that waits for a worker. Returns `undefined` if it waits no more, or if the executor closes.
+   *
+   * @throws `E_UNAVAILABLE` if its tool is not here, or is another version.
+   */
+  redeem(invocationId: string, options: RunOptions): Promise<Resumption | undefined>
+  /** Returns the wait that puts a call back, if its worker closes and the call may run again. */
+  waitAgain(call: Received, thrown: unknown): Wait | undefined
+  /** Returns the record of a call. */
+  record(invocationId: string): Promise<ToolCallRecord | undefined>
+}
+
+/** The part of a recorder that keeps waiting calls. */
+export type WaitKeeper = Pick<Recorder, 'wait' | 'find' | 'take' | 'outcome' | 'calls'>

@@ -38,7 +38,7 @@ export function recordOf(text: unknown, id: unknown, keyOf: KeyOf = itself): Too
   let cause: unknown
   try {
     const record = readText(String(text))
-    if (isRecord(record) && keyOf(record.id) === id) return record
+    if (isRecord(record) && keyOf(record.id) === id) return inPresentWords(record)
   } catch (error) {
     cause = error
   }
@@ -46,6 +46,11 @@ export function recordOf(text: unknown, id: unknown, keyOf: KeyOf = itself): Too
     `The record of invocation ${JSON.stringify(String(id).slice(0, 80))} cannot be read: what the journal kept of it is damaged. Mend its row, or delete it.`,
     { cause },
   )
+}
+
+/** Reads the status `pending`, which releases up to 0.1.0 wrote, as `waiting`. */
+function inPresentWords(record: ToolCallRecord): ToolCallRecord {
+  return (record.status as string | undefined) === 'pending' ? { ...record, status: 'waiting' } : record
 }
 
 /**

@@ -58,7 +58,7 @@ const lessInFiles = [
   'DROP INDEX calls_line; DROP INDEX calls_beside; ALTER TABLE calls DROP COLUMN alone; PRAGMA user_version = 4',
   'DROP INDEX calls_queued; ALTER TABLE calls DROP COLUMN queue; PRAGMA user_version = 3',
 ]
-const lessInTables = (schema: string): string[] => [
+export const lessInTables = (schema: string): string[] => [
   `DROP FUNCTION "${schema}".toolwright_take;
   ALTER TABLE "${schema}".toolwright_calls DROP COLUMN fingerprint;
   COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 4'`,

@@ -127,7 +127,7 @@ describe('the close of an executor', () => {
     expect(results.map(outcome)).toEqual(['cancelled none E_TOOL_CANCELLED', 'cancelled unknown E_TOOL_CANCELLED'])
     expect(results.map(({ error }) => error?.message)).toEqual(Array(2).fill('The executor was closed.'))
     const ends = events.filter(({ event, toolName }) => event === 'call:settled' && toolName !== 'runs')
-    expect(ends).toMatchObject(results.map(({ invocationId, error }) => ({ invocationId, seq: 3, error })))
+    expect(ends).toMatchObject(results.map(({ invocationId, error }) => ({ invocationId, seq: 2, error })))
     expect(await executor.calls.waiting()).toEqual([])
     for (const result of inFlight) expect((await result).status).toBe('cancelled')
   })

@@ -272,9 +272,10 @@ describe('events', () => {
         const { invocationId } = result
         expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
         const names = events.map(({ event }) => event)
-        expect(names.filter((name) => name === 'call:settled').length).toBe(legs)
+        const waits = events.filter((event) => event.event === 'call:waiting' && event.inProcess === undefined)
+        expect(waits.length + names.filter((name) => name === 'call:settled').length).toBe(legs)
         expect(names[0]).toBe('call:received')
-        expect(names.at(-1)).toBe('call:settled')
+        expect(names.at(-1)).toBe(result.status === 'waiting' ? 'call:waiting' : 'call:settled')
         const starts = names.filter((name) => name === 'tool:start' || name === 'tool:end').join(' ')
         expect(starts).toMatch(/^(tool:start tool:end ?)*$/)
 

@@ -178,7 +178,7 @@ describe('a token', () => {
     await expect(executor.calls.decide(token, 'allow')).rejects.toMatchObject(invalid)
     const { invocationId } = result
     const dropped = { status: 'cancelled', effect: 'none', error: { code: 'E_TOOL_CANCELLED' } }
-    expect(events.filter((event) => event.invocationId === invocationId)).toMatchObject([{ ...dropped, seq: 3 }])
+    expect(events.filter((event) => event.invocationId === invocationId)).toMatchObject([{ ...dropped, seq: 2 }])
     expect(reports).toMatchObject([{ code: 'E_TOOL_CANCELLED', invocationId }])
     expect((await executor.calls.decide(last?.token ?? '', 'allow')).status).toBe('ok')
     expect((await executor.calls.decide(other.token ?? '', 'allow')).status).toBe('ok')
@@ -268,8 +268,8 @@ describe('a call that goes on', () => {
     const { token = '' } = await executor.execute({ name: 't' })
     await executor.calls.decide(token, 'allow', { decidedBy: 'ada', note: 'fine', always: true })
     expect(names(events)).toBe('call:received call:waiting call:resumed tool:start tool:end call:settled')
-    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6])
-    expect(events[3]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
+    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(events[2]).toMatchObject({ decision: 'allow', decidedBy: 'ada', note: 'fine', always: true })
     expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
   })
 

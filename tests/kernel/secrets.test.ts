@@ -415,3 +415,39 @@ describe('a tool with secrets', () => {
     expect(text(await executor.execute({ name: 't', args: { branch } }))).toBe('[secret]')
   })
 })
+
+test('an event masks what its emitter passes raw, also if a schema renames the secret', async () => {
+  const login = work(
+    'login',
+    ({ phrase }: { phrase: string }, { emit }: ToolContext) => {
+      emit(`as ${phrase}`, { phrase, list: [phrase] })
+      return 'in'
+    },
+    {
+      inputSchema: z.object({ password: z.string() }).transform(({ password }) => ({ phrase: password })),
+      secrets: ['/password'],
+      requiresConfirmation: true,
+      confirmationMessage: () => `Log in with ${secret}?`,
+    },
+  )
+  const policies: Policy[] = [
+    { name: 'p', decide: () => ({ decision: 'ask', reason: `because of ${secret}`, meta: { phrase: secret } }) },
+  ]
+  const executor = createExecutor({ tools: [login], use: [{ policies }] })
+  const events = heard(executor)
+  const { token = '' } = await executor.execute({ name: 'login', args: { password: secret } })
+  const { status } = await executor.calls.decide(token, 'allow', { note: `yes, ${secret}` })
+  expect(status).toBe('ok')
+  expect(events.map(({ event }) => event)).toEqual([
+    'call:received',
+    'call:waiting',
+    'call:resumed',
+    'tool:start',
+    'tool:progress',
+    'tool:end',
+    'call:settled',
+  ])
+  expect(leaks(events.map(all).join('\n'))).toEqual([])
+  const { input } = events[3] as unknown as { input: unknown }
+  expect(input).toEqual({ password: '[secret]' })
+})

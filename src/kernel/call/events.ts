@@ -3,7 +3,7 @@ import { copyOf } from '../json/copy.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { InvalidConfigurationError, type ToolError } from '../errors.ts'
 import { stageFields, type Approval, type Received } from './parcel.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Kernel, Redactor } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { bounded } from '../json/json-text.ts'
@@ -122,10 +122,7 @@ export function emit<Name extends ToolEventName>(
 
 /** Emits progress, if a recorder or an observer takes events. */
 export function emitProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
-  if (!isWatched(parcel, kernel)) return
-  const { redactor } = parcel
-  const body = redactor === undefined ? { type, data } : { type: redactor.text(type), data: redactor.value(data) }
-  emit(parcel, kernel, 'tool:progress', body)
+  if (isWatched(parcel, kernel)) emit(parcel, kernel, 'tool:progress', { type, data })
 }
 
 const longestText = 16_384
@@ -157,14 +154,43 @@ export function countEvent(event: ToolEvent, parcel: Received, kernel: Kernel): 
   if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel, kernel)
 }
 
-/** Makes an event. Each of its two shapes has one literal, which engines build fastest. */
+/** What hides a secret in a field that comes from a caller, a handler or a person: the masked args, or a method of the redactor. */
+type Masks = {
+  readonly [Name in ToolEventName]?: { readonly [Field in keyof Bodies[Name]]?: 'args' | 'text' | 'value' }
+}
+
+const masks: Masks = {
+  'call:received': { args: 'args' },
+  'call:waiting': { prompt: 'text', why: 'text', meta: 'value', input: 'args' },
+  'call:resumed': { note: 'text', args: 'args' },
+  'tool:start': { input: 'args' },
+  'tool:progress': { type: 'text', data: 'value' },
+}
+
+function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], redactor: Redactor): Bodies[Name] {
+  const masked = { ...body } as Record<string, unknown>
+  for (const [field, method] of Object.entries(
+    (masks[name] ?? {}) as Readonly<Record<string, 'args' | 'text' | 'value'>>,
+  )) {
+    if (masked[field] !== undefined) masked[field] = redactor[method](masked[field] as never)
+  }
+  return masked as Bodies[Name]
+}
+
+/**
+ * Makes an event, with the secrets of its call masked. It takes a raw body: no emitter has to mask. Only the error of a result is
+ * masked before, with the result.
+ *
+ * Each of its two shapes has one literal, which engines build fastest.
+ */
 export function eventOf<Name extends ToolEventName>(
   parcel: Received,
   kernel: Kernel,
   event: Name,
-  given: Bodies[Name],
+  body: Bodies[Name],
 ): ToolEvent {
-  const { callId, invocationId, name: toolName, session, principal, program, seq } = parcel
+  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor } = parcel
+  const own = redactor === undefined ? body : maskedBody(event, body, redactor)
   const id = toldId(parcel.id)
   const open: Record<string, unknown> =
     id === undefined
@@ -173,9 +199,9 @@ export function eventOf<Name extends ToolEventName>(
   if (principal !== undefined) open['principal'] = principal
   if (program !== undefined) open['program'] = program
   // Engines set a field by its name in a third of the time.
-  if (event === 'call:received') open['args'] = (given as Bodies['call:received']).args
-  else if (event === 'tool:start') open['input'] = (given as Bodies['tool:start']).input
-  else Object.assign(open, unbounded.has(event) ? fitting(given, kernel) : given)
+  if (event === 'call:received') open['args'] = (own as Bodies['call:received']).args
+  else if (event === 'tool:start') open['input'] = (own as Bodies['tool:start']).input
+  else Object.assign(open, unbounded.has(event) ? fitting(own, kernel) : own)
   return open as unknown as ToolEvent
 }
 

@@ -24,11 +24,7 @@ export function publishOutcome(
   result: ToolResult,
   recorder: Recorder | null | undefined = kernel.recorder,
 ): ToolResult | Promise<ToolResult> {
-  if (received.seq === 0) {
-    // The call failed before it had an identity. Emit its args all the same, unless they may hold secrets.
-    const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
-    emit(received, kernel, 'call:received', { args })
-  }
+  emitArrival(received, kernel)
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
   const settled = eventOf(received, kernel, 'call:settled', summaryOf(result, artifact))
   let digest: string | undefined | Promise<string | undefined>
@@ -62,6 +58,7 @@ export function publishWait(
   { result, wait, body }: BeginningWait,
   keeper: WaitKeeper,
 ): ToolResult | Promise<ToolResult> {
+  emitArrival(received, kernel)
   const event = eventOf(received, kernel, 'call:waiting', body)
   let written: void | Promise<void>
   try {
@@ -82,6 +79,13 @@ export function publishWait(
     publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel)
     return lost
   }
+}
+
+/** Emits `call:received` of a call that failed before it had an identity. Its args are left out if they may hold secrets. */
+function emitArrival(received: Received, kernel: Kernel): void {
+  if (received.seq > 0) return
+  const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
+  emit(received, kernel, 'call:received', { args })
 }
 
 function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: Description): Bodies['call:settled'] {

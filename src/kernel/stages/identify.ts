@@ -56,8 +56,7 @@ function ownArgs(given: unknown, limit: number): Args {
 }
 
 function emitArrival(identified: Identified, kernel: Kernel): void {
-  const { resumption, redactor } = identified
-  const args = redactor === undefined ? identified.args : redactor.args()
+  const { resumption, args } = identified
   if (resumption === undefined) {
     emit(identified, kernel, 'call:received', { args })
   } else {

@@ -1,5 +1,5 @@
 import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
-import { type Confirmed, type Ran, stamp, toldInput } from '../call/parcel.ts'
+import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isThenable } from '../json/thenable.ts'
@@ -60,7 +60,7 @@ function start(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const { input, deadline } = confirmed
   deadline.check()
   if (!isWatched(confirmed, kernel)) return wrap(confirmed, input, kernel)
-  const event = eventOf(confirmed, kernel, 'tool:start', { input: toldInput(confirmed) })
+  const event = eventOf(confirmed, kernel, 'tool:start', { input: confirmed.input })
   const written = kernel.recorder?.commit(confirmed, event)
   const go = (): Ran | Promise<Ran> => {
     // Progress that was emitted meanwhile, such as a policy's, has used the number.

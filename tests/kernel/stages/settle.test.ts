@@ -82,7 +82,8 @@ describe('from what happened to status and effect', () => {
     expect(events.filter(({ event }) => event === 'tool:start').length).toBe(
       events.filter(({ event }) => event === 'tool:end').length,
     )
-    expect(events.at(-1)).toMatchObject({ event: 'call:settled', status: result.status, effect: result.effect })
+    const end = { event: 'call:settled', status: result.status, effect: result.effect }
+    expect(events.at(-1)).toMatchObject(result.status === 'waiting' ? { event: 'call:waiting' } : end)
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_event, index) => index))
   })
 })

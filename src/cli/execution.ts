@@ -33,7 +33,7 @@ export const executionHelp: string = `\
 const executorOptions = ['timeout', 'concurrency', 'journal', 'workspace', 'task']
 
 /** What runs the calls of a command. */
-export interface Passage {
+export interface Execution {
   readonly executor: ToolExecutor
   readonly tools: readonly ToolDefinition[]
   /** The module. Missing if the command line names none. */
@@ -56,7 +56,7 @@ export async function openExecutor(
   host: Host,
   isAttended: boolean,
   extensions: () => Promise<readonly Extension[]> = async () => [],
-): Promise<Passage> {
+): Promise<Execution> {
   const { stdin, stderr } = host
   const loaded = path === undefined ? undefined : await loadModule(path, host)
   const { tools = [], executor: own } = loaded ?? {}

@@ -14,7 +14,7 @@ Usage: toolwright run <module> [message.json | -] [options]
 Runs the calls of one assistant message, or of a provider's whole response, with the
 tools that the module exports, and prints the reply in the same format. Reads stdin if
 there is no file. Calls that need approval are confirmed at the terminal. Without a
-terminal, or if stdin is read, they are answered as pending.
+terminal, or if stdin is read, they are answered as waiting.
 
   ${formatHelp}
                     (default: the format that the message is in)

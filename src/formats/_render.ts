@@ -60,7 +60,7 @@ const noOutput = '(no output)'
 /**
  * Pairs results with their calls. The n-th result with an id answers the n-th call with that id, since models repeat ids.
  * Results and calls without an id are paired in the same way. What the model need not be told is left out: calls that wait with
- * `pending: 'omit'`, and outputs, if there is nothing else.
+ * `waiting: 'omit'`, and outputs, if there is nothing else.
  *
  * @param results All results of a turn.
  * @param options `waiting` and `programLimit`.

@@ -39,19 +39,19 @@ export interface ExecutorOptions {
 const closingTime = 30_000
 const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
 
-type DoorCheck = readonly [expected: string, holds: (value: unknown) => boolean]
+type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean]
 const isFunction = (value: unknown): boolean => typeof value === 'function'
-const callable: DoorCheck = ['a function', isFunction]
-const withMethods = (...names: string[]): DoorCheck => [
+const callable: PointCheck = ['a function', isFunction]
+const withMethods = (...names: string[]): PointCheck => [
   `an object with ${names.map((name) => `\`${name}()\``).join(', ')}`,
   (value) => typeof value === 'object' && value !== null && names.every((name) => isFunction(value[name as never])),
 ]
-const listOf = ([expected, holds]: DoorCheck): DoorCheck => [
+const listOf = ([expected, holds]: PointCheck): PointCheck => [
   `an array, and each member ${expected}`,
   (value) => Array.isArray(value) && value.every(holds),
 ]
-/** What each door of an extension takes. */
-const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, DoorCheck>> = {
+/** What each extension point takes. */
+const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, PointCheck>> = {
   policies: listOf(withMethods('decide')),
   approver: withMethods('ask'),
   middleware: listOf(callable),
@@ -65,7 +65,7 @@ const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, DoorCheck>> = 
   guide: callable,
   close: callable,
 }
-const doors = Object.keys(parts)
+const points = Object.keys(parts)
 
 /** A kernel, and the parts that only the executor needs. */
 export interface Assembled {
@@ -78,7 +78,7 @@ export interface Assembled {
  * Combines all extensions into one kernel.
  *
  * @param owner Returns the executor's name in records. Called when the first record is written.
- * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no door, or two extensions bring the
+ * @throws `E_INVALID_CONFIGURATION` if an option is wrong or unknown, an extension has no extension point, or two extensions bring the
  * same single part.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
@@ -140,7 +140,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   return { kernel, registry }
 }
 
-/** Loads what keeps the calls that wait in an executor without a journal. Most executors never need it. */
+/** Loads what keeps waiting calls without a journal. */
 async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {
   const { UnrecordedCalls } = await loadPart(import('#records'))
   return (kernel.unrecorded ??= new UnrecordedCalls(kernel))
@@ -155,17 +155,17 @@ export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, ot
   )
 }
 
-function onlyOne<Door extends 'approver' | 'store' | 'records' | 'elsewhere'>(
+function onlyOne<Point extends 'approver' | 'store' | 'records' | 'elsewhere'>(
   extensions: readonly Extension[],
-  door: Door,
-): Extension[Door] | undefined {
-  const bringing = extensions.filter((extension) => extension[door] !== undefined)
+  point: Point,
+): Extension[Point] | undefined {
+  const bringing = extensions.filter((extension) => extension[point] !== undefined)
   if (bringing.length > 1) {
     throw new InvalidConfigurationError(
-      `Two extensions bring a \`${door}\`, and there can be only one. Leave one out of \`use\`.`,
+      `Two extensions bring a \`${point}\`, and there can be only one. Leave one out of \`use\`.`,
     )
   }
-  return bringing[0]?.[door]
+  return bringing[0]?.[point]
 }
 
 /** Closes the extensions. Throws the error of one that fails to close, or that takes too long. */
@@ -191,7 +191,7 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
 function requireKnown(options: object): void {
   const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
   if (stranger === undefined) return
-  const next = doors.includes(stranger) ? ` Bring it with an extension, as in \`use: [{ ${stranger}: … }]\`.` : ''
+  const next = points.includes(stranger) ? ` Bring it with an extension, as in \`use: [{ ${stranger}: … }]\`.` : ''
   throw new InvalidConfigurationError(
     `createExecutor has no option ${JSON.stringify(stranger)}; its options are ${optionNames.join(', ')}.${next}`,
   )
@@ -204,17 +204,17 @@ function requireExtension(extension: unknown, index: number): void {
     )
   }
   const [member] = Object.keys(extension)
-  if (member === undefined || doors.some((door) => door in extension)) return requireParts(extension, index)
+  if (member === undefined || points.some((point) => point in extension)) return requireParts(extension, index)
   throw new InvalidConfigurationError(
-    `\`use[${index}]\` extends nothing: an extension has no ${JSON.stringify(member)}. The doors of an extension are ${doors.join(', ')}.`,
+    `\`use[${index}]\` extends nothing: an extension has no ${JSON.stringify(member)}. The extension points are ${points.join(', ')}.`,
   )
 }
 
-/** Checks what each door of an extension holds, so that no call is the first to find it. */
+/** Checks what each extension point holds, so that no call is the first to find it. */
 function requireParts(extension: Extension, index: number): void {
-  for (const [door, [expected, holds]] of Object.entries(parts)) {
-    const value = extension[door as keyof Extension]
+  for (const [point, [expected, holds]] of Object.entries(parts)) {
+    const value = extension[point as keyof Extension]
     if (value === undefined || holds(value)) continue
-    throw new InvalidConfigurationError(`\`use[${index}].${door}\` must be ${expected}.`)
+    throw new InvalidConfigurationError(`\`use[${index}].${point}\` must be ${expected}.`)
   }
 }

@@ -202,7 +202,7 @@ export interface Shelf {
  */
 export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void
 
-/** Extends an executor through any of these doors. The factories of leaves return it. */
+/** Extends an executor at any of these extension points. The factories of extensions return it. */
 export interface Extension {
   readonly policies?: readonly Policy[]
   readonly approver?: Approver

@@ -71,7 +71,7 @@ function sourceOf(stream: Stream): Source {
     next: () => iterator.next(),
     close() {
       void closing(iterator)
-      // A Node stream handles `return` only after the pending piece; `destroy` ends it at once.
+      // A Node stream handles `return` only after the current piece; `destroy` ends it at once.
       ;(stream as { destroy?: () => void }).destroy?.()
     },
   }

@@ -220,7 +220,7 @@ describe('the options', () => {
       'createExecutor has no option "policies"; its options are tools, use, concurrency, timeout, approvalTimeout, inlineLimit, argsLimit, exposeErrors, report. Bring it with an extension, as in `use: [{ policies: … }]`.',
     )
     expect(() => createExecutor({ use: [{}, { policy: policies } as never] })).toThrow(
-      '`use[1]` extends nothing: an extension has no "policy". The doors of an extension are policies, approver, middleware, runners, store, records, observers, elsewhere, tools, onToolsChange, guide, close.',
+      '`use[1]` extends nothing: an extension has no "policy". The extension points are policies, approver, middleware, runners, store, records, observers, elsewhere, tools, onToolsChange, guide, close.',
     )
   })
 
@@ -249,7 +249,7 @@ describe('the options', () => {
     expect(() => createExecutor({ tools: [{}] as never })).toThrow('`tools[0]` is not a tool but object.')
   })
 
-  test('may all be given, and an extension may have no door yet, or members of its own beside one', () => {
+  test('may all be given, and an extension may have no extension point yet, or members of its own beside one', () => {
     const options: Required<ExecutorOptions> = {
       tools: [],
       use: [{}, { close: () => {}, serverName: 'own' } as Extension],

@@ -32,7 +32,7 @@ const damages = [
   ['is empty', ''],
 ] as const
 
-describe.each(places)('the args that a paused call keeps (%s)', (_, open) => {
+describe.each(places)('the args that a waiting call keeps (%s)', (_, open) => {
   test.each(damages)('run nothing if their text %s after a person was asked', async (_what, args) => {
     const [place, ran] = [open(), [] as unknown[]]
     const executor = executorOn(place, ran)

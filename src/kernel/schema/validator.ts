@@ -91,10 +91,10 @@ function standardValidator(schema: StandardSchemaV1): Validator {
   }
 }
 
-async function settleResult(pending: PromiseLike<unknown>, vendor: string): Promise<Validation> {
+async function settleResult(validation: PromiseLike<unknown>, vendor: string): Promise<Validation> {
   let result: unknown
   try {
-    result = await pending
+    result = await validation
   } catch (cause) {
     throw broken(vendor, 'rejected', cause)
   }

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+// One word for each fact: `src/README.md` has them. An old one comes back by habit, so each is looked for by itself.
+
+const root = join(import.meta.dirname, '..')
+const files = execFileSync('git', ['ls-files', 'src', 'validators', 'tests', 'bench', '.ci', '*.md', '*.ts'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.(?:ts|tsx|mts|mjs|js|md|html|css)$|^\.ci\//.test(file))
+  // The first has old names beside new ones, the second has the old words to look for.
+  .filter((file) => file !== 'CHANGELOG.md' && file !== 'tests/words.test.ts')
+
+interface OldWord {
+  readonly old: RegExp
+  readonly word: string
+  /** Files in which the word means something else. */
+  readonly except?: RegExp
+  /** Only in pages: in code the word is a name of a part. */
+  readonly isOfPages?: true
+}
+
+const oldWords: readonly OldWord[] = [
+  {
+    old: /call:paused|\bPaused?(?:Call|Calls|Reason|Record|Keeper|Key)\b/,
+    word: 'waiting',
+    except: /bus|unknown-event/,
+  },
+  { old: /\bpaused calls?\b|\bcalls? (?:is|are|was|were) paused\b/i, word: 'waiting' },
+  {
+    old: /'pending'|`pending`|"pending"|\bpending (?:call|calls|result|results|token)\b/,
+    word: 'waiting',
+    // States of todos, of MCP tasks and of tests; and what an older file has.
+    except: /todo|builtins\/tools|parity\/kode|closing-line|_conformance-tools|journals\/|waiting\/older/,
+  },
+  { old: /\bheldValues\b|\bHeldCalls\b|\bisHeld\b|\bhold: true\b/, word: 'waiting', except: /devtools\/inspector/ },
+  { old: /\bpassage\b/i, word: 'pipeline', except: /middleware\/redact/ },
+  { old: /#walk\b|\bnoWalk\b|\bcalls? walks?\b|\bwalked the whole pipeline\b/, word: 'pipeline' },
+  { old: /executor\.(?:weigh|onToolsChange|list)\(|\bWeighing\b/, word: 'evaluate, tools:changed' },
+  { old: /toolwright\/hosts|src\/hosts|tests\/hosts/, word: 'frameworks' },
+  { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
+  { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true, except: /bench\/README/ },
+  { old: /\b[Aa] leaf\b|\bthe leaf\b|\bleaves of\b/, word: 'extension', isOfPages: true, except: /bench\/README/ },
+]
+
+describe('an old word', () => {
+  it.each(oldWords)('of $word ($old) is nowhere', ({ old, except, isOfPages }) => {
+    const places = files
+      .filter((file) => (isOfPages === true ? file.endsWith('.md') : true) && except?.test(file) !== true)
+      .flatMap((file) =>
+        readFileSync(join(root, file), 'utf8')
+          .split('\n')
+          .flatMap((line, index) => (old.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+      )
+    expect(places).toEqual([])
+  })
+})

@@ -10,7 +10,7 @@ import { pause, thePage } from './browser/_page.ts'
 import { requests, WireError, type RequestOptions } from './browser/_request.ts'
 import { canShare, share } from './browser/_shared.ts'
 import { readFrames, type Frame } from './browser/_stream.ts'
-import type { CallPage, Hello, ToolClient } from './protocol.ts'
+import { protocolVersion, versionMismatch, type CallPage, type Hello, type ToolClient } from './protocol.ts'
 
 export { WireError } from './browser/_request.ts'
 export type { HeadersInit } from './browser/_request.ts'
@@ -54,7 +54,12 @@ const declaredFor = 60_000
 export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   const page = thePage()
   const { lease = 30_000, report = (error: unknown) => page.reportError?.(error) } = options
-  const ask = requests(url.replace(/\/$/, ''), options)
+  const send = requests(url.replace(/\/$/, ''), options)
+  /** Sends nothing more to a server of another version: it would take it for something else. */
+  const ask: typeof send = async (path, asking) => {
+    if (mismatch !== undefined) throw mismatch
+    return send(path, asking)
+  }
   const post = async <Reply>(path: string, body: unknown, headers?: Record<string, string>): Promise<Reply> =>
     (await ask(path, { body, ...(headers && { headers }) })).json() as Promise<Reply>
   const holder = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join('')
@@ -67,6 +72,8 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
 
   let state: ToolClient['state'] = 'connecting'
   let hello: Hello | undefined
+  let refusal: ToolClient['refusal']
+  let mismatch: WireError | undefined
   let [offset, lastId, hasDeclared] = [0, '', false]
   let next: string | undefined
   let life: AbortController | undefined
@@ -74,13 +81,24 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   let hiding: ReturnType<typeof setTimeout> | undefined
   const isSharing = options.share !== false && canShare()
 
+  function refuse({ code, message }: WireError): void {
+    refusal = { code, message }
+    become('refused')
+  }
+
   function become(new_: ToolClient['state']): void {
     if (state === new_) return
     state = new_
     calls.tell()
   }
 
+  /** @throws A `WireError` if the server speaks another version. */
   function greet(given: Hello): void {
+    const version: number = given.protocol
+    if (version !== protocolVersion) {
+      const message = versionMismatch(protocolVersion, version)
+      throw (mismatch = new WireError(0, { code: 'E_PROTOCOL', message }))
+    }
     hello = given
     offset = given.now - Date.now()
   }
@@ -109,8 +127,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
       try {
         if (await work(() => (wait = soonest / 2))) return
       } catch (error) {
-        const { status } = error as WireError
-        if (status === 401 || status === 403) return become('refused')
+        if (isFinal(error)) return refuse(error)
       }
       if (signal.aborted) return
       become('connecting')
@@ -127,7 +144,9 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     if (!isSharing) return listen(signal, () => {})
     become('open')
     const hear = (told: Told): void => ('state' in told ? become(told.state) : take(told))
-    await share(`toolwright ${url} ${hello.session}`, signal, hear, (tell) => listen(signal, tell))
+    // Pages of another version tell each other something else.
+    const name = `toolwright ${protocolVersion} ${url} ${hello.session}`
+    await share(name, signal, hear, (tell) => listen(signal, tell))
   }
 
   async function listen(signal: AbortSignal, tell: (told: Told) => void): Promise<void> {
@@ -165,6 +184,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
 
   function start(): void {
     if (life !== undefined) return wake()
+    refusal = mismatch = undefined
     life = new AbortController()
     live(life.signal).catch(() => {}) // it was ended
   }
@@ -199,6 +219,9 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     },
     get hello() {
       return hello
+    },
+    get refusal() {
+      return refusal
     },
     now,
     call,
@@ -250,4 +273,9 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
       declare()
     },
   }
+}
+
+/** Whether it is of no use to try again. */
+function isFinal(error: unknown): error is WireError {
+  return error instanceof WireError && (error.status === 401 || error.status === 403 || error.code === 'E_PROTOCOL')
 }

@@ -1,6 +1,6 @@
 /**
  * Serves the calls of an executor to browsers: those that wait for approval or for a page, and those that run or are over.
- * Speaks version 1 of the protocol in `client/protocol`. Runs wherever there are web standards.
+ * Speaks version 2 of the protocol in `client/protocol`. Runs wherever there are web standards.
  *
  * @module
  */

@@ -1,11 +1,23 @@
 /**
- * What a page and a server say to each other about calls: version 1. Both ends share the types, and the fold of events into
+ * What a page and a server say to each other about calls: version 2. Both ends share the types, and the fold of events into
  * views. Times are milliseconds since the epoch by the server's clock; fields that a reader does not know are to be ignored.
  *
  * @module
  */
 import type { CallStatus, ContentBlock, ErrorCode, Issue, SideEffect, Tool, ToolEvent, ToolEventOf } from '../index.ts'
 import type { ClientToolDescription, WaitReason, ToolCallAuditEntry, ToolCallState } from '../extension.ts'
+
+/** The version of the protocol that this release speaks. Both ends compare it, and a page says it as `?protocol=2`. */
+export const protocolVersion = 2
+
+/** Says which end speaks an older version, and what to do about it. */
+export function versionMismatch(page: number, server: number): string {
+  const advice =
+    page < server
+      ? 'The page is older: reload it, or build it with the release of toolwright that the server has.'
+      : 'The server is older: give it the release of toolwright that the page has.'
+  return `The page speaks version ${page} of the protocol, and the server version ${server}. ${advice}`
+}
 
 /** What a visitor may do: see calls, decide on approvals, answer client tools, cancel calls, read artifacts. */
 export type Right = 'watch' | 'decide' | 'answer' | 'cancel' | 'artifacts'
@@ -124,7 +136,7 @@ export interface LeaseAnswer {
 
 /** Who the visitor is to the server. */
 export interface Hello {
-  readonly protocol: 1
+  readonly protocol: typeof protocolVersion
   /** The server's time, since clocks differ. */
   readonly now: number
   /** How often a stream gives a sign of life, in milliseconds. */
@@ -176,6 +188,7 @@ export type WireCode =
   | 'E_NETWORK'
   | 'E_NOT_FOUND'
   | 'E_ORIGIN'
+  | 'E_PROTOCOL'
   | 'E_RANGE'
   | 'E_UNAUTHORIZED'
   | ErrorCode
@@ -216,8 +229,10 @@ export interface DecisionOptions {
 export interface ToolClient {
   /** The name of this page in leases. */
   readonly holder: string
-  /** `'refused'` if the server does not let the page in: it does not try again. */
+  /** `'refused'` if the server does not let the page in, or speaks another version: it does not try again. */
   readonly state: 'connecting' | 'open' | 'refused'
+  /** Why the page was refused, in words. */
+  readonly refusal: Pick<WireFault['error'], 'code' | 'message'> | undefined
   /** What the server said of the visitor, once it is reached. */
   readonly hello: Hello | undefined
   /** Returns the known calls, newest first: the same array until something changed. */

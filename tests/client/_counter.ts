@@ -143,7 +143,9 @@ export async function send(
   { as = 'ada', method, body, raw, headers }: Sent = {},
 ): Promise<Response & { readonly data: Answer & CallPage & CallView & WireFault & Record<string, unknown> }> {
   const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-  const response = await fetch(url, {
+  // A browser says where a request comes from, and a page its version.
+  const isPages = headers !== undefined && 'origin' in headers
+  const response = await fetch(isPages ? `${url}${url.includes('?') ? '&' : '?'}protocol=2` : url, {
     method: method ?? (content === undefined ? 'GET' : 'POST'),
     headers: {
       ...(as !== '' && { authorization: `Bearer ${as}` }),
@@ -157,7 +159,11 @@ export async function send(
 }
 
 /** Sends a request with headers that `fetch` does not let through. Resolves with the status. */
-export function sendRaw(url: string, headers: Readonly<Record<string, string>>, path = '/calls'): Promise<number> {
+export function sendRaw(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  path = '/calls?protocol=2',
+): Promise<number> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const sent = nodeRequest({ hostname, port, path, headers }, (response) => {

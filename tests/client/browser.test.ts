@@ -249,7 +249,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const page = await pageIn(await windowOf(browser, its), its)
     const { invocationId } = await its.executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     let lost = 0
-    await page.route('**/decision', async (route) => {
+    await page.route('**/decision?*', async (route) => {
       if (lost++ > 0) return route.continue()
       await route.fetch() // it gets through, and its answer does not come back
       return route.abort()
@@ -262,7 +262,7 @@ describe.skipIf(missingBrowser !== undefined)('a page', () => {
     const its = await site()
     const page = await pageIn(await windowOf(browser, its), its)
     let isCut = true
-    await page.route('**/tool-results', (route) => (isCut ? route.abort() : route.continue()))
+    await page.route('**/tool-results?*', (route) => (isCut ? route.abort() : route.continue()))
     await page.evaluate(() => {
       window.ran = []
       window.client.tool('look', () => window.ran.push('ran'))

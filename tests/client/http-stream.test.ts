@@ -14,7 +14,7 @@ describe('a stream', () => {
     const stream = await read(url)
     await expect.poll(() => namesOf(stream), waitFor).toEqual(['hello', 'calls'])
     const [hello, calls] = stream.frames
-    expect(hello?.data).toMatchObject({ protocol: 1, session: 'ada', may: expect.arrayContaining(['decide']) })
+    expect(hello?.data).toMatchObject({ protocol: 2, session: 'ada', may: expect.arrayContaining(['decide']) })
     expect(Math.abs((hello!.data as Hello).now - Date.now())).toBeLessThan(60_000)
     expect((hello!.data as Hello).tools).toContainEqual({ name: 'form', type: 'client' })
     expect(calls?.data).toMatchObject({ calls: [{ toolName: 'echo', status: 'ok' }] })

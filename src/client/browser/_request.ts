@@ -1,5 +1,5 @@
 import type { Issue } from '../../index.ts'
-import type { WireCode, WireFault } from '../protocol.ts'
+import { protocolVersion, type WireCode, type WireFault } from '../protocol.ts'
 import { pause } from './_page.ts'
 
 /** The server refused a request, or could not be reached. */
@@ -55,7 +55,9 @@ export function requests(url: string, { headers, fetch }: RequestOptions): Ask {
         if (body !== undefined) fields.set('content-type', 'application/json')
         const content = body === undefined ? {} : { body: JSON.stringify(body) }
         const verb = method ?? (body === undefined ? 'GET' : 'POST')
-        const response = await (fetch ?? globalThis.fetch)(url + path, {
+        // Not by a header: a server of another site would have to allow it first.
+        const version = `${path.includes('?') ? '&' : '?'}protocol=${protocolVersion}`
+        const response = await (fetch ?? globalThis.fetch)(url + path + version, {
           ...init,
           ...content,
           method: verb,

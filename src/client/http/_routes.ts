@@ -1,7 +1,7 @@
 import type { DecideOptions, ToolExecutor } from '../../index.ts'
 import type { ClientToolDescription } from '../../extension.ts'
 import type { PageTools } from '../page-tools.ts'
-import type { Hello, LeaseAnswer, Right } from '../protocol.ts'
+import { protocolVersion, versionMismatch, type Hello, type LeaseAnswer, type Right } from '../protocol.ts'
 import { type Answers, hasArgs, isValueOf } from './_answers.ts'
 import { artifactReply } from './_artifact.ts'
 import type { Calls } from './_calls.ts'
@@ -55,6 +55,8 @@ export async function route(request: Request, base: string, visitor: Admitted, c
   const url = new URL(request.url)
   const { pathname } = url
   const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : ''
+  // The bytes of an artifact are those of every version, and a link to them says none.
+  if (!path.startsWith('/artifacts/')) requireVersion(request, url)
   for (const [pattern, handlers] of routes) {
     const found = pattern.exec(path)
     if (found === null) continue
@@ -66,6 +68,28 @@ export async function route(request: Request, base: string, visitor: Admitted, c
     return handle({ request, url, visitor, counter, id: idOf(found[1] ?? '') })
   }
   throw notFound()
+}
+
+/** The version that pages speak which say none. */
+const firstVersion = 1
+
+/**
+ * Refuses a page of another version. What says no version is a page of the first one, if a browser sent it for a page. Other programs,
+ * such as curl, need not say it.
+ */
+function requireVersion({ headers }: Request, url: URL): void {
+  const text = url.searchParams.get('protocol')
+  const site = headers.get('sec-fetch-site') ?? 'none'
+  if (text === null && headers.get('origin') === null && site === 'none') return
+  const version = Number(text ?? firstVersion)
+  if (version === protocolVersion) return
+  const words = Number.isSafeInteger(version) && version > 0 ? versionMismatch(version, protocolVersion) : undefined
+  // A page of the first version tries again and again, unless it is forbidden.
+  throw new Refusal(
+    403,
+    'E_PROTOCOL',
+    words ?? `\`protocol\` has to be the version that the page speaks, as in ?protocol=${protocolVersion}.`,
+  )
 }
 
 /** Returns an id of a path. An id that no store could have is one that is not found. */
@@ -88,7 +112,7 @@ function helloOf({ visitor, counter: { executor, heartbeat } }: Asked): Hello {
   const { session, may } = visitor
   const listed = executor.tools('user', session === '*' ? undefined : session).slice(0, 1_000)
   const known = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
-  return { protocol: 1, now: Date.now(), heartbeat, session, may, tools: known }
+  return { protocol: protocolVersion, now: Date.now(), heartbeat, session, may, tools: known }
 }
 
 function requirePlace(channels: Channels, principal: string): void {

@@ -119,7 +119,7 @@ export function App(): VNode {
       </header>
       {state === 'refused' ? (
         <main class="alone">
-          <Refused />
+          <Refused words={client.refusal?.code === 'E_PROTOCOL' ? client.refusal.message : undefined} />
         </main>
       ) : (
         <main class={calls.length === 0 && !isCalling ? 'alone' : isReading ? 'reading' : ''}>
@@ -146,7 +146,9 @@ export function App(): VNode {
   )
 }
 
-function Refused(): VNode {
+/** @param words What to do, if it is not the token that is missing. */
+function Refused({ words }: { readonly words: string | undefined }): VNode {
+  if (words !== undefined) return <p class="empty">{words}</p>
   return (
     <div class="empty">
       <h2>This page may not look yet</h2>

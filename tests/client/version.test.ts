@@ -24,7 +24,7 @@ function becomes(client: ToolClient, state: ToolClient['state']): Promise<void> 
 /** Sends the requests of a page of another version, as a browser does. */
 function fetchOf(version: number | undefined, origin: string): typeof fetch {
   return async (address, init) => {
-    const url = new URL(String(address as string))
+    const url = new URL(address as string)
     url.searchParams.delete('protocol')
     if (version !== undefined) url.searchParams.set('protocol', String(version))
     const headers = new Headers(init?.headers)

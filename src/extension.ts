@@ -25,7 +25,7 @@ export type { SchemaLoss, SchemaReport, TurnBudget } from './formats/_format.ts'
 export { policiesOf } from './kernel/run/policies.ts'
 export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
-export type { EventNamed } from './kernel/executor-types.ts'
+export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './kernel/executor-types.ts'
 export type { CallingProgram } from './kernel/call/call.ts'
 export type {
   Approval,

@@ -130,7 +130,7 @@ export class Outputs {
       this.#visit.report(error) // the store is down: what is shown is here
     }
     if (words === undefined) return content
-    const { value } = result as { readonly value?: unknown } // what is shown as text may be a number
+    const { value } = result // what is shown as text may be a number
     const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === null
     return isPlain && String(value) === words ? value : words
   }

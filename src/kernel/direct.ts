@@ -1,5 +1,5 @@
 import { callIdOf, canonicalize } from './json/canonical.ts'
-import { isMarkedJson, markedBlocks, markedValue } from './result/content.ts'
+import { unmarked } from './result/content.ts'
 import { receive } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition, ToolLike } from './tool/definition.ts'
@@ -44,9 +44,7 @@ export async function callDirectly(
     let ran = runHandler(confirmed, validated.input, kernel)
     if (isThenable(ran)) ran = await ran
     const checked = check(ran, kernel)
-    const { output } = isThenable(checked) ? await checked : checked
-    if (typeof output !== 'object' || output === null) return output
-    return isMarkedJson(output) ? markedValue(output) : (markedBlocks(output) ?? output)
+    return unmarked((isThenable(checked) ? await checked : checked).output)
   } finally {
     deadline.end()
   }

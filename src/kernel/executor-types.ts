@@ -1,11 +1,11 @@
-import type { ToolCall, ToolResult } from './call/call.ts'
+import type { CallStatus, ToolCall, ToolResult } from './call/call.ts'
 import type { ToolEvent, ToolEventName, ToolEventOf } from './call/events.ts'
 import type { Question } from './call/wait.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { ToolError } from './errors.ts'
 import type { Caller, CallOptions, Shelf } from './ports.ts'
 import type { ExecutorQueue } from './queue-types.ts'
-import type { ToolDefinition } from './tool/definition.ts'
+import type { ToolDefinition, ToolLike } from './tool/definition.ts'
 
 /** The application's options for a whole turn. */
 export interface TurnOptions extends Omit<CallOptions, 'invocationId'> {
@@ -42,6 +42,21 @@ export interface Evaluation extends Partial<Omit<Question, 'input'>> {
   readonly error?: ToolError
 }
 
+/** A tool of known types, as `tool` makes it. */
+export type Invocable<Input, Output> = ToolLike & ((args: Input) => Promise<Output>)
+
+/** The arguments of `invoke` after the tool. A tool without arguments needs none. */
+export type InvokeArguments<Input> = undefined extends Input
+  ? [args?: Input, options?: CallOptions]
+  : [args: Input, options?: CallOptions]
+
+/** A result whose `value` has the type of the tool. It is `undefined` if the result is too large for it, so `artifact` has it. */
+export type InvokeResult<Output> = ToolResult &
+  (
+    | { readonly status: 'ok'; readonly value: Output | undefined }
+    | { readonly status: Exclude<CallStatus, 'ok'>; readonly value?: undefined }
+  )
+
 /** Runs the calls of models, people and apps. Made by `createExecutor`. */
 export interface ToolExecutor extends AsyncDisposable {
   /**
@@ -60,6 +75,27 @@ export interface ToolExecutor extends AsyncDisposable {
    * ```
    */
   execute(call: ToolCall, options?: CallOptions): Promise<ToolResult>
+  /**
+   * Runs a tool of this executor for the application, with types, and through the whole pipeline: policies, approvals, limits,
+   * records and events. Never rejects for a fault of a handler, like `execute`. The result is `E_TOOL_NOT_FOUND` if the executor
+   * has no such tool, or another of its name.
+   *
+   * @param tool The tool, as it was added to the executor.
+   * @param rest The args, typed by the tool, and the options of `execute`. The default of `caller` is `'user'`.
+   * @throws `E_INVALID_CONFIGURATION` if `tool` is not a tool.
+   * @example
+   * ```ts
+   * import { createExecutor, tool } from 'toolwright'
+   *
+   * const add = tool('add', ({ a, b }: { a: number; b: number }) => a + b)
+   * const result = await createExecutor({ tools: [add] }).invoke(add, { a: 1, b: 2 })
+   * if (result.status === 'ok') console.log(result.value?.toFixed(2)) // 3.00
+   * ```
+   */
+  invoke<Input, Output>(
+    tool: Invocable<Input, Output>,
+    ...rest: InvokeArguments<NoInfer<Input>>
+  ): Promise<InvokeResult<Output>>
   /**
    * Returns what would become of a call before it runs, by its schema, the policies and the tool. Emits, writes, asks and runs
    * nothing. No limit counts it. A policy may decide otherwise when the call is made. Never rejects, like `execute`.

@@ -3,14 +3,15 @@ import { amount, assemble, closeExtensions, type ExecutorOptions } from './assem
 import { Calls, type Resume } from './calls.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { Caller, CallOptions, Extension, Observer, Policy, Shelf } from './ports.ts'
-import { callOf, optionsOf, requireShort, type ToolCall, type ToolResult } from './call/call.ts'
+import { callOf, optionsOf, requireShort, type TakenCall, type ToolCall, type ToolResult } from './call/call.ts'
 import { receive } from './call/context.ts'
 import { Deadline, timerLength } from './call/deadline.ts'
-import { canBeDescribed, type ToolDefinition } from './tool/definition.ts'
+import { canBeDescribed, definitionOf, isToolLike, type ToolDefinition } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolCancelledError } from './errors.ts'
 import { requireEventName, type ToolEvent } from './call/events.ts'
 import { Slots } from './call/slots.ts'
 import { duplicateOf } from './outcome/failure.ts'
+import { notInvocable } from './outcome/not-found.ts'
 import { failure, upToDate } from './outcome/result.ts'
 import { evaluate } from './evaluate.ts'
 import type { Received } from './call/parcel.ts'
@@ -19,7 +20,7 @@ import { execute, executeOnce, prepare } from './pipeline.ts'
 import { policiesKey } from './run/policies.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf, type Resumption } from './call/wait.ts'
-import type { Evaluation, ToolExecutor, TurnOptions } from './executor-types.ts'
+import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } from './executor-types.ts'
 import { Queue } from './queue.ts'
 import type { ExecutorQueue } from './queue-types.ts'
 import type { ToolRegistry } from './tool/registry.ts'
@@ -62,6 +63,25 @@ class Executor implements ToolExecutor {
     } catch (error) {
       return Promise.reject(error) // the options cannot be read
     }
+  }
+
+  async invoke<Input, Output>(
+    tool: Invocable<Input, Output>,
+    args?: unknown,
+    options: CallOptions = {},
+  ): Promise<InvokeResult<Output>> {
+    if (!isToolLike(tool)) {
+      throw new InvalidConfigurationError(
+        'invoke takes a tool, its args and options, as in executor.invoke(add, { a: 1, b: 2 }). Use execute({ name, args }) for a name.',
+      )
+    }
+    const { caller = 'user', session = this.session } = optionsOf(options)
+    const definition = definitionOf(tool)
+    const { name } = definition
+    const own = this.#kernel.registryFor(session).resolve(name)
+    const refusal = own === definition ? undefined : notInvocable(name, own !== undefined)
+    const call: TakenCall = refusal === undefined ? { name, args } : { name, refusal } // the args may have secrets of that tool
+    return this.#begin(call, { ...options, caller, session }, newCall) as Promise<InvokeResult<Output>>
   }
 
   async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {

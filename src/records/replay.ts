@@ -1,5 +1,5 @@
 import { MemoryReader, type ArtifactOption, type SpooledArtifact } from '../kernel/result/artifact.ts'
-import { chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
+import { BinaryArtifact, chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
 import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
@@ -104,6 +104,7 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
     ...(status === 'ok' && isOutput && blocks[0]?.type === 'json' && { output: blocks[0].data }),
     ...(failure && { error: ToolError.restore(failure) }),
     ...(skipped && { skipped }),
+    ...(handle === undefined && artifact && { value: valueAgain(blocks, artifact, journal?.artifact) }),
   })
 
   async function artifactOf(
@@ -123,6 +124,17 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
       return undefined
     }
   }
+}
+
+/** Returns the value of a small result, if its content has it. The text of a number, a boolean or `null` may have been a string. */
+function valueAgain(blocks: readonly ContentBlock[], artifact: SpooledArtifact, was: Journaled['artifact']): unknown {
+  const [block, other] = blocks
+  if (other !== undefined) return undefined
+  if (block?.type === 'json') return block.data
+  const isApart = was?.kind === JsonArtifact.kind || was?.kind === BinaryArtifact.kind
+  if (block?.type !== 'text' || isApart || artifact.byteLength() === 0) return undefined
+  const { text } = block
+  return String(Number(text)) === text || ['true', 'false', 'null'].includes(text) ? undefined : text
 }
 
 function notOpened(): ArtifactError {

@@ -23,6 +23,7 @@ export class CallResult implements Writable<ToolResult> {
   isError: boolean
   content: readonly ContentBlock[]
   durationMs: number
+  #value: unknown
 
   constructor(
     of: Pick<ToolResult, 'invocationId' | 'callId' | 'toolName'>,
@@ -44,7 +45,17 @@ export class CallResult implements Writable<ToolResult> {
   /** Returns a result with other fields. */
   static of(result: ToolResult, changes: Partial<ToolResult>): ToolResult {
     const { status, effect, content, durationMs } = result
-    return Object.assign(new CallResult(result, status, effect, content, durationMs), result, changes)
+    const copy = new CallResult(result, status, effect, content, durationMs)
+    copy.#value = result.value
+    return Object.assign(copy, result, changes)
+  }
+
+  /** Not enumerable: the content of the JSON has it. */
+  get value(): unknown {
+    return #value in this && this.status === 'ok' ? this.#value : undefined
+  }
+  set value(value) {
+    this.#value = value
   }
 
   toJSON(): Omit<ToolResult, 'durationMs'> {

@@ -64,6 +64,12 @@ export interface ToolResult {
   /** The store's handle of the artifact. A small result has none: it is in this object alone. */
   readonly handle?: string
   readonly error?: ToolError
+  /**
+   * What the handler returned, as `outputSchema` returned it and with secrets masked, if the result is `ok` and whole in this
+   * object; else `undefined`, and `artifact` has the rest. It is not enumerable. A result that was read from a record has its
+   * one json block or its one text, unless the text may have been a number, a boolean or `null`.
+   */
+  readonly value?: unknown
   /** The args of a tool of type `output`, as its schema returned them. `outputsOf` collects them. */
   readonly output?: unknown
   /** A policy gave the result. The handler did not run. */

@@ -34,6 +34,19 @@ export function notFound({ call, caller }: Received, registry: ToolRegistry, ker
   })
 }
 
+/** Makes the error for a tool that was to be invoked and is not the executor's. @param isAnother Whether it has another of the name. */
+export function notInvocable(name: string, isAnother: boolean): ToolNotFoundError {
+  const tool = JSON.stringify(name)
+  if (!isAnother) {
+    return new ToolNotFoundError(
+      `The executor has no tool ${tool}, so nothing was run. Add it to the executor's \`tools\`.`,
+    )
+  }
+  return new ToolNotFoundError(
+    `The executor's tool ${tool} is another than the one to invoke, so nothing was run. Invoke the tool that was added, such as what \`with\` returned, or call it by name with execute.`,
+  )
+}
+
 /**
  * Returns the names, those most similar to a word first: in another spelling, a few edits away, or containing the word. The others
  * keep their order. Compares the names with most characters in common first, and takes a bounded number of steps.

@@ -1,6 +1,6 @@
 import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
-import { isMarkedJson, markedValue, type ContentBlock } from '../result/content.ts'
+import { unmarked, type ContentBlock } from '../result/content.ts'
 import { InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
 import type { Bodies } from '../call/events.ts'
 import { modelLine } from './failure.ts'
@@ -21,14 +21,11 @@ export function success(spooled: Spooled): ToolResult {
   const { receipt, verdict } = spooled
   const result = resultOf(spooled, 'ok', spooled.effect, receipt.content)
   result.artifact = receipt.artifact
+  result.value = receipt.value
   if (receipt.handle !== undefined) result.handle = receipt.handle
-  if (spooled.tool.type === 'output') result.output = outputOf(toldOutput(spooled))
+  if (spooled.tool.type === 'output') result.output = unmarked(toldOutput(spooled))
   if (verdict !== null && verdict.result !== null) result.skipped = true
   return result
-}
-
-function outputOf(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && isMarkedJson(value) ? markedValue(value) : value
 }
 
 /**

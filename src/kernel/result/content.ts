@@ -141,6 +141,12 @@ export function markedValue(value: MarkedJson): unknown {
   return value[valueMark]
 }
 
+/** Returns a handler's result without its mark: the value that `json` or `shown` marked, the blocks that `content` marked. */
+export function unmarked(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result
+  return isMarkedJson(result) ? markedValue(result) : (markedBlocks(result) ?? result)
+}
+
 /** Whether an unmarked array is content: every item has exactly the fields of a text, json, image or audio block. */
 export function looksLikeBlocks(value: readonly unknown[]): value is readonly ContentBlock[] {
   // `every` skips the holes of a sparse array, `Array.from` fills them.

@@ -121,6 +121,8 @@ export interface Receipt {
   readonly content: readonly ContentBlock[]
   readonly artifact: SpooledArtifact
   readonly handle: string | undefined
+  /** The result without its mark, if it is small, and neither a stream nor an artifact. */
+  readonly value?: unknown
 }
 
 /** Whether a result fits into the result object and is shown as it is. */
@@ -180,11 +182,15 @@ export function shownLimit({ program, tool }: KeepOptions, usual: number): numbe
 }
 
 /** Keeps a small result in the result object. */
-export function keepSmall({ source, blocks, mediaType, Class }: EncodedResult, { tool }: KeepOptions): Receipt {
+export function keepSmall(
+  { source, blocks, mediaType, Class }: EncodedResult,
+  { tool }: KeepOptions,
+  value?: unknown,
+): Receipt {
   // The handler may reuse its bytes, so they are copied, as a store does.
   const reader = new MemoryReader(typeof source === 'string' ? source : source.slice())
   const artifact = new (chosenClass(tool.artifact, Class))({ reader, mediaType, trusted: tool.trusted })
-  return { content: blocks, artifact, handle: undefined }
+  return { content: blocks, artifact, handle: undefined, value }
 }
 
 /** A block that keeps its text in a private field, since a reader may change the public ones. */

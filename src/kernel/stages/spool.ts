@@ -2,17 +2,19 @@ import { isArtifact } from '../result/brand.ts'
 import { isStream } from '../run/stream.ts'
 import { type Checked, type Spooled, stamp, toldOutput } from '../call/parcel.ts'
 import type { Kernel, Spool } from '../kernel.ts'
+import { unmarked } from '../result/content.ts'
 import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 
 /** Keeps the whole result, and makes the content for the model. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
   const { output } = checked
   if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
-  const encoded = encodeFor(checked, toldOutput(checked))
+  const shown = toldOutput(checked)
+  const encoded = encodeFor(checked, shown)
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
   if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))
-    return stamp(checked, 'receipt', keepSmall(encoded, checked))
+    return stamp(checked, 'receipt', keepSmall(encoded, checked, unmarked(shown)))
   return keep(encoded, checked, kernel)
 }
 

@@ -18,8 +18,8 @@ const places = [...readme.matchAll(/`([^`]+)`\s+\(\[([^\]]+)\]\(([^)#]+)#L(\d+)\
 )
 
 describe('the README of the kernel', () => {
-  it('has at most 80 lines', () => {
-    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+  it('has at most 107 lines', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(107)
   })
 
   it('has an identifier in backticks beside each link to a line', () => {

@@ -4,7 +4,7 @@ import { filter, pluck } from './json/_filter.ts'
 import { wholeOf } from './json/_find.ts'
 import { lineIndexOf } from './json/_lines.ts'
 import { pointerSteps, valueAt } from './json/_pointer.ts'
-import { integer, object, type Asked, type Ranged } from './_query.ts'
+import { integer, object, type QueryContext, type Ranged } from './_query.ts'
 
 /** The most bytes of a document that a query of a model loads whole. */
 const largestWhole = 67_108_864
@@ -107,8 +107,8 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     inputSchema: object({ path, skip_invalid, ...limited }, ['path']),
     async answer(
       artifact: JsonArtifact,
-      { path: asked, start, limit = 100, skip_invalid: skipInvalid }: Found,
-      given?: Asked,
+      { path: asked, start, limit = 100, skip_invalid: skipInvalid }: PathInput,
+      given?: QueryContext,
     ) {
       requireWhole(artifact)
       return filter(artifact, asked, { start, limit, skipInvalid, signal: given?.signal })
@@ -139,8 +139,8 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
         start,
         limit = 100,
         skip_invalid: skipInvalid,
-      }: Found & { readonly members: readonly string[] },
-      given?: Asked,
+      }: PathInput & { readonly members: readonly string[] },
+      given?: QueryContext,
     ) {
       requireWhole(artifact)
       return pluck(artifact, asked, members, { start, limit, skipInvalid, signal: given?.signal })
@@ -152,7 +152,7 @@ interface Pointed {
   readonly pointer?: string
 }
 
-interface Found extends Ranged {
+interface PathInput extends Ranged {
   readonly path: string
   readonly skip_invalid?: boolean
 }

@@ -10,7 +10,7 @@ export interface Limits {
 export const forWords = 400
 
 /** Escapes deceptive characters, except tabs and the ends of lines. */
-export function shown(text: string): string {
+export function quotedText(text: string): string {
   return escapeDeceptive(text.toWellFormed(), '\n\t')
 }
 
@@ -20,13 +20,13 @@ export function bytesOf(text: string): number {
 
 /** Returns as much of a text's beginning, escaped, as fits into `bytes`. Splits no character. */
 export function beginningOf(text: string, bytes: number): { readonly text: string; readonly length: number } {
-  const whole = shown(text)
+  const whole = quotedText(text)
   if (bytesOf(whole) <= bytes) return { text: whole, length: text.length }
   let result = ''
   let length = 0
   let left = bytes
   for (const character of text) {
-    const part = shown(character)
+    const part = quotedText(character)
     left -= bytesOf(part)
     if (left < 0) break
     result += part
@@ -77,11 +77,11 @@ export class Page {
  */
 export function textAnswer(text: string, limits: Limits): string {
   if (text === '') return answered('', 'The answer is empty.')
-  const whole = shown(text)
+  const whole = quotedText(text)
   const lines = text.split('\n')
   if (lines.length <= limits.lines && bytesOf(whole) <= limits.bytes) return whole
   const page = new Page(limits)
-  for (const line of lines) if (!page.add(shown(line))) break
+  for (const line of lines) if (!page.add(quotedText(line))) break
   const count = page.lines.length
   if (count > 0)
     return answered(

@@ -7,7 +7,7 @@ export interface Ranged {
 }
 
 /** The context of a query, which is absent if the application calls the query itself. */
-export interface Asked {
+export interface QueryContext {
   readonly signal?: AbortSignal
 }
 

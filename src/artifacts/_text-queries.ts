@@ -1,7 +1,7 @@
 import type { ArtifactQuery, Issue, SpooledArtifact, ToolContext } from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
 import { grep, type GrepInput } from './_grep.ts'
-import { answered, beginningOf, Page, shown, type Limits } from './_output.ts'
+import { answered, beginningOf, Page, quotedText, type Limits } from './_output.ts'
 import { Pace } from './_pace.ts'
 import { lacksEngine, longestPattern, matcherOf } from './_patterns.ts'
 import { integer, object } from './_query.ts'
@@ -142,7 +142,7 @@ async function cat(
         return answered('', `There is no column ${column}: line ${line} has ${text.length} characters, counted from 0.`)
       }
       const rest = isFirst ? text.slice(column) : text
-      if (page.add(shown(rest))) continue
+      if (page.add(quotedText(rest))) continue
       if (!isFirst)
         return answered(
           page.text,
@@ -177,7 +177,7 @@ async function tail(artifact: SpooledArtifact, count: number, limits: Limits): P
   const page = new Page(limits)
   const isWhole = (index: number): boolean => index > 0 || from === 0
   let index = lines.length - 1
-  while (index >= 0 && page.lines.length < count && isWhole(index) && page.add(shown(lines[index] ?? ''))) index--
+  while (index >= 0 && page.lines.length < count && isWhole(index) && page.add(quotedText(lines[index] ?? ''))) index--
   const shownLines = page.lines.length
   const body = bodyOf(page.lines.toReversed())
   if (shownLines === count || (index < 0 && from === 0)) return body

@@ -8,7 +8,7 @@ import { JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
-import { integer, object, type Asked } from './_query.ts'
+import { integer, object, type QueryContext } from './_query.ts'
 import { readXml, type XmlElement } from './xml/_read.ts'
 import { ElementTree } from './xml/_tree.ts'
 
@@ -70,7 +70,7 @@ export class XmlArtifact extends JsonArtifact {
       answer: (
         artifact: XmlArtifact,
         { name, start, limit = 100 }: { readonly name?: string; readonly start?: number; readonly limit?: number },
-        given?: Asked,
+        given?: QueryContext,
       ) => artifact.elements(name, { start, limit, signal: given?.signal }),
     },
   }

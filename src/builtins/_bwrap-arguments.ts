@@ -35,7 +35,7 @@ const ofEtc = 'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nss
 const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
 
 /** Returns the arguments of bwrap up to the program that it runs. */
-export function bwrapArguments(walls: Walls, directory: string, held: readonly Held[] = []): string[] {
+export function bwrapArguments(walls: Walls, directory: string, held: readonly ProtectedFile[] = []): string[] {
   const { root, network, readable, writable, ripgrep } = walls
   const etc = [...ofEtc, ...(network ? ofEtcWithNetwork : [])].map((name) => `/etc/${name}`)
   return [
@@ -140,13 +140,13 @@ function topLevel(name: string): string[] {
 }
 
 /** What lies directly below the root and is not written, and the descriptor that holds it. */
-export interface Held {
+export interface ProtectedFile {
   readonly path: string
   readonly descriptor: number
 }
 
 /** Holds the files and directories with protected names. A link is not among them: bwrap would follow it out of the root. */
-export function holdProtected({ root, protect }: Pick<Walls, 'root' | 'protect'>): Held[] {
+export function holdProtected({ root, protect }: Pick<Walls, 'root' | 'protect'>): ProtectedFile[] {
   return protect.flatMap((name) => {
     const path = join(root, name)
     try {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants, type BigIntStats } from 'node:fs'
 import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathOf, readUpTo, type Found, type Owner, type Place, type Root } from './_root.ts'
+import { pathOf, readUpTo, type PathEnd, type Owner, type PathPlace, type Root } from './_root.ts'
 import type {
   FileAccess,
   FileContent,
@@ -109,12 +109,12 @@ export class RootFiles implements FileAccess {
 }
 
 /** Returns what all paths to a name have in common, in every root above it: its directory and the name in it. */
-async function identityOf({ steps, name = '.' }: Place): Promise<string> {
+async function identityOf({ steps, name = '.' }: PathPlace): Promise<string> {
   const { dev, ino } = (await steps.at(-1)?.handle.stat({ bigint: true })) ?? {}
   return [dev, ino, name].join(':')
 }
 
-async function statusOf({ found, stats, name }: Found): Promise<FileStatus | null> {
+async function statusOf({ found, stats, name }: PathEnd): Promise<FileStatus | null> {
   const known = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
   if (known === undefined) return null
   const kind = known.isFile() ? 'file' : known.isDirectory() ? 'directory' : 'other'
@@ -122,7 +122,7 @@ async function statusOf({ found, stats, name }: Found): Promise<FileStatus | nul
 }
 
 /** Refuses what is no regular file: nothing is opened that could wait or have an effect. */
-function regular({ found, stats, name }: Found, path: string): Pick<Found, 'found' | 'stats'> {
+function regular({ found, stats, name }: PathEnd, path: string): Pick<PathEnd, 'found' | 'stats'> {
   if (name === undefined || stats?.isDirectory())
     throw refusal(`${quoted(path)} is a directory.`, 'List it with fs_glob.')
   if (stats !== undefined && !stats.isFile()) throw refusal(`${quoted(path)} is no regular file but ${kindOf(stats)}.`)
@@ -158,7 +158,7 @@ async function rangeOf(handle: FileHandle, size: number, options: ReadOptions, p
 
 /** Writes a new file beside the old one and gives it its name: a reader sees the whole old or the whole new one. */
 async function replace(
-  place: Place,
+  place: PathPlace,
   bytes: Uint8Array,
   before: BigIntStats | undefined,
   owner: Owner | undefined,
@@ -199,7 +199,7 @@ async function adopt(handle: FileHandle, before: BigIntStats | undefined, owner:
 }
 
 /** What has the name now. */
-async function present(place: Place): Promise<BigIntStats | undefined> {
+async function present(place: PathPlace): Promise<BigIntStats | undefined> {
   try {
     return await lstat(place.at(), { bigint: true })
   } catch (error) {

@@ -7,7 +7,7 @@ import type { FileAccess, Grant, Sandbox } from './sandbox.ts'
 const mostAsked = 10_000
 const mostGrants = 100
 
-interface Asked {
+interface AskedPath {
   readonly path: string
   readonly real: string
 }
@@ -18,7 +18,7 @@ interface Asked {
  */
 export class Outside {
   readonly #sandbox: Sandbox
-  readonly #asked = new Map<string, readonly Asked[]>()
+  readonly #asked = new Map<string, readonly AskedPath[]>()
   readonly #calls = new WeakMap<ToolContext, readonly Grant[]>()
   readonly #sessions = new Sessions<{ readonly grant: Grant; readonly write: boolean }[]>(
     () => [],
@@ -40,7 +40,7 @@ export class Outside {
 
   /** The policy: asks if a path leads out and the session has no grant for it. */
   async decide(call: Validated, context: ToolContext, paths: readonly string[], write: boolean): Promise<Decision> {
-    const asked: Asked[] = []
+    const asked: AskedPath[] = []
     for (const path of new Set(paths)) {
       const real = await this.#sandbox.outside?.(path)
       if (real === undefined || real === null || this.#isGranted(path, real, write, context.session)) continue
@@ -111,7 +111,7 @@ function isBelow({ path }: Grant, real: string): boolean {
   return real.startsWith(`${path}/`)
 }
 
-function isSame(before: readonly Asked[], now: readonly Asked[]): boolean {
+function isSame(before: readonly AskedPath[], now: readonly AskedPath[]): boolean {
   return (
     before.length === now.length &&
     before.every(({ path, real }, index) => now[index]?.path === path && now[index].real === real)

@@ -93,7 +93,7 @@ class Lines {
   }
 }
 
-interface Told {
+interface RipgrepMessage {
   readonly type: string
   readonly data: {
     readonly path?: { readonly text?: string }
@@ -103,7 +103,7 @@ interface Told {
 }
 
 function matchOf(line: string): Match | undefined {
-  const { type, data } = JSON.parse(line) as Told
+  const { type, data } = JSON.parse(line) as RipgrepMessage
   if (type !== 'match' && type !== 'context') return undefined
   const { path, lines, line_number: number } = data
   if (path?.text === undefined || number === undefined) return undefined

@@ -25,7 +25,7 @@ interface Step {
 }
 
 /** What a path leads to. */
-export interface Found {
+export interface PathEnd {
   /** The last name; `undefined` if the path is that of a directory itself. */
   readonly name: string | undefined
   /** What has the name, opened without an effect; `undefined` if there is none. */
@@ -34,7 +34,7 @@ export interface Found {
 }
 
 /** Where a path leads: a name in a directory that is held open. */
-export interface Place extends Found {
+export interface PathPlace extends PathEnd {
   /** The directories from the root to the one that holds the name. */
   readonly steps: readonly Step[]
   /** The names from the root, without links. */
@@ -113,7 +113,7 @@ export class Root {
   }
 
   /** Finds what a path leads to, and calls `use` with it. Makes nothing. The descriptors are closed afterwards. */
-  async find<Value>(path: string, use: (found: Found) => Promise<Value>): Promise<Value> {
+  async find<Value>(path: string, use: (found: PathEnd) => Promise<Value>): Promise<Value> {
     const direct = await this.#direct(namesOf(path, this.#paths))
     if (direct === undefined) return this.at(path, use)
     try {
@@ -129,7 +129,7 @@ export class Root {
    * Opens a path in one step, without an effect. Afterwards the kernel tells where it led: that is another path if a link was
    * on the way. Returns `undefined` unless it is exactly the path below the root; then it has to be walked.
    */
-  async #direct(names: readonly string[]): Promise<Found | undefined> {
+  async #direct(names: readonly string[]): Promise<PathEnd | undefined> {
     const name = names.at(-1)
     if (name === undefined || name === '.' || names.length > deepest) return undefined
     const path = names.join('/')
@@ -153,7 +153,7 @@ export class Root {
    */
   async at<Value>(
     path: string,
-    use: (place: Place) => Promise<Value>,
+    use: (place: PathPlace) => Promise<Value>,
     onMake?: (names: readonly string[]) => void,
   ): Promise<Value> {
     const walk = new Walk(path, namesOf(path, this.#paths), { handle: this.#handle, name: '' }, this.#paths)
@@ -185,7 +185,7 @@ class Walk {
     this.#roots = roots
   }
 
-  async toEnd(onMake: OnMake, owner: Owner | undefined): Promise<Place> {
+  async toEnd(onMake: OnMake, owner: Owner | undefined): Promise<PathPlace> {
     for (;;) {
       const name = this.#queue.shift()
       if (name === undefined) return this.#place(undefined, undefined)
@@ -237,7 +237,7 @@ class Walk {
   }
 
   /** Opens what has the last name. Returns `undefined` if it is a link, whose target is to be walked. */
-  async #last(name: string): Promise<Place | undefined> {
+  async #last(name: string): Promise<PathPlace | undefined> {
     try {
       this.#found = await open(pathIn(this.#top, name), asAnything)
     } catch (error) {
@@ -278,7 +278,7 @@ class Walk {
     if (++this.#links > mostLinks) throw refusal(`${quoted(this.#path)} has more than ${mostLinks} links.`)
   }
 
-  #place(name: string | undefined, stats: BigIntStats | undefined): Place {
+  #place(name: string | undefined, stats: BigIntStats | undefined): PathPlace {
     const top = this.#top
     const names = name === undefined ? this.#names : [...this.#names, name]
     const found = name === undefined ? top : this.#found

@@ -144,7 +144,7 @@ async function grep(sandbox: Sandbox, files: FileAccess, input: GrepInput, { sig
     mostBytes: largestSearch,
     note: (text: string) => void notes.push(text),
   }
-  const found = new Found(mode, limit)
+  const found = new SearchAnswer(mode, limit)
   const matches =
     files === sandbox && sandbox.search !== undefined ? sandbox.search(query) : searchFiles(files, query, limits)
   for await (const match of matches) if (!found.add(match)) break
@@ -152,7 +152,7 @@ async function grep(sandbox: Sandbox, files: FileAccess, input: GrepInput, { sig
 }
 
 /** The answer of a search, bounded by lines and bytes. */
-class Found {
+class SearchAnswer {
   readonly #mode: 'content' | 'files' | 'count'
   readonly #limit: number
   readonly #lines: string[] = []

@@ -103,9 +103,13 @@ interface RunInput {
   readonly cwd?: string
 }
 
-type Shown = Readonly<Record<string, unknown>>
+type ShownCommand = Readonly<Record<string, unknown>>
 
-async function run({ sandbox }: ShellWork, { command, timeout, cwd }: RunInput, context: ToolContext): Promise<Shown> {
+async function run(
+  { sandbox }: ShellWork,
+  { command, timeout, cwd }: RunInput,
+  context: ToolContext,
+): Promise<ShownCommand> {
   const streams = { stdout: new Spooling(context.keep), stderr: new Spooling(context.keep) }
   const { signal } = context
   const result = await sandbox.exec(command, {
@@ -116,15 +120,18 @@ async function run({ sandbox }: ShellWork, { command, timeout, cwd }: RunInput, 
   })
   const [stdout, stderr] = await Promise.all([streams.stdout.end(result.stdout), streams.stderr.end(result.stderr)])
   return {
-    ...shown('stdout', stdout),
-    ...shown('stderr', stderr),
+    ...shownCommand('stdout', stdout),
+    ...shownCommand('stderr', stderr),
     exitCode: result.exitCode,
     ...(result.signal !== null && { signal: result.signal }),
     ...(result.timedOut && { timedOut: true }),
   }
 }
 
-function shown(name: string, output: Output & { readonly handle?: string; readonly notKept?: string }): Shown {
+function shownCommand(
+  name: string,
+  output: Output & { readonly handle?: string; readonly notKept?: string },
+): ShownCommand {
   const { text, totalBytes, omittedBytes, handle, notKept } = output
   return {
     [name]: text,
@@ -138,7 +145,7 @@ async function launch(
   work: ShellWork,
   { command, timeout, cwd }: RunInput,
   { session, signal }: ToolContext,
-): Promise<Shown> {
+): Promise<ShownCommand> {
   const { jobs } = work.sessions.of(session)
   const running = [...jobs.values()].filter(({ isEnded }) => !isEnded)
   if (running.length >= mostJobs) {

@@ -134,8 +134,8 @@ export function start(program: Program, guard: Guard, { timeout = 120_000, signa
         }, timerLength(timeout))
   const abort = (): void => group.stop()
   signal?.addEventListener('abort', abort, { once: true })
-  const stdout = new Reading(child.stdout as Readable, (bytes) => onOutput?.('stdout', bytes))
-  const stderr = new Reading(child.stderr as Readable, (bytes) => onOutput?.('stderr', bytes))
+  const stdout = new PipeReader(child.stdout as Readable, (bytes) => onOutput?.('stdout', bytes))
+  const stderr = new PipeReader(child.stderr as Readable, (bytes) => onOutput?.('stderr', bytes))
   const end = async (): Promise<ExecResult> => {
     try {
       const { code, by } = await group.exited
@@ -222,7 +222,7 @@ class Group {
 }
 
 /** Reads one pipe. While a piece is handled, no more is read. */
-class Reading {
+class PipeReader {
   readonly ends = new Ends()
   readonly #stream: Readable
   readonly #closed: Promise<void>

@@ -2,7 +2,7 @@ import { constants, type Dirent } from 'node:fs'
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { IgnoreFile } from './_ignore.ts'
-import { asAnything, asDirectory, pathIn, pathOf, readUpTo, type Place, type Root } from './_root.ts'
+import { asAnything, asDirectory, pathIn, pathOf, readUpTo, type PathPlace, type Root } from './_root.ts'
 import type { WalkedFile, WalkOptions } from './sandbox.ts'
 import { codeOf, quoted, refusal } from './_words.ts'
 
@@ -69,7 +69,7 @@ export function startOf(root: Root, path: string): Promise<string> {
 }
 
 /** Refuses what is neither a file nor a directory: a pipe would be waited for. */
-function requireStart({ found, stats, name }: Place, path: string): void {
+function requireStart({ found, stats, name }: PathPlace, path: string): void {
   if (found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
   if (name === undefined || stats?.isFile() === true || stats?.isDirectory() === true) return
   throw refusal(`${quoted(path)} is neither a file nor a directory.`)

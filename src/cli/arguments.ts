@@ -21,11 +21,11 @@ export interface Command {
   /** The minimum and maximum number of positional arguments. */
   readonly takes: readonly [number, number]
   /** Runs the command. Returns the exit code. */
-  perform(given: Given, host: Host): Promise<number>
+  perform(given: CommandLine, host: Host): Promise<number>
 }
 
 /** The parsed command line. */
-export interface Given {
+export interface CommandLine {
   readonly positionals: readonly string[]
   text(option: string): string | undefined
   /** Returns every value of an option that may come several times. */
@@ -40,7 +40,7 @@ export interface Given {
  *
  * @throws {UsageError} if an option is unknown or wrong, or there are too few or too many arguments.
  */
-export function given(command: Command, words: readonly string[]): Given {
+export function commandLine(command: Command, words: readonly string[]): CommandLine {
   const { positionals, values } = parsed(command, words)
   const [fewest, most] = command.takes
   if (positionals.length < fewest || positionals.length > most) {

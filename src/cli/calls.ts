@@ -47,14 +47,14 @@ has its question too. Needs no module, and runs nothing.
 function lineOf(call: WaitingCall | ToolCallSnapshot): string {
   if (!('state' in call)) {
     const { invocationId, reason, createdAt, toolName, prompt, why, args } = call
-    return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), asked(prompt, why))
+    return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), questionLines(prompt, why))
   }
   const { id, state, status, createdAt, name, inputPreview, prompt, approval } = call
   const ended = status === undefined || status === 'waiting' ? state : `${state} ${status}`
-  return line(id, ended, createdAt, name, inputPreview, prompt === undefined ? [] : asked(prompt, approval.why))
+  return line(id, ended, createdAt, name, inputPreview, prompt === undefined ? [] : questionLines(prompt, approval.why))
 }
 
-function asked(prompt: string, why: string | undefined): readonly string[] {
+function questionLines(prompt: string, why: string | undefined): readonly string[] {
   return why === undefined ? [oneLine(prompt, 300)] : [oneLine(prompt, 300), `(${oneLine(why, 300)})`]
 }
 

@@ -1,5 +1,5 @@
 import { isToolError, type ToolExecutor, type ToolResult, type WaitingCall } from '../index.ts'
-import { UsageError, type Command, type Given } from './arguments.ts'
+import { UsageError, type Command, type CommandLine } from './arguments.ts'
 import { shownId } from './calls.ts'
 import { answer, oneLine, print } from './host.ts'
 import { journalOptions, openExistingJournal } from './journal.ts'
@@ -44,7 +44,7 @@ ${executionHelp}`,
       const { signal } = host
       const result = await executor.calls.decide(await waitingCall(invocationId, executor, options), decision, {
         signal,
-        ...given(options, { note: 'note', by: 'decidedBy', session: 'session' }),
+        ...optionsOf(options, { note: 'note', by: 'decidedBy', session: 'session' }),
       })
       if (options.flag('json')) await answer(host, result)
       else await print(host.stdout, `${lineOf(result)}\n`)
@@ -56,13 +56,13 @@ ${executionHelp}`,
 }
 
 /** Returns the options that are given, by other names. */
-function given(options: Given, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function optionsOf(options: CommandLine, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(names).map(([option, name]) => [name, options.text(option)] as const)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 /** @throws {UsageError} if no such call waits for approval. */
-async function waitingCall(invocationId: string, executor: ToolExecutor, options: Given): Promise<WaitingCall> {
+async function waitingCall(invocationId: string, executor: ToolExecutor, options: CommandLine): Promise<WaitingCall> {
   const session = options.text('session')
   const [call] = await executor.calls.waiting({ invocationId, ...(session !== undefined && { session }) })
   if (call?.reason === 'approval') return call

@@ -28,8 +28,8 @@ function* changes(before: unknown, after: unknown, pointer: string): Generator<C
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (!Object.hasOwn(before, key)) yield ['+', place, shown(after[key])]
-    else if (!Object.hasOwn(after, key)) yield ['-', place, shown(before[key])]
+    if (!Object.hasOwn(before, key)) yield ['+', place, valueText(after[key])]
+    else if (!Object.hasOwn(after, key)) yield ['-', place, valueText(before[key])]
     else yield* changes(before[key], after[key], place)
   }
 }
@@ -40,14 +40,14 @@ function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Returns both values. Of long texts only from the first change on: it may stand behind any number of equal characters. */
 function changed(before: unknown, after: unknown): string {
-  if (typeof before !== 'string' || typeof after !== 'string') return `${shown(before)} → ${shown(after)}`
+  if (typeof before !== 'string' || typeof after !== 'string') return `${valueText(before)} → ${valueText(after)}`
   let same = 0
   while (same < before.length && before[same] === after[same]) same++
   const start = Math.max(0, same - leadLength)
   const at = start === 0 ? '' : ` (from character ${start})`
-  return `${shown(before.slice(start))} → ${shown(after.slice(start))}${at}`
+  return `${valueText(before.slice(start))} → ${valueText(after.slice(start))}${at}`
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return oneLine(jsonText(value), shownLength)
 }

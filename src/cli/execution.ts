@@ -8,7 +8,7 @@ import {
   type ToolResult,
 } from '../index.ts'
 import { answersOf, type Answers } from './answers.ts'
-import { UsageError, type Given } from './arguments.ts'
+import { UsageError, type CommandLine } from './arguments.ts'
 import { eventLines } from './events.ts'
 import { note, wordsOf, type Host } from './host.ts'
 import { loadModule, type Loaded } from './module.ts'
@@ -52,7 +52,7 @@ export interface Execution {
  */
 export async function openExecutor(
   path: string | undefined,
-  options: Given,
+  options: CommandLine,
   host: Host,
   isAttended: boolean,
   extensions: () => Promise<readonly Extension[]> = async () => [],
@@ -89,7 +89,7 @@ export async function openExecutor(
 }
 
 /** Returns the exit code for results. An error result is an answer too, so it fails only on request. */
-export function exitCode(results: readonly ToolResult[], options: Given): number {
+export function exitCode(results: readonly ToolResult[], options: CommandLine): number {
   return options.flag('fail-on-error') && results.some(({ status }) => status !== 'ok') ? 1 : 0
 }
 

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { createExecutor, ToolRegistry, type Extension, type ToolExecutor } from '../index.ts'
-import { UsageError, type Given } from './arguments.ts'
+import { UsageError, type CommandLine } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
 
 /** The option of commands that read or write records of calls. */
 export const journalOptions: ParseArgsOptionsConfig = { journal: { type: 'string' } }
 
 /** Opens the journal of `--journal`, whose file may be new. Returns no extension without the option. */
-export async function openJournal(options: Given): Promise<readonly Extension[]> {
+export async function openJournal(options: CommandLine): Promise<readonly Extension[]> {
   const file = options.text('journal')
   if (file === undefined) return []
   if (file === '') throw new UsageError('--journal takes the path of an SQLite file, got "".')
@@ -21,7 +21,7 @@ export async function openJournal(options: Given): Promise<readonly Extension[]>
  *
  * @throws {UsageError} if the option is missing, or there is no such file.
  */
-export async function openExistingJournal(options: Given): Promise<readonly Extension[]> {
+export async function openExistingJournal(options: CommandLine): Promise<readonly Extension[]> {
   const file = options.text('journal')
   if (file === undefined) throw new UsageError('--journal is missing. Give the SQLite file that has the calls.')
   if (file !== '' && !existsSync(file)) throw new UsageError(`There is no file ${file}. Give the journal of the calls.`)
@@ -30,7 +30,7 @@ export async function openExistingJournal(options: Given): Promise<readonly Exte
 
 /** Does some work with the records of an existing journal. Needs no tools. */
 export async function withRecords<Value>(
-  options: Given,
+  options: CommandLine,
   host: Host,
   work: (executor: ToolExecutor) => Promise<Value>,
 ): Promise<Value> {

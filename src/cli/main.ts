@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { isToolError } from '../index.ts'
-import { given, UsageError, type Command } from './arguments.ts'
+import { commandLine, UsageError, type Command } from './arguments.ts'
 import { call } from './call.ts'
 import { calls } from './calls.ts'
 import { check } from './check.ts'
@@ -63,7 +63,7 @@ export async function main(words: readonly string[], host: Host): Promise<number
       throw new UsageError(`${what}. Known are ${[...commands.keys()].join(', ')}; see toolwright --help.`)
     }
     if (asksForHelp(rest)) return await say(host, `${command.help}\n`)
-    return await command.perform(given(command, rest), host)
+    return await command.perform(commandLine(command, rest), host)
   } catch (error) {
     const isTyped = error instanceof UsageError || isToolError(error)
     note(host, isTyped ? [error.code, error.message].filter(Boolean).join(': ') : wordsOf(error))

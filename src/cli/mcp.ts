@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
 import type { ToolExecutor } from '../index.ts'
-import { UsageError, type Command, type Given } from './arguments.ts'
+import { UsageError, type Command, type CommandLine } from './arguments.ts'
 import { interrupted, note, print, wordsOf, type Host } from './host.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
 import { openExecutor, executionHelp, executionOptions } from './execution.ts'
@@ -53,13 +53,13 @@ ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
   },
 }
 
-function portOf(options: Given): number | undefined {
+function portOf(options: CommandLine): number | undefined {
   const port = options.count('http', 0)
   if (port !== undefined && port > 65_535) throw new UsageError(`--http takes a port of at most 65535, got "${port}".`)
   return port
 }
 
-async function serverOf(executor: ToolExecutor, options: Given, host: Host): Promise<McpToolServer> {
+async function serverOf(executor: ToolExecutor, options: CommandLine, host: Host): Promise<McpToolServer> {
   const name = options.text('name')
   const { mcpServer } = await import('../mcp/server.ts').catch((error: unknown) => {
     const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'

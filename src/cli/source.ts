@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../index.ts'
-import { UsageError, type Given } from './arguments.ts'
+import { UsageError, type CommandLine } from './arguments.ts'
 import { note, wordsOf, type Host } from './host.ts'
 import { loadModule, type Loaded } from './module.ts'
 
@@ -16,7 +16,7 @@ export interface Source {
  *
  * @throws {UsageError} if it names none or both, or the module cannot be loaded.
  */
-export async function toolsOf(command: string, options: Given, host: Host): Promise<Source> {
+export async function toolsOf(command: string, options: CommandLine, host: Host): Promise<Source> {
   const [path] = options.positionals
   const server = options.text('mcp')
   if ((path === undefined) === (server === undefined)) {

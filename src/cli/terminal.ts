@@ -23,7 +23,7 @@ export function view({ stderr }: Host): Observer {
   return (event) => {
     const name = oneLine(event.toolName, 64)
     if (event.event === 'tool:progress') {
-      stderr.write(`${styleText('dim', `  ${name}: ${shown(event.data)}`, { stream: stderr })}\n`)
+      stderr.write(`${styleText('dim', `  ${name}: ${progressText(event.data)}`, { stream: stderr })}\n`)
     }
     if (event.event === 'call:waiting' && event.inProcess === undefined) {
       const [sign, color] = signs.waiting
@@ -96,7 +96,7 @@ function questionOf(name: string, { prompt, why, input }: ApprovalRequest): stri
 }
 
 /** Returns any value as a short text. */
-function shown(value: unknown): string {
+function progressText(value: unknown): string {
   try {
     return oneLine(jsonText(value), 300)
   } catch {

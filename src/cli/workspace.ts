@@ -4,7 +4,7 @@ import { localSandbox } from '../builtins/local.ts'
 import type { Sandbox } from '../builtins/sandbox.ts'
 import { shellTools, taskTool, todoTools, workspaceTools, type RunTask } from '../builtins/tools.ts'
 import type { Extension } from '../index.ts'
-import { UsageError, type Given } from './arguments.ts'
+import { UsageError, type CommandLine } from './arguments.ts'
 import { note, type Host } from './host.ts'
 import { loadFunction } from './module.ts'
 
@@ -17,7 +17,7 @@ export const workspaceOptions: ParseArgsOptionsConfig = {
 }
 
 /** Returns the built-in tools for `--workspace` and `--task`, or `undefined` without both. */
-export async function openWorkspace(options: Given, host: Host): Promise<readonly Extension[] | undefined> {
+export async function openWorkspace(options: CommandLine, host: Host): Promise<readonly Extension[] | undefined> {
   const root = options.text('workspace')
   const alone = ['sandbox', 'user'].find((name) => options.text(name) !== undefined)
   if (root === undefined && alone !== undefined) throw new UsageError(`--${alone} needs --workspace.`)
@@ -29,7 +29,7 @@ export async function openWorkspace(options: Given, host: Host): Promise<readonl
   return [workspaceTools(sandbox), shellTools(sandbox), todoTools(), ...tasks, { close: () => sandbox.close() }]
 }
 
-function sandboxOf(root: string, options: Given, host: Host): Promise<Sandbox> {
+function sandboxOf(root: string, options: CommandLine, host: Host): Promise<Sandbox> {
   const name = options.text('sandbox') ?? 'local'
   const user = userOf(options.text('user'))
   if (name === 'bubblewrap') return bubblewrap({ root, ...(user && { user }) })

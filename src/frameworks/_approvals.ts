@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import type { Answer, Asked, Visit } from './_visit.ts'
+import type { Answer, ApprovalQuestion, Visit } from './_visit.ts'
 
 /** What a framework shows the person who is asked. It is plain JSON. */
 export interface FrameworkQuestion {
@@ -15,7 +15,11 @@ export interface FrameworkQuestion {
 }
 
 /** Returns the question about a call. */
-export function questionOf(toolCallId: string, toolName: string, { prompt, why, meta }: Asked): FrameworkQuestion {
+export function questionOf(
+  toolCallId: string,
+  toolName: string,
+  { prompt, why, meta }: ApprovalQuestion,
+): FrameworkQuestion {
   const more = { ...(why !== undefined && { why }), ...(meta !== undefined && { meta }) }
   return { type: 'tool-approval', toolName, toolCallId, prompt, ...more }
 }

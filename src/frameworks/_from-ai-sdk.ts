@@ -100,7 +100,7 @@ async function* handle(
     await (theirs.onInputAvailable as Loose).call(theirs, { input, ...execution })
   }
   const given = run.call(theirs, input, execution)
-  if (!isIterable(given)) return told(theirs, input, await given, context)
+  if (!isIterable(given)) return modelOutputOf(theirs, input, await given, context)
   let last: unknown
   let isFirst = true
   for await (const part of given) {
@@ -108,7 +108,7 @@ async function* handle(
     last = part
     isFirst = false
   }
-  return told(theirs, input, last, context)
+  return modelOutputOf(theirs, input, last, context)
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -116,7 +116,12 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /** Returns the result with the words for the model, if the tool has its own. */
-async function told(theirs: AiSdkForeignTool, input: unknown, output: unknown, context: ToolContext): Promise<unknown> {
+async function modelOutputOf(
+  theirs: AiSdkForeignTool,
+  input: unknown,
+  output: unknown,
+  context: ToolContext,
+): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function') return output
   const toolCallId = String(context.toolUse.toolUseId ?? context.invocationId)
   const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, { toolCallId, input, output })

@@ -42,7 +42,7 @@ export interface Answer {
 }
 
 /** What the person is asked. */
-export interface Asked {
+export interface ApprovalQuestion {
   readonly prompt: string
   readonly why?: string | undefined
   readonly meta?: Readonly<Record<string, unknown>> | undefined

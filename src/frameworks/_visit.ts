@@ -12,10 +12,18 @@ import {
 import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
 import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
-import type { Answer, Asked, FrameworkOptions, Running, Unheard } from './_options.ts'
+import type { Answer, ApprovalQuestion, FrameworkOptions, Running, Unheard } from './_options.ts'
 import { callIdOf, deniedWords, failure, unasked } from './_results.ts'
 
-export type { Answer, Asked, DialectName, FrameworkOptions, FrameworkResult, Running, Unheard } from './_options.ts'
+export type {
+  Answer,
+  ApprovalQuestion,
+  DialectName,
+  FrameworkOptions,
+  FrameworkResult,
+  Running,
+  Unheard,
+} from './_options.ts'
 export { jsonOf } from './_results.ts'
 
 /** Above this, an id is hashed: an identity has at most 1,024 characters. */
@@ -79,7 +87,7 @@ export class Visit {
    * Returns what a person has to be asked before a call runs, or `undefined`. The call then waits, in the journal if there is
    * one, until it is run with an answer. A call that the executor's own approver answers is not asked about here.
    */
-  async asks(call: ToolCall, context?: unknown): Promise<Asked | undefined> {
+  async asks(call: ToolCall, context?: unknown): Promise<ApprovalQuestion | undefined> {
     try {
       const options = this.#optionsFor(call, context)
       const { decision, hasApprover, prompt = '', why, meta } = await this.executor.evaluate(call, options)

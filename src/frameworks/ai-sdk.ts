@@ -20,7 +20,7 @@ import type {
   AiSdkOutputOptions,
   AiSdkToolsOptions,
 } from './_ai-sdk-types.ts'
-import { Visit, type Asked, type FrameworkResult } from './_visit.ts'
+import { Visit, type ApprovalQuestion, type FrameworkResult } from './_visit.ts'
 
 export { fromAiSdk } from './_from-ai-sdk.ts'
 export type { AiSdkForeignTool } from './_from-ai-sdk.ts'
@@ -127,7 +127,7 @@ export function aiSdkTools<
     input: unknown,
     { toolCallId, messages }: Pick<AiSdkExecution, 'toolCallId' | 'messages'>,
     context: unknown,
-  ): Promise<Partial<Asked> | undefined> => {
+  ): Promise<Partial<ApprovalQuestion> | undefined> => {
     // The SDK asks again when the answer has come. It must hear the same, and nothing more is held.
     if (answerIn(messages, toolCallId) !== undefined) return {}
     return visit.asks(visit.callOf(toolCallId, name, input), context)

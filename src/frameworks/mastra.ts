@@ -217,7 +217,7 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
       }
       const { error, message } = Object(output) as { readonly error?: unknown; readonly message?: unknown }
       if (error === true) throw new ToolFailure(String(message)) // what Mastra's own validation returns
-      return told(theirs, output)
+      return modelOutputOf(theirs, output)
     }
     const schema = inputSchema as Schema
     return foreignTool({ name, description, inputSchema: schema, requiresConfirmation, handler }, options)
@@ -225,7 +225,7 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
 }
 
 /** Returns the result with the words for the model, if the tool has its own. */
-async function told(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
+async function modelOutputOf(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function' || output === undefined) return output
   const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, output)
   const { type, value } = Object(said) as { readonly type?: unknown; readonly value?: unknown }

@@ -3,10 +3,10 @@ import { changeOf, isDigest, type Columns } from './_columns.ts'
 import { recordOf, type KeyOf, type Row } from './_rows.ts'
 
 /** What a watch is given. */
-export type Told = readonly [invocationId: string, session: string, change?: RecordChange]
+export type RecordHint = readonly [invocationId: string, session: string, change?: RecordChange]
 
 /** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
-export class Listeners<Given extends readonly unknown[] = Told> {
+export class Listeners<Given extends readonly unknown[] = RecordHint> {
   readonly #listeners = new Set<(...given: Given) => void>()
 
   get size(): number {

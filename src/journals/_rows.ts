@@ -1,7 +1,7 @@
 import { parseJson } from '../index.ts'
 import { InvalidConfigurationError, JournalError, isToolError } from '../errors.ts'
 import type { ToolCallRecord, ToolCallState } from '../extension.ts'
-import type { Fence, Found, Listed, RecordQuery } from '../records/index.ts'
+import type { Fence, FoundRecord, ListedRecord, RecordQuery } from '../records/index.ts'
 
 /** How many records one page of a list has. */
 export const pageLength = 100
@@ -87,7 +87,7 @@ export async function* listPages(
   query: RecordQuery,
   report: ((error: unknown) => void) | undefined,
   keyOf: KeyOf = itself,
-): AsyncGenerator<Listed, void, undefined> {
+): AsyncGenerator<ListedRecord, void, undefined> {
   requireState(query)
   let { before, limit: left = Infinity } = query
   if (before !== undefined) before = { createdAt: before.createdAt, id: keyOf(before.id) }
@@ -114,7 +114,7 @@ export function requireState({ state }: RecordQuery): void {
 }
 
 /** Returns the records of rows with their fences. Leaves damaged ones out. */
-export function foundRows(rows: readonly Row[], keyOf?: KeyOf): Found[] {
+export function foundRows(rows: readonly Row[], keyOf?: KeyOf): FoundRecord[] {
   return rows.flatMap((row) => {
     const record = listedRecord(row['record'], row['id'], () => {}, keyOf)
     return record === undefined ? [] : [{ record, fence: fenceOf(row) }]

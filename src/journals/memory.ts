@@ -11,7 +11,7 @@ import {
   newestFirst,
   records,
   type Fence,
-  type Found,
+  type FoundRecord,
   type Journal,
   type Standing,
 } from '../records/index.ts'
@@ -83,7 +83,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
   const watches = new Listeners()
-  const drops = new Listeners<[dropped: Found]>()
+  const drops = new Listeners<[dropped: FoundRecord]>()
   let bytes = 0
 
   function claim(kept: Kept, owner: string): Fence | null {
@@ -219,7 +219,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     async take(wanted, owner) {
       const ids = 'invocationId' in wanted ? [wanted.invocationId] : queued.list(wanted.queue)
       const except = leftOut(wanted, ids, (id) => entries.get(id)?.kept.fingerprint)
-      const taken: Found[] = []
+      const taken: FoundRecord[] = []
       for (const id of ids) {
         if (taken.length >= wanted.limit) break
         const entry = entries.get(id)

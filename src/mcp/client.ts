@@ -12,7 +12,7 @@ import { Connection } from './client/_connection.ts'
 import { namespaced } from './client/_names.ts'
 import { targetOf, type McpToolsOptions } from './client/_options.ts'
 import { quoted } from './client/_text.ts'
-import type { Taken } from './client/_tools.ts'
+import type { AcceptedTool } from './client/_tools.ts'
 
 export { normalizeMCPConfig } from './client/_config.ts'
 export type { NormalizeMCPConfigOptions } from './client/_config.ts'
@@ -92,9 +92,10 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
 /** Gives tools whose names are taken a name with the server's prefix. */
 class Namespace {
   readonly #connection: Connection
-  readonly #renamed = new WeakMap<Taken, Tool>()
+  readonly #renamed = new WeakMap<AcceptedTool, Tool>()
   readonly #report: (error: unknown) => void
-  #former: { readonly list: readonly Taken[]; readonly names: string; readonly tools: readonly Tool[] } | undefined
+  #former:
+    { readonly list: readonly AcceptedTool[]; readonly names: string; readonly tools: readonly Tool[] } | undefined
 
   constructor(connection: Connection, report: (error: unknown) => void) {
     this.#connection = connection
@@ -111,7 +112,7 @@ class Namespace {
     return tools
   }
 
-  #inNamespace(taken: Taken, server: string): Tool {
+  #inNamespace(taken: AcceptedTool, server: string): Tool {
     const known = this.#renamed.get(taken)
     if (known !== undefined) return known
     const renamed = taken.renamed(namespaced(server, taken.tool.name))

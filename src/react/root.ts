@@ -29,7 +29,7 @@ import {
 import type { CheckedHandlerField } from '../extension.ts'
 import type { TickState, ToolChildren, ToolLifecycle } from './root/_lifecycle.ts'
 import { Root, useRoot, type ToolRoot, type ToolRootOptions } from './root/_root.ts'
-import { versionOf, type Given, type Seat } from './root/_version.ts'
+import { versionOf, type ComponentTool, type Seat } from './root/_version.ts'
 
 export type { ErrorState, Recovery, TickState, ToolChildren, ToolLifecycle } from './root/_lifecycle.ts'
 export type { ToolRoot, ToolRootOptions } from './root/_root.ts'
@@ -83,10 +83,10 @@ export function useTool<
 ): void
 export function useTool(made: MadeTool, overrides?: ToolOverrides): void
 export function useTool(config: unknown, overrides: ToolOverrides = {}): void {
-  useGiven('useTool', (typeof config === 'function' ? { ...overrides, tool: config } : config) as Given)
+  useGiven('useTool', (typeof config === 'function' ? { ...overrides, tool: config } : config) as ComponentTool)
 }
 
-function useGiven(name: string, given: Given): void {
+function useGiven(name: string, given: ComponentTool): void {
   const root = useRoot(name)
   const ref = useRef<Seat>(undefined)
   const seat = (ref.current ??= { isMounted: false, version: undefined })
@@ -128,7 +128,7 @@ export function Tool<
 ): ReactNode
 export function Tool(props: unknown): ReactNode {
   const { render, children } = props as ToolChildren
-  useGiven('<Tool>', props as Given)
+  useGiven('<Tool>', props as ComponentTool)
   return createElement(Place, { children, ...(render && { render }) })
 }
 

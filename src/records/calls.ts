@@ -17,7 +17,7 @@ import { close, expiry, isBeingClosed } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { cancelInFlight, unlisted } from './in-flight.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
-import type { Found, Journal, Listed, RecordQuery } from './journal.ts'
+import type { FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.ts'
 import { queueOf } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -53,7 +53,7 @@ export class JournalCalls implements RecordedCalls {
   async waiting(query: WaitingQuery = {}): Promise<WaitingCall[]> {
     const { session, invocationId, reason } = query
     const waiting: WaitingCall[] = []
-    const add = ({ record }: Found): void => {
+    const add = ({ record }: FoundRecord): void => {
       const wait = waitOf(record)
       if (wait !== undefined && isWanted(record, wait, query)) waiting.push(waitingCall(record, wait))
     }
@@ -166,7 +166,7 @@ export class JournalCalls implements RecordedCalls {
   }
 
   /** Does some work for each record of a list, many at a time. The journal's errors end it, those of a record are reported. */
-  async inBatches(query: RecordQuery, work: (listed: Listed) => Promise<void>): Promise<void> {
+  async inBatches(query: RecordQuery, work: (listed: ListedRecord) => Promise<void>): Promise<void> {
     let running: Promise<void>[] = []
     for await (const listed of this.#recorder.list(query)) {
       const done = work(listed).catch((error: unknown) => {
@@ -230,7 +230,7 @@ export class JournalCalls implements RecordedCalls {
     }
   }
 
-  #close(found: Found, error: ToolError): Promise<ToolCallRecord | undefined> {
+  #close(found: FoundRecord, error: ToolError): Promise<ToolCallRecord | undefined> {
     return close(found, error, found.record.effect, this.#recorder, this.#kernel)
   }
 

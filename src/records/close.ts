@@ -11,7 +11,7 @@ import {
 import type { Kernel } from '../kernel/kernel.ts'
 import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
-import type { Found, Listed } from './journal.ts'
+import type { FoundRecord, ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 
@@ -76,7 +76,7 @@ export function publishEnd({ events }: Pick<Closing, 'events'>, kernel: Kernel, 
 
 /** Takes over a call that no executor runs, and closes it. Returns `undefined` if another executor was first. */
 export async function close(
-  { record: before, fence }: Found,
+  { record: before, fence }: FoundRecord,
   error: ToolError,
   effect: ToolCallRecord['effect'],
   recorder: JournalRecorder,
@@ -95,7 +95,7 @@ export async function close(
 }
 
 /** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */
-export function tellDropped({ record: before, fence }: Found, kernel: Kernel): void {
+export function tellDropped({ record: before, fence }: FoundRecord, kernel: Kernel): void {
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
   kernel.report(error)
@@ -111,7 +111,7 @@ export function tellDropped({ record: before, fence }: Found, kernel: Kernel): v
  * Whether a living executor has taken over a waiting call and not written it yet. Most likely it closes it: to take it over
  * again would leave a gap in the chain of that executor.
  */
-export function isBeingClosed({ record, fence, idle }: Listed, owner: string): boolean {
+export function isBeingClosed({ record, fence, idle }: ListedRecord, owner: string): boolean {
   const isTaken = record.journal !== undefined && record.journal.owner !== fence.owner
   return isTaken && fence.owner !== owner && idle < aliveFor
 }

@@ -62,9 +62,9 @@ export function isListed(facts: RecordFacts, owner: string, idle: number, query:
 }
 
 /** Compares two records for a list. */
-export function newestFirst(a: Place, b: Place): number {
+export function newestFirst(a: RecordPlace, b: RecordPlace): number {
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1
 }
 
-type Place = Pick<ToolCallRecord, 'createdAt' | 'id'>
+type RecordPlace = Pick<ToolCallRecord, 'createdAt' | 'id'>

@@ -8,13 +8,13 @@ export interface Fence {
 }
 
 /** A record and its fence. */
-export interface Found {
+export interface FoundRecord {
   readonly record: ToolCallRecord
   readonly fence: Fence
 }
 
 /** A record in a list, and how long its owner has been silent. */
-export interface Listed extends Found {
+export interface ListedRecord extends FoundRecord {
   /** Milliseconds since the owner's last beat or write, by the journal's own clock. */
   readonly idle: number
 }
@@ -54,7 +54,7 @@ export interface Journal {
   /** Replaces a record. Returns `false` if another owner holds it. */
   write(record: ToolCallRecord, fence: Fence): boolean | Promise<boolean>
   /** Returns a record and its present fence, or `null` if there is none. */
-  read(invocationId: string): Found | null | Promise<Found | null>
+  read(invocationId: string): FoundRecord | null | Promise<FoundRecord | null>
   /**
    * Takes a record over from the owner of `fence`. Returns `null` if the record has settled, or was written since the fence
    * was read. Of many attempts, one succeeds.
@@ -66,7 +66,7 @@ export interface Journal {
    *
    * @param report Called with the error of each damaged record, which is left out. Default: the list ends with the error.
    */
-  list(query: RecordQuery, report?: (error: unknown) => void): AsyncIterable<Listed>
+  list(query: RecordQuery, report?: (error: unknown) => void): AsyncIterable<ListedRecord>
   /**
    * Records a sign of life of an owner.
    *
@@ -78,7 +78,7 @@ export interface Journal {
    * Returns those of these invocations that have settled, in one statement. Leaves out those that have not settled, have no
    * record, or have a damaged one.
    */
-  settledOf?(invocationIds: readonly string[]): Promise<readonly Found[]>
+  settledOf?(invocationIds: readonly string[]): Promise<readonly FoundRecord[]>
   /**
    * Calls the listener after a record was written, here or by another process. It is a hint: a journal may miss a write, and
    * tell one twice or late. A caller that waits for a write also reads the record now and then. A journal may tell what has
@@ -96,7 +96,7 @@ export interface Journal {
    * call has its turn after all calls that were made before it, and before all that were made after it. Calls that are left out
    * and expired calls keep no other waiting.
    */
-  take?(wanted: TakeQuery, owner: string): Promise<readonly Found[]>
+  take?(wanted: TakeQuery, owner: string): Promise<readonly FoundRecord[]>
   /**
    * Returns calls of some queues that wait for a worker and have their turn, and that were not written or returned by this
    * method for so many milliseconds.
@@ -127,7 +127,7 @@ export interface Journal {
    *
    * @returns A function that ends it.
    */
-  onDrop?(listener: (dropped: Found) => void): () => void
+  onDrop?(listener: (dropped: FoundRecord) => void): () => void
 }
 
 /** Calls that wait for a worker: one by its invocation, or the first of a queue. */

@@ -9,7 +9,7 @@ import type { WorkQueue } from '../kernel/recorder.ts'
 import { endOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
-import type { Fence, Found, Journal, Listed } from './journal.ts'
+import type { Fence, FoundRecord, Journal, ListedRecord } from './journal.ts'
 import { resumableCallOf } from './resumable.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -31,7 +31,7 @@ export class JournalQueue implements WorkQueue {
   readonly #kernel: Kernel
   readonly #order: SessionOrder
   /** The calls that were taken and are about to run. */
-  readonly #taken = new Map<string, Found>()
+  readonly #taken = new Map<string, FoundRecord>()
   /** The takes that the journal has not answered yet. */
   readonly #taking = new Set<Promise<unknown>>()
   /** The fingerprints of tools that are not here, with their names. Their calls are left to other workers. */
@@ -147,7 +147,7 @@ export class JournalQueue implements WorkQueue {
     this.#inLine.delete(invocationId)
   }
 
-  async #claim(invocationId: string): Promise<Found | undefined> {
+  async #claim(invocationId: string): Promise<FoundRecord | undefined> {
     const taken = this.#taken.get(invocationId)
     if (this.#taken.delete(invocationId)) return taken
     if (this.#journal.take !== undefined) return (await this.#takeOne(invocationId)) ?? this.#takeInTurn(invocationId)
@@ -160,13 +160,13 @@ export class JournalQueue implements WorkQueue {
     return (await this.#recorder.write(record, fence)) ? { record: found.record, fence } : undefined
   }
 
-  async #takeOne(invocationId: string): Promise<Found | undefined> {
+  async #takeOne(invocationId: string): Promise<FoundRecord | undefined> {
     const found = await this.#ask(this.#journal.take?.({ invocationId, limit: 1 }, this.#kernel.owner()))
     return found?.[0]
   }
 
   /** Remembers a call if others of its session keep it from running. Takes it if they have just ended. */
-  async #takeInTurn(invocationId: string): Promise<Found | undefined> {
+  async #takeInTurn(invocationId: string): Promise<FoundRecord | undefined> {
     const found = await this.#recorder.read(invocationId)
     const isKept = found !== null && isQueued(found.record) && this.#order.add(found.record)
     return isKept ? this.#takeOne(invocationId) : undefined
@@ -187,7 +187,7 @@ export class JournalQueue implements WorkQueue {
    * @returns Its queue; `'over'` if it may not, so that it has to be closed; `'taken'` if another executor was first.
    */
   async rerun(
-    { record, fence }: Listed,
+    { record, fence }: ListedRecord,
     attempts: number,
   ): Promise<Pick<QueuedWork, 'queue' | 'attempts'> | 'over' | 'taken'> {
     const { work: taken, awaits } = record.journal ?? {}

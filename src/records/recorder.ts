@@ -18,7 +18,7 @@ import { begun, fold, foldEvent, remark, type OpenRecord } from './fold.ts'
 import { JournalCalls } from './calls.ts'
 import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
-import type { Fence, Found, Journal, Listed, RecordQuery } from './journal.ts'
+import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.ts'
 import { accept, LiveRecording, lost, recordingOf } from './live-recording.ts'
 import { findResumable, usedUp } from './resumable.ts'
 import { inQueue } from './queued.ts'
@@ -222,7 +222,7 @@ export class JournalRecorder implements Recorder {
     return this.#answer(() => this.#journal.takeOver(record.id, fence, this.#kernel.owner()), ownCopy)
   }
 
-  read(invocationId: string): Found | null | Promise<Found | null> {
+  read(invocationId: string): FoundRecord | null | Promise<FoundRecord | null> {
     return this.#answer(() => this.#journal.read(invocationId), ownCopy)
   }
 
@@ -246,7 +246,7 @@ export class JournalRecorder implements Recorder {
   }
 
   /** Lists records. Damaged records are reported and left out. */
-  async *list(query: RecordQuery): AsyncGenerator<Listed, void, undefined> {
+  async *list(query: RecordQuery): AsyncGenerator<ListedRecord, void, undefined> {
     try {
       yield* listJournal(this.#journal.list(query, this.#kernel.report))
     } catch (cause) {

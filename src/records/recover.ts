@@ -3,7 +3,7 @@ import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '..
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { aliveFor, close, isBeingClosed } from './close.ts'
-import type { Listed } from './journal.ts'
+import type { ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 
@@ -33,7 +33,7 @@ export async function recover(options: RecoverOptions, recorder: JournalRecorder
   const requeued: Recovery['requeued'][number][] = []
   const kept: ToolCallRecord[] = []
   const expired = strategy === 'manual' ? [] : await calls.expire()
-  const treat = async (listed: Listed, isWaiting = false): Promise<void> => {
+  const treat = async (listed: ListedRecord, isWaiting = false): Promise<void> => {
     const { record, fence, idle } = listed
     const isOurs = fence.owner === owner
     const isAlive = isOurs ? (await queue.has(record.id)) || kernel.inFlight.has(record.id) : idle < staleAfter

@@ -5,7 +5,7 @@ import { ToolCancelledError } from '../kernel/errors.ts'
 import type { RecordChange } from '../kernel/call/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
-import type { Found, Journal } from './journal.ts'
+import type { FoundRecord, Journal } from './journal.ts'
 
 /** How often to look, in milliseconds: beside a watch, without one, and if each call is read alone. */
 const watched = 5_000
@@ -19,7 +19,7 @@ const mostLately = 1_000
 const unseen = 60_000
 
 /** Hints that a call has changed, with its record if it has settled. */
-type Hint = (settled?: Found) => void
+type Hint = (settled?: FoundRecord) => void
 
 /** What a look at a call that is not in flight here found. */
 interface Look {
@@ -41,11 +41,11 @@ export async function untilSettled(
   invocationId: string,
   { inFlight }: Kernel,
   signal: AbortSignal | undefined,
-  look: (settled?: Found) => Promise<Look>,
+  look: (settled?: FoundRecord) => Promise<Look>,
   watch: (hint: Hint) => () => void = () => () => {},
   known?: Look,
 ): Promise<ToolResult> {
-  let settled: Found | undefined
+  let settled: FoundRecord | undefined
   for (let first = known; ; first = undefined) {
     if (signal?.aborted) throw new ToolCancelledError('The wait for the call was given up.', { cause: signal.reason })
     let wake = (_result?: ToolResult): void => {}
@@ -219,11 +219,11 @@ export class Hints {
     for (const id of left) this.#tell(id)
   }
 
-  #tell(id: string, settled?: Found): void {
+  #tell(id: string, settled?: FoundRecord): void {
     for (const listener of this.#waiting.get(id) ?? []) listener(settled)
   }
 }
 
-function own({ record, fence }: Found): Found {
+function own({ record, fence }: FoundRecord): FoundRecord {
   return { record, fence }
 }

@@ -12,7 +12,7 @@ const formats = { aiSdk, anthropic, gemini, mcp, openai, openaiResponses }
 test.each(Object.entries(formats))('%s refuses an option that it has not, with the names of its own', (_, format) => {
   const make = (options: unknown) => () => format(options as never)
   expect(make({ waitng: 'omit' })).toThrow(expect.objectContaining({ code }))
-  expect(make({ waitng: 'omit' })).toThrow(/has no option "pendng"; its options are .*waiting, envelope/)
+  expect(make({ waitng: 'omit' })).toThrow(/has no option "waitng"; its options are .*waiting, envelope/)
   expect(make(null)).toThrow(expect.objectContaining({ code }))
   expect(make({ waiting: 'omit', envelope: true, examples: false, programLimit: 5, report: () => {} })).not.toThrow()
 })

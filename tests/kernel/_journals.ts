@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Extension, ToolEvent } from 'toolwright'
 import type { ToolCallRecord } from 'toolwright/extension'
-import { foldEvent, type Journal, type Listed, records } from 'toolwright/records'
+import { foldEvent, type Journal, type ListedRecord, records } from 'toolwright/records'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { onTestFinished } from 'vitest'
@@ -94,8 +94,8 @@ export async function recordIn({ journal }: Mounted, invocationId: string): Prom
   return found.record
 }
 
-export async function unfinishedIn({ journal }: Mounted): Promise<Listed[]> {
-  const all: Listed[] = []
+export async function unfinishedIn({ journal }: Mounted): Promise<ListedRecord[]> {
+  const all: ListedRecord[] = []
   for (const state of ['waiting', 'running'] as const) {
     for await (const one of journal.list({ state })) all.push(one)
   }

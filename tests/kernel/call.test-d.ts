@@ -1,6 +1,6 @@
 import { content, createExecutor, shown, tool, type ToolCall, type ToolExecutor, type Evaluation } from 'toolwright'
 import type { MarkedContent, MarkedJson } from 'toolwright/extension'
-import type { Found, Journal } from 'toolwright/records'
+import type { FoundRecord, Journal } from 'toolwright/records'
 import { describe, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 
@@ -25,7 +25,7 @@ describe('a call', () => {
 })
 
 test('an author of a journal can name everything that it gives', () => {
-  expectTypeOf<NonNullable<Awaited<ReturnType<Journal['read']>>>>().toEqualTypeOf<Found>()
+  expectTypeOf<NonNullable<Awaited<ReturnType<Journal['read']>>>>().toEqualTypeOf<FoundRecord>()
 })
 
 test('a evaluated call is given the options of a call, and says one of three words', () => {

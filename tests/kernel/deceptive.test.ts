@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shown } from '../../src/artifacts/_output.ts'
+import { quotedText } from '../../src/artifacts/_output.ts'
 import { jsonText, oneLine as noteLine } from '../../src/cli/host.ts'
 import { deceptive, escapeDeceptive } from '../../src/kernel/json/deceptive.ts'
 import { oneLine } from '../../src/kernel/outcome/failure.ts'
@@ -17,7 +17,7 @@ const escapers: Readonly<Record<string, (text: string) => string>> = {
   'the preview of a large result': (text) => escapeDeceptive(text, '\n\t'),
   'the notes of the command': (text) => noteLine(text),
   'the answers of the command': (text) => jsonText(text),
-  'the answers of artifact tools': shown,
+  'the answers of artifact tools': quotedText,
   'the text of MCP servers': visible,
   'the observers': (text) => preview(text, 100).text,
   'the inspector': written,

@@ -7,7 +7,7 @@ import type { Resource } from './_run.ts'
 import { isSchemaObject, type Schema, snapshot } from './_snapshot.ts'
 
 /** The location of a schema object: its resource, and its pointer for messages. */
-export interface Place {
+export interface SchemaPlace {
   readonly resource: Resource
   readonly at: string
 }
@@ -23,8 +23,8 @@ export interface Target {
 export interface Index {
   readonly root: Schema | boolean
   readonly resource: Resource
-  place(schema: Schema): Place
-  resolve(reference: string, from: Place): Target
+  place(schema: Schema): SchemaPlace
+  resolve(reference: string, from: SchemaPlace): Target
   /** Returns the schemas with a dynamic anchor, in order of discovery. The list grows while references are resolved. */
   dynamicAnchors(name: string): readonly (readonly [Resource, Schema])[]
 }
@@ -39,7 +39,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
   const allowance = { nodes: schemaNodes }
   const loaded = new Map<string, Schema | boolean | undefined>()
   const resources = new Map<string, Resource>()
-  const places = new Map<Schema, Place>()
+  const places = new Map<Schema, SchemaPlace>()
   const dynamic = new Map<string, [Resource, Schema][]>()
 
   function documentAt(uri: string): Schema | boolean | undefined {
@@ -88,7 +88,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     else dynamic.set(name, [[resource, node]])
   }
 
-  function resolve(reference: string, from: Place): Target {
+  function resolve(reference: string, from: SchemaPlace): Target {
     const hash = reference.indexOf('#')
     const uri = hash === 0 ? from.resource.uri : withoutFragment(absolute(reference, from.resource.uri, from.at))
     let resource = resources.get(uri)
@@ -112,7 +112,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     pointer: string,
     start: Resource,
     reference: string,
-    from: Place,
+    from: SchemaPlace,
   ): { schema: Schema | boolean; resource: Resource } {
     let value: unknown = start.root
     let resource = start
@@ -129,7 +129,7 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
     return { schema: value, resource: place(value).resource }
   }
 
-  function place(node: Schema): Place {
+  function place(node: Schema): SchemaPlace {
     return places.get(node)!
   }
 
@@ -169,6 +169,6 @@ function attempt(read: (text: string) => string, text: string, at: string): stri
   }
 }
 
-function unresolved(reference: string, from: Place): SchemaError {
+function unresolved(reference: string, from: SchemaPlace): SchemaError {
   return new SchemaError('unresolved', from.at, `$ref ${show(reference)} does not refer to a schema`)
 }

@@ -33,7 +33,7 @@ interface Failure {
   readonly cause: SyntaxError & { readonly pos: number }
 }
 
-interface Reading {
+interface OutlineParts {
   readonly acorn: Acorn
   readonly braces: ReadonlyMap<number, number>
   readonly pace: Pace
@@ -42,7 +42,7 @@ interface Reading {
 async function outlineAs(
   sourceType: 'module' | 'script',
   text: string,
-  { acorn, braces, pace }: Reading,
+  { acorn, braces, pace }: OutlineParts,
 ): Promise<Outline | Failure> {
   const builder = new OutlineBuilder(text)
   try {

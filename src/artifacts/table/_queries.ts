@@ -1,5 +1,5 @@
 import type { ArtifactQuery } from '../../index.ts'
-import { integer, object, type Asked, type Ranged } from '../_query.ts'
+import { integer, object, type QueryContext, type Ranged } from '../_query.ts'
 import { columnIndex, operators, type Condition } from './_conditions.ts'
 import type { ColumnSummary } from './_summary.ts'
 
@@ -56,7 +56,7 @@ const conditions = {
   },
 }
 
-interface Shown {
+interface ColumnChoice {
   readonly columns?: readonly string[]
 }
 
@@ -79,8 +79,8 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   table_rows: {
     description: `Shows rows of a table, counted from 0. Cells are cut after ${longestCell} characters, and end with "…".`,
     inputSchema: object({ start: integer(0, 'The first row. Default: 0'), limit, columns }),
-    async answer(artifact: Table, { start = 0, limit: most = 50, columns: wanted }: Ranged & Shown) {
-      const show = shown(await artifact.columns(), wanted)
+    async answer(artifact: Table, { start = 0, limit: most = 50, columns: wanted }: Ranged & ColumnChoice) {
+      const show = columnFilter(await artifact.columns(), wanted)
       return (await artifact.slice(start, start + most)).map(show)
     },
   },
@@ -92,10 +92,10 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
     ]),
     async answer(
       artifact: Table,
-      input: Ranged & Shown & { readonly conditions: readonly Condition[]; readonly from_row?: number },
-      asked?: Asked,
+      input: Ranged & ColumnChoice & { readonly conditions: readonly Condition[]; readonly from_row?: number },
+      asked?: QueryContext,
     ) {
-      const show = shown(await artifact.columns(), input.columns)
+      const show = columnFilter(await artifact.columns(), input.columns)
       const { from_row: start = 0, limit: most = 50 } = input
       const found = await artifact.where(input.conditions, { start, limit: most, signal: asked?.signal })
       return found.map(({ row, cells }) => ({ row, cells: show(cells) }))
@@ -105,13 +105,13 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
     description:
       'Sums up a column of a table: how many cells are empty, their range and mean if they are numbers, the most frequent ones.',
     inputSchema: object({ column: { type: 'string', description: 'The name of the column' } }, ['column']),
-    answer: (artifact: Table, { column }: { readonly column: string }, asked?: Asked) =>
+    answer: (artifact: Table, { column }: { readonly column: string }, asked?: QueryContext) =>
       artifact.column(column, { signal: asked?.signal }),
   },
 }
 
 /** Returns a function that picks the cells to show and cuts long ones. */
-function shown(all: readonly string[], wanted: readonly string[] | undefined): (row: Row) => Row {
+function columnFilter(all: readonly string[], wanted: readonly string[] | undefined): (row: Row) => Row {
   for (const column of wanted ?? []) columnIndex(all, column)
   return (row) => {
     const names = wanted ?? Object.keys(row)

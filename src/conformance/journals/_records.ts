@@ -1,11 +1,11 @@
 import type { ToolCallRecord } from '../../extension.ts'
-import type { Fence, Found, Journal, Listed, RecordQuery } from '../../records/index.ts'
+import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from '../../records/index.ts'
 
 /** A journal all of whose answers are promises. What it leaves out stays out. */
 export interface Promising extends Journal {
   claim(...given: Parameters<Journal['claim']>): Promise<Fence | null>
   write(...given: Parameters<Journal['write']>): Promise<boolean>
-  read(invocationId: string): Promise<Found | null>
+  read(invocationId: string): Promise<FoundRecord | null>
   takeOver(...given: Parameters<Journal['takeOver']>): Promise<Fence | null>
   beat(owner: string): Promise<void | readonly string[]>
 }
@@ -84,14 +84,14 @@ export function waitingOf(
 }
 
 /** What a query lists. */
-export async function listOf(journal: Journal, query: RecordQuery = {}): Promise<Listed[]> {
-  const listed: Listed[] = []
+export async function listOf(journal: Journal, query: RecordQuery = {}): Promise<ListedRecord[]> {
+  const listed: ListedRecord[] = []
   for await (const entry of journal.list(query)) listed.push(entry)
   return listed
 }
 
 /** Everything that is not settled. */
-export async function unfinishedOf(journal: Journal): Promise<Listed[]> {
+export async function unfinishedOf(journal: Journal): Promise<ListedRecord[]> {
   return [...(await listOf(journal, { state: 'waiting' })), ...(await listOf(journal, { state: 'running' }))]
 }
 

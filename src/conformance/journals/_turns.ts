@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolCallRecord } from '../../extension.ts'
-import type { Found, TakeQuery } from '../../records/index.ts'
+import type { FoundRecord, TakeQuery } from '../../records/index.ts'
 import { held, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
 import { optional, type Suite } from './_suite.ts'
 
-interface Given {
+interface QueuedCall {
   /** When it was made: its place in the line. */
   readonly at: number
   readonly isAlone?: boolean
@@ -14,26 +14,26 @@ interface Given {
 }
 
 /** What a call waits with for a worker, or that one has. */
-function waitOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: Given, attempts = 0): object {
+function waitOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: QueuedCall, attempts = 0): object {
   const work = { queue, attempts, ...(isAlone && { isAlone }) }
   return { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt, text: '{}', work }
 }
 
-function waits(id: string, given: Given): ToolCallRecord {
+function waits(id: string, given: QueuedCall): ToolCallRecord {
   const { at, session = 'one' } = given
   return waitingOf(id, { state: 'PENDING', createdAt: at, session }, waitOf(given))
 }
 
-function runs(id: string, given: Given): ToolCallRecord {
+function runs(id: string, given: QueuedCall): ToolCallRecord {
   const journal = { caller: 'model', owner: 'worker', fence: 1, work: waitOf(given, 1) } as ToolCallRecord['journal']
   return recordOf(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
 }
 
 const all: TakeQuery = { queue: 'default', limit: 10, except: [] }
-const idsOf = (found: readonly Found[]): string[] => found.map(({ record }) => record.id).toSorted()
+const idsOf = (found: readonly FoundRecord[]): string[] => found.map(({ record }) => record.id).toSorted()
 
 /** A journal with calls that wait. */
-interface Line {
+interface QueueGround {
   readonly journal: Promising
   readonly take: (wanted?: TakeQuery | string, owner?: string) => Promise<string[]>
   /** Writes that a taken call runs. */
@@ -45,7 +45,10 @@ interface Line {
 
 /** Tests in which order journals give calls to workers, and that some run alone. */
 export function describeTurns({ title, isShared, newStorage, newJournal }: Suite): void {
-  async function lineOf(calls: Readonly<Record<string, Given>>, skip: (reason: string) => never): Promise<Line> {
+  async function lineOf(
+    calls: Readonly<Record<string, QueuedCall>>,
+    skip: (reason: string) => never,
+  ): Promise<QueueGround> {
     const journal = await newJournal()
     const take = optional(journal, 'take', skip)
     for (const [id, given] of Object.entries(calls)) await journal.claim(waits(id, given), 'caller')
@@ -187,7 +190,7 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
       const isAlone = (index: number): boolean => index % 3 !== 0
       const sessionOf = (index: number): string => `session ${index % 2}`
       const queueOf = (index: number): string => `queue ${(index >> 1) % 4}`
-      const given = (index: number): Given => ({
+      const given = (index: number): QueuedCall => ({
         at: index,
         isAlone: isAlone(index),
         session: sessionOf(index),

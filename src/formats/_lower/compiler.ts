@@ -6,7 +6,7 @@ import { distinct, jsonOf, pointerPart, Refusal, same } from './schema.ts'
 import type { Lowered, LoweredSchema, Node, Schema } from './schema.ts'
 
 /** A schema that is read, and what was lost of it. */
-export interface Reading {
+export interface SchemaSource {
   readonly root: Schema
   /** The schemas by their places in the original, for `$ref`. */
   readonly places: ReadonlyMap<string, Schema>
@@ -25,7 +25,7 @@ export interface Reading {
 }
 
 /** The state of one compilation. */
-export interface Compiler extends Reading {
+export interface Compiler extends SchemaSource {
   readonly dialect: Dialect
   /** Returns whether the dialect has a keyword. */
   readonly takes: (keyword: string) => boolean
@@ -49,7 +49,7 @@ const deepest = 256
  */
 export function compiled(
   original: Node,
-  make: (reading: Reading) => Omit<LoweredSchema, 'losses' | 'refused'>,
+  make: (reading: SchemaSource) => Omit<LoweredSchema, 'losses' | 'refused'>,
   takesBooleans = true,
 ): LoweredSchema {
   try {
@@ -79,7 +79,7 @@ export function isAlways(schema: Schema | undefined): boolean {
   return typeof schema?.['toJSON'] === 'function' && !isNever(schema)
 }
 
-function hasAlways(places: Reading['places']): boolean {
+function hasAlways(places: SchemaSource['places']): boolean {
   return [...places].some(([pointer, schema]) => isAlways(schema) && !pointer.endsWith('/additionalProperties'))
 }
 
@@ -93,7 +93,7 @@ export function isNever(schema: Schema | undefined): boolean {
  *
  * @throws {Refusal} if it has not the form of a schema, or is too large.
  */
-function read(original: Node): Reading {
+function read(original: Node): SchemaSource {
   const origins = new WeakMap<Schema, Origin>()
   const places = new Map<string, Schema>()
   const losses: SchemaLoss[] = []
@@ -102,7 +102,7 @@ function read(original: Node): Reading {
   /** The last place of an `$id` that is not the root's. */
   let inner = ''
   const originOf = (schema: Schema): Origin => origins.get(schema) ?? { pointer: '', given: original }
-  const lose: Reading['lose'] = (schema, keyword, done, note) => {
+  const lose: SchemaSource['lose'] = (schema, keyword, done, note) => {
     const { pointer, given } = originOf(schema)
     const isOwn = Object.hasOwn(given, keyword)
     // The compiler made this `allOf` itself: a loss of the keyword that it stands for is known.

@@ -1,4 +1,4 @@
-import type { Reading } from './compiler.ts'
+import type { SchemaSource } from './compiler.ts'
 import { flatten } from './merge.ts'
 import { freshName, listed, listOf, objectOf, same, type Lowered, type Schema, type TypeName } from './schema.ts'
 import { refines } from './union.ts'
@@ -8,7 +8,7 @@ import { alternativesSentence, sentenceOf } from './words.ts'
 // Changes what a provider refuses even if nothing is strict. Everything else goes out as it is.
 
 /** Gives each array `items`, and the root `properties`. */
-export function addItems({ root, places, lose }: Reading): void {
+export function addItems({ root, places, lose }: SchemaSource): void {
   const arrays = [...places.values()].filter(({ type, items }) => !items && listOf<TypeName>(type).includes('array'))
   for (const schema of arrays) add(schema, 'items', 'any items')
   const known = 'properties oneOf anyOf allOf enum const $ref'
@@ -22,7 +22,7 @@ export function addItems({ root, places, lose }: Reading): void {
 }
 
 /** Returns a root without the keywords that are refused there. */
-export function rooted(reading: Reading, refused: string): Lowered {
+export function rooted(reading: SchemaSource, refused: string): Lowered {
   const { $schema, ...rest } = reading.root
   if ($schema !== undefined) reading.lose(reading.root, '$schema', 'dropped')
   const root = reading.made(rest, reading.root)
@@ -36,7 +36,7 @@ export function rooted(reading: Reading, refused: string): Lowered {
 }
 
 /** Returns an object that has fields of its own, with its refinements in words, or `undefined` for any other schema. */
-function withoutUnion(root: Schema, refused: string, reading: Reading): Lowered | undefined {
+function withoutUnion(root: Schema, refused: string, reading: SchemaSource): Lowered | undefined {
   const words: string[] = []
   const isMeant = [...reading.places.values()].some(({ $ref = '' }) => listed(refused, $ref.split('/')[1]))
   if (isMeant) return undefined
@@ -54,7 +54,7 @@ function withoutUnion(root: Schema, refused: string, reading: Reading): Lowered 
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
-function underInput(root: Schema, keyword: string, reading: Reading): Lowered {
+function underInput(root: Schema, keyword: string, reading: SchemaSource): Lowered {
   const { $defs, definitions, description, ...inner } = root
   const all = [...reading.places.values(), inner]
   const key = freshName('input', new Set(all.flatMap(({ properties = {} }) => Object.keys(properties))))

@@ -1,5 +1,5 @@
 import { array } from './array.ts'
-import { compiled, isNever, type Compiler, type Reading } from './compiler.ts'
+import { compiled, isNever, type Compiler, type SchemaSource } from './compiler.ts'
 import type { Dialect, Sums } from './dialect.ts'
 import { constraintsOf, speaksOf } from './keywords.ts'
 import { flatten } from './merge.ts'
@@ -21,7 +21,7 @@ export function lower(root: Node, dialect: Dialect): LoweredSchema {
   return compiled(root, (reading) => compile(dialect, reading), false)
 }
 
-function compile(dialect: Dialect, reading: Reading): Lowered & Sums {
+function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
   const definitions: Compiler['definitions'] = new Map()
   const open: Schema[] = []
   const compiler: Compiler = {

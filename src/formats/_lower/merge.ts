@@ -1,4 +1,4 @@
-import { isNever, type Reading } from './compiler.ts'
+import { isNever, type SchemaSource } from './compiler.ts'
 import { isAnnotation, joined, keywordOf } from './keywords.ts'
 import { jsonOf, NoValue, type Schema } from './schema.ts'
 import { sentenceOf } from './words.ts'
@@ -10,7 +10,7 @@ import { sentenceOf } from './words.ts'
  * @param words Gets what cannot be merged.
  * @param open The schemas around it. The given one and the merged ones are added.
  */
-export function flatten(given: Schema, words: string[], reading: Reading, open: Schema[]): Schema | undefined {
+export function flatten(given: Schema, words: string[], reading: SchemaSource, open: Schema[]): Schema | undefined {
   const start = open.push(given) - 1
   let isCycle = false
   const flat = flattened(given)

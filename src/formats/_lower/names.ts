@@ -1,13 +1,13 @@
-import type { Reading } from './compiler.ts'
+import type { SchemaSource } from './compiler.ts'
 import { propertiesOf, wayOf, type Field } from './object.ts'
 import { jsonOf, namesBeside, same, type Lowered, type Schema } from './schema.ts'
 import { described } from './value.ts'
 
 /** Returns a function that gives a field of a schema the name that the provider takes. */
-export type Naming = (taken: Iterable<string>, reading: Reading) => (field: Field, own: Schema) => Field
+export type Naming = (taken: Iterable<string>, reading: SchemaSource) => (field: Field, own: Schema) => Field
 
 /** Returns a function that renames a field if its name is not allowed. The description tells its own name. */
-export function naming(allowed: RegExp, taken: Iterable<string>, { lose }: Reading): ReturnType<Naming> {
+export function naming(allowed: RegExp, taken: Iterable<string>, { lose }: SchemaSource): ReturnType<Naming> {
   const fresh = namesBeside(taken)
   return (field, own) => {
     const { from, lowered } = field
@@ -21,7 +21,7 @@ export function naming(allowed: RegExp, taken: Iterable<string>, { lose }: Readi
 }
 
 /** Renames the properties of a root, if nothing else of it is lowered. */
-export function renamed(whole: Lowered, names: Naming, reading: Reading): Lowered {
+export function renamed(whole: Lowered, names: Naming, reading: SchemaSource): Lowered {
   const { properties = {}, required = [] } = whole.schema
   const named = names(Object.keys(properties), reading)
   const fields = Object.entries(properties).map(([from, schema]) =>

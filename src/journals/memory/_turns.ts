@@ -1,11 +1,11 @@
 import type { Kept } from './_kept.ts'
 
 /** A call that waits for a worker or runs on one. */
-interface Place {
+interface QueuedPlace {
   readonly session: Session
   readonly isAlone: boolean
   /** The line in which it waits. Nothing if it runs. */
-  readonly line: Line | undefined
+  readonly line: QueueLine | undefined
   readonly createdAt: number
   /** The number of its arrival. */
   readonly number: number
@@ -15,14 +15,14 @@ interface Place {
 }
 
 /** The calls of a session that wait in one queue: all, and those that run alone, oldest first. */
-interface Line {
-  readonly all: Place[]
-  readonly alone: Place[]
+interface QueueLine {
+  readonly all: QueuedPlace[]
+  readonly alone: QueuedPlace[]
 }
 
 interface Session {
   readonly name: string
-  readonly lines: Map<string, Line>
+  readonly lines: Map<string, QueueLine>
   count: number
   running: number
   runningAlone: number
@@ -30,7 +30,7 @@ interface Session {
 
 /** Tells which calls for workers have their turn, so that a call that runs alone runs beside no other of its session. */
 export class SessionOrder {
-  readonly #places = new Map<string, Place>()
+  readonly #places = new Map<string, QueuedPlace>()
   readonly #sessions = new Map<string, Session>()
   #arrived = 0
 
@@ -44,7 +44,7 @@ export class SessionOrder {
     const session = this.#sessionOf(name)
     const line = standing === 'running' || isTaken || queue === undefined ? undefined : lineOf(session, queue)
     const number = this.#arrived++
-    const place: Place = { session, isAlone, line, createdAt, number, id, expiresAt, hasLeft: false }
+    const place: QueuedPlace = { session, isAlone, line, createdAt, number, id, expiresAt, hasLeft: false }
     this.#places.set(id, place)
     session.count++
     if (line === undefined) {
@@ -88,25 +88,25 @@ export class SessionOrder {
   }
 }
 
-function lineOf({ lines }: Session, queue: string): Line {
+function lineOf({ lines }: Session, queue: string): QueueLine {
   const line = lines.get(queue) ?? { all: [], alone: [] }
   lines.set(queue, line)
   return line
 }
 
-function isOlder(one: Place, other: Place): boolean {
+function isOlder(one: QueuedPlace, other: QueuedPlace): boolean {
   return one.createdAt === other.createdAt ? one.number < other.number : one.createdAt < other.createdAt
 }
 
 /** Adds a call at its place: at the end, unless it waits again. */
-function insert(places: Place[], place: Place): void {
+function insert(places: QueuedPlace[], place: QueuedPlace): void {
   let index = places.length
   while (index > 0 && isOlder(place, places[index - 1]!)) index--
   places.splice(index, 0, place)
 }
 
 /** Returns the first call that can still be taken. Drops those at the beginning that have left. */
-function first(places: Place[], now: number, except: ReadonlySet<string>): Place | undefined {
+function first(places: QueuedPlace[], now: number, except: ReadonlySet<string>): QueuedPlace | undefined {
   const begin = places.findIndex(({ hasLeft }) => !hasLeft)
   if (begin !== 0) places.splice(0, begin < 0 ? places.length : begin)
   return places.find(({ hasLeft, expiresAt, id }) => !hasLeft && expiresAt >= now && !except.has(id))

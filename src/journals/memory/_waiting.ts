@@ -13,7 +13,7 @@ interface Call {
 }
 
 /** The calls of a session that wait, in order. Those that have left stay in the line until half of it has left. */
-interface Line {
+interface WaitingLine {
   calls: Call[]
   first: number
   count: number
@@ -23,9 +23,9 @@ interface Line {
 /** The calls that wait, by session. It finds the one to drop in constant time on average. */
 export class WaitingCalls {
   readonly #calls = new Map<string, Call>()
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, WaitingLine>()
   /** Lines by the logarithm of their weight. */
-  readonly #byWeight: Set<Line>[] = Array.from({ length: 64 }, () => new Set())
+  readonly #byWeight: Set<WaitingLine>[] = Array.from({ length: 64 }, () => new Set())
   #expired: Call[] = []
   #walkedAt = -Infinity
 
@@ -85,9 +85,9 @@ export class WaitingCalls {
     return call
   }
 
-  #heaviest(): Line | undefined {
+  #heaviest(): WaitingLine | undefined {
     const shelf = this.#byWeight.findLast(({ size }) => size > 0) ?? []
-    let heaviest: Line | undefined
+    let heaviest: WaitingLine | undefined
     let count = 0
     for (const line of shelf) {
       if (heaviest === undefined || line.weight > heaviest.weight) heaviest = line
@@ -96,20 +96,20 @@ export class WaitingCalls {
     return heaviest
   }
 
-  #lineOf(session: string): Line {
+  #lineOf(session: string): WaitingLine {
     let line = this.#lines.get(session)
     if (line === undefined) this.#lines.set(session, (line = { calls: [], first: 0, count: 0, weight: 0 }))
     return line
   }
 
-  #weigh(line: Line, more: number): void {
+  #weigh(line: WaitingLine, more: number): void {
     this.#shelfOf(line).delete(line)
     line.weight += more
     this.#shelfOf(line).add(line)
   }
 
-  #shelfOf({ weight }: Line): Set<Line> {
-    const [lightest = new Set<Line>()] = this.#byWeight
+  #shelfOf({ weight }: WaitingLine): Set<WaitingLine> {
+    const [lightest = new Set<WaitingLine>()] = this.#byWeight
     return this.#byWeight[Math.floor(Math.log2(weight + 1))] ?? lightest
   }
 }

@@ -2,7 +2,7 @@ import { sha256 } from '#sha256'
 import { JournalError } from '../../errors.ts'
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
 import { changeOf, conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
-import type { Told } from '../_listeners.ts'
+import type { RecordHint } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
 import { ServerClock } from '../_server-clock.ts'
 import type { Rows } from '../sql/_journal.ts'
@@ -269,7 +269,7 @@ export class Statements implements Rows {
 }
 
 /** Returns what a notification says of a record: nothing, if it could be too long. */
-function payloadOf(...told: Told): string {
+function payloadOf(...told: RecordHint): string {
   const payload = JSON.stringify(told)
   return payload.length > longestPayload ? '' : payload
 }

@@ -1,5 +1,5 @@
 import type { RecordChange } from '../../extension.ts'
-import { Listeners, tellRow, type Told } from '../_listeners.ts'
+import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
 import type { Row } from '../_rows.ts'
 import { channelsOf } from './_channels.ts'
 import type { PostgresPool } from './_connection.ts'
@@ -40,7 +40,7 @@ export class Watch {
     this.#journal = journal
   }
 
-  add(listener: (...told: Told) => void): () => void {
+  add(listener: (...told: RecordHint) => void): () => void {
     const remove = this.#listeners.add(listener)
     if (this.#timer === undefined) this.#begin()
     return () => {
@@ -121,7 +121,7 @@ export class Watch {
 const changes: ReadonlySet<unknown> = new Set<RecordChange>(['waiting', 'queued', 'running', 'settled', 'cancelled'])
 
 /** Reads a payload. Every user of the database may send one, so it may say anything. */
-function toldBy(payload: string): Told | undefined {
+function toldBy(payload: string): RecordHint | undefined {
   try {
     const [id, session, change] = JSON.parse(payload) as unknown[]
     if (typeof id !== 'string' || typeof session !== 'string') return undefined

@@ -1,4 +1,4 @@
-import { Listeners, tellRow, type Told } from '../_listeners.ts'
+import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
 import type { KeyOf, Row } from '../_rows.ts'
 
 /** What a watch needs of its journal. */
@@ -29,7 +29,7 @@ export class Watch {
     this.#journal = journal
   }
 
-  add(listener: (...told: Told) => void): () => void {
+  add(listener: (...told: RecordHint) => void): () => void {
     const remove = this.#listeners.add(listener)
     if (this.#timer === undefined) this.#begin()
     return () => {

@@ -9,7 +9,7 @@ import type { Target } from './_options.ts'
 import { longestDelay, pause } from './_pauses.ts'
 import { failureOf, lossOf, resultOf } from './_result.ts'
 import { quoted } from './_text.ts'
-import { takeIn, type Asked, type Source, type Taken, type TakenIn } from './_tools.ts'
+import { takeIn, type CalledTool, type Source, type AcceptedTool, type AcceptedTools } from './_tools.ts'
 
 /** The pause after each renewal of the list, in milliseconds, since a server may report changes without end. */
 const rest = 1_000
@@ -19,8 +19,8 @@ export class Connection {
   readonly #target: Target
   readonly #authorization: Authorization
   #name: string | undefined
-  #taken: TakenIn = { tools: new Map(), aside: new Set() }
-  #list: readonly Taken[] = []
+  #taken: AcceptedTools = { tools: new Map(), aside: new Set() }
+  #list: readonly AcceptedTool[] = []
   readonly #listeners = new Set<() => void>()
   #live: Live | undefined
   #opening: Promise<Live> | undefined
@@ -45,7 +45,7 @@ export class Connection {
   }
 
   /** The current tools: the same array until they change. */
-  get list(): readonly Taken[] {
+  get list(): readonly AcceptedTool[] {
     return this.#isClosed ? [] : this.#list
   }
 
@@ -216,7 +216,7 @@ export class Connection {
     }
   }
 
-  async #call(asked: Asked, input: unknown, context: ToolContext): Promise<unknown> {
+  async #call(asked: CalledTool, input: unknown, context: ToolContext): Promise<unknown> {
     for (let round = 1; ; round++) {
       const live = await this.live()
       this.#requireUnchanged(asked)
@@ -241,7 +241,7 @@ export class Connection {
   }
 
   /** Throws if the server has changed or removed the tool that was validated and approved. */
-  #requireUnchanged({ listed, digest }: Asked): void {
+  #requireUnchanged({ listed, digest }: CalledTool): void {
     const now = this.#taken.tools.get(listed.name)
     if (now?.digest === digest) return
     const what = now === undefined ? 'is not offered any more' : 'has changed'

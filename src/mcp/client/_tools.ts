@@ -9,7 +9,7 @@ import { hostsWord, wants, wantsName, type ServerTool, type Target } from './_op
 import { quoted, shortened, visible } from './_text.ts'
 
 /** An accepted tool of a server. */
-export interface Taken {
+export interface AcceptedTool {
   readonly tool: Tool
   /** Returns the same tool under another name. */
   renamed(name: string): Tool
@@ -17,7 +17,7 @@ export interface Taken {
 }
 
 /** The tool of a call, as its handler knows it. */
-export interface Asked {
+export interface CalledTool {
   readonly listed: ServerTool
   readonly digest: string
   /** Whether the application itself allows to repeat a call. */
@@ -29,19 +29,24 @@ export interface Source {
   readonly server: string
   /** Whether args are repeated in headers, as in Streamable HTTP of 2026-07-28. */
   readonly hasHeaders: boolean
-  run(asked: Asked, input: unknown, context: ToolContext): Promise<unknown>
+  run(asked: CalledTool, input: unknown, context: ToolContext): Promise<unknown>
 }
 
 /** The outcome of a listing. */
-export interface TakenIn {
-  readonly tools: ReadonlyMap<string, Taken>
+export interface AcceptedTools {
+  readonly tools: ReadonlyMap<string, AcceptedTool>
   /** The reported messages of the tools that were set aside. */
   readonly aside: ReadonlySet<string>
 }
 
 /** Accepts the tools that a server lists, each by itself: one bad definition does not affect the others. */
-export function takeIn(listed: readonly unknown[], former: TakenIn, target: Target, source: Source): TakenIn {
-  const tools = new Map<string, Taken>()
+export function takeIn(
+  listed: readonly unknown[],
+  former: AcceptedTools,
+  target: Target,
+  source: Source,
+): AcceptedTools {
+  const tools = new Map<string, AcceptedTool>()
   const aside = new Set<string>()
   const wanted = new Map<string, ServerTool>()
   for (const entry of listed) {
@@ -109,14 +114,14 @@ function partOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
 }
 
-function make(listed: ServerTool, digest: string, name: string, target: Target, source: Source): Taken {
+function make(listed: ServerTool, digest: string, name: string, target: Target, source: Source): AcceptedTool {
   const fault = source.hasHeaders ? headerFault(listed.inputSchema) : undefined
   if (fault !== undefined) throw new TypeError(fault)
   const { annotations, outputSchema } = listed
   const title = listed.title ?? partOf(annotations, 'title')
   const ui = uiOf(listed._meta)
   const { traits, ...hosts } = hostsWord(target.tools, listed)
-  const asked: Asked = { listed, digest, isRepeatable: traits?.idempotent === true || traits?.readonly === true }
+  const asked: CalledTool = { listed, digest, isRepeatable: traits?.idempotent === true || traits?.readonly === true }
   const config: ErasedConfig = {
     name,
     description: visible(listed.description ?? '').trim() || visible(`The tool ${listed.name} of ${source.server}`),
@@ -129,8 +134,10 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
     ...(traits && { traits }),
     type: 'mcp',
     mcpConfig: { ...mcpConfigOf(listed.name, target, source), ...(traits && { hostTraits: traits }) },
-    inputSchema: jsonSchema(shown(listed.inputSchema) as JsonSchemaObject, { origin: 'wire' }),
-    ...(outputSchema && { outputSchema: jsonSchema(shown(outputSchema) as JsonSchemaObject, { origin: 'wire' }) }),
+    inputSchema: jsonSchema(describedSchema(listed.inputSchema) as JsonSchemaObject, { origin: 'wire' }),
+    ...(outputSchema && {
+      outputSchema: jsonSchema(describedSchema(outputSchema) as JsonSchemaObject, { origin: 'wire' }),
+    }),
     handler: (input, context) => source.run(asked, input, context),
   }
   const tool = new Tool(config)
@@ -168,13 +175,13 @@ function uiOf(meta: unknown): ToolUi | undefined {
 const data = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Escapes hidden characters in the titles and descriptions of a schema. The rest is unchanged. */
-function shown(schema: unknown): unknown {
+function describedSchema(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
-  if (Array.isArray(schema)) return schema.map(shown)
+  if (Array.isArray(schema)) return schema.map(describedSchema)
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       if (typeof value === 'string' && (key === 'description' || key === 'title')) return [key, visible(value)]
-      return [key, data.has(key) ? value : shown(value)]
+      return [key, data.has(key) ? value : describedSchema(value)]
     }),
   )
 }

@@ -227,8 +227,8 @@ async function walk(
 function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:waiting'>): string | undefined {
   const args = shownArgs(input)
   if (args === undefined) return undefined
-  const reason = why === undefined ? [] : [`Reason: ${shown(why)}`]
-  const question = [shown(prompt), ...reason, `${toolName} ${args}`].join('\n')
+  const reason = why === undefined ? [] : [`Reason: ${escapedText(why)}`]
+  const question = [escapedText(prompt), ...reason, `${toolName} ${args}`].join('\n')
   return question.length <= longestQuestion ? question : undefined
 }
 
@@ -240,14 +240,14 @@ function shownArgs(input: unknown): string | undefined {
     const line = JSON.stringify(input) as string | undefined
     if (line === undefined || line.length > longestQuestion) return undefined
     const text = line.length <= longestLine ? line : JSON.stringify(input, null, 2)
-    return text.split('\n').map(shown).join('\n') // JSON text has a raw line break only between its members
+    return text.split('\n').map(escapedText).join('\n') // JSON text has a raw line break only between its members
   } catch {
     return undefined // the output of a schema need not be JSON
   }
 }
 
 /** Returns a line with deceptive characters and wide gaps escaped, so that it cannot deceive its reader. */
-function shown(text: string): string {
+function escapedText(text: string): string {
   return escapeDeceptive(text).replace(/(?<=[^ ])[\p{Zs}\u2800]{8,}/gu, escapeOf)
 }
 

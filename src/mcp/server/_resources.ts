@@ -46,7 +46,7 @@ export function resourcesFor({ session }: Peer, { executor, resources }: Setting
   }))
   const own = resources
     .filter(({ uri }) => !isTemplate(uri))
-    .map((resource) => ({ uri: resource.uri, ...told(resource) }))
+    .map((resource) => ({ uri: resource.uri, ...listedResource(resource) }))
   return [...own, ...artifacts]
 }
 
@@ -54,7 +54,7 @@ export function resourcesFor({ session }: Peer, { executor, resources }: Setting
 export function templatesFor({ resources }: Settings): ResourceTemplateType[] {
   const own = resources
     .filter(({ uri }) => isTemplate(uri))
-    .map((resource) => ({ uriTemplate: resource.uri, ...told(resource) }))
+    .map((resource) => ({ uriTemplate: resource.uri, ...listedResource(resource) }))
   const artifact = {
     uriTemplate: `${scheme}{handle}{?start,end}`,
     name: 'artifact',
@@ -166,7 +166,7 @@ function isText(mediaType: string): boolean {
   return essence.startsWith('text/') || /^application\/(?:.*\+)?(?:json|xml|yaml)$/.test(essence)
 }
 
-function told({ name, title, description, mimeType, meta }: McpResource): Omit<Resource, 'uri'> {
+function listedResource({ name, title, description, mimeType, meta }: McpResource): Omit<Resource, 'uri'> {
   return {
     name,
     ...(title === undefined ? undefined : { title }),

@@ -17,7 +17,7 @@ export function isUiHost({ extensions }: ClientCapabilities): boolean {
 export function toolsFor(session: string, isForViews: boolean, settings: Settings): Tool[] {
   const tools: Tool[] = []
   for (const definition of visible(session, isForViews, settings)) {
-    const tool = shown(definition, settings.report)
+    const tool = listedTool(definition, settings.report)
     if (tool !== undefined) tools.push(tool)
   }
   return tools
@@ -35,7 +35,7 @@ export function callerOf(name: string, session: string, isForViews: boolean, set
 /** Returns the tool of a name, if the client sees it. */
 export function shownTool(name: string, session: string, isForViews: boolean, settings: Settings): Tool | undefined {
   const definition = visible(session, isForViews, settings).find((tool) => tool.name === name)
-  return definition === undefined ? undefined : shown(definition, settings.report)
+  return definition === undefined ? undefined : listedTool(definition, settings.report)
 }
 
 function visible(
@@ -48,7 +48,7 @@ function visible(
   return [...new Set([...tools, ...executor.tools({ app: name }, session)])]
 }
 
-function shown(definition: ToolDefinition, report: (error: unknown) => void): Tool | undefined {
+function listedTool(definition: ToolDefinition, report: (error: unknown) => void): Tool | undefined {
   let tool = listed.get(definition)
   if (tool === undefined) {
     tool = convert(definition, report)

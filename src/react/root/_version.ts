@@ -3,7 +3,7 @@ import type { ErasedConfig } from '../../extension.ts'
 import type { ToolChildren, ToolLifecycle } from './_lifecycle.ts'
 
 /** What a component says: the config of a tool, or a tool and what differs from it; and what it wants to hear. */
-export interface Given extends Partial<ErasedConfig>, ToolLifecycle {
+export interface ComponentTool extends Partial<ErasedConfig>, ToolLifecycle {
   readonly tool?: Tool
 }
 
@@ -16,7 +16,7 @@ export interface Version {
   /** Equal for configs that tell the same. */
   readonly key: string
   /** What the newest render gave. */
-  given: Given
+  given: ComponentTool
 }
 
 /** What lasts as long as a component is mounted. */
@@ -37,14 +37,14 @@ interface AsyncParser {
 const holders: readonly string[] = ['hooks', 'middleware']
 
 /** Returns the version of a render: the former one if the same is told, so that the tool stays in the registry. */
-export function versionOf(given: Given, seat: Seat): Version {
+export function versionOf(given: ComponentTool, seat: Seat): Version {
   const { version: former } = seat
   const options = optionsOf(given)
   if (former !== undefined && isSame(given, options, former.given)) return former
   const open = { given }
   const config = Object.fromEntries(
     options.map(([field, value]) => {
-      const newest = (): unknown => open.given[field as keyof Given]
+      const newest = (): unknown => open.given[field as keyof ComponentTool]
       if (field === 'handler') return [field, liveHandler(String(given.name), seat, newest)]
       if (schemaFields.includes(field)) return [field, liveSchema(value, newest)]
       return [field, isLive(field, value) || holders.includes(field) ? live(value, newest) : value]
@@ -53,7 +53,7 @@ export function versionOf(given: Given, seat: Seat): Version {
   const isChanged = options.length > 0
   const tool = given.tool === undefined ? new Tool(config) : isChanged ? given.tool.with(config) : given.tool
   const told = options.filter(([field]) => !schemaFields.includes(field))
-  const libraries = schemaFields.map((field) => standardOf(given[field as keyof Given])?.vendor)
+  const libraries = schemaFields.map((field) => standardOf(given[field as keyof ComponentTool])?.vendor)
   const key = [
     numberOf(given.tool),
     textOf(describe(tool)),
@@ -65,7 +65,7 @@ export function versionOf(given: Given, seat: Seat): Version {
 }
 
 /** What a component says beside the options of its tool. */
-const besides: Readonly<Record<Exclude<keyof Given, keyof ErasedConfig> | keyof ToolChildren, true>> = {
+const besides: Readonly<Record<Exclude<keyof ComponentTool, keyof ErasedConfig> | keyof ToolChildren, true>> = {
   tool: true,
   children: true,
   render: true,
@@ -81,15 +81,19 @@ const besides: Readonly<Record<Exclude<keyof Given, keyof ErasedConfig> | keyof 
 }
 
 /** Returns the options of the tool itself. */
-function optionsOf(given: Given): [field: string, value: unknown][] {
+function optionsOf(given: ComponentTool): [field: string, value: unknown][] {
   return Object.entries(given).filter(([field, value]) => value !== undefined && !Object.hasOwn(besides, field))
 }
 
 /** Whether only functions differ, as in most renders. */
-function isSame(given: Given, options: readonly [field: string, value: unknown][], former: Given): boolean {
+function isSame(
+  given: ComponentTool,
+  options: readonly [field: string, value: unknown][],
+  former: ComponentTool,
+): boolean {
   if (given.tool !== former.tool || options.length !== optionsOf(former).length) return false
   return options.every(([field, value]) => {
-    const before = former[field as keyof Given]
+    const before = former[field as keyof ComponentTool]
     return Object.is(value, before) || (isLive(field, value) && isLive(field, before))
   })
 }

@@ -53,8 +53,14 @@ export interface Workers {
    * Passes on the events of a call's worker. Call the returned function with its settled record.
    *
    * @param bus That of the journal.
+   * @param report Receives what is wrong with messages of the bus.
    */
-  follow?(call: Received, listener: Observer, bus?: Bus): (settled: ToolCallRecord | undefined) => void
+  follow?(
+    call: Received,
+    listener: Observer,
+    bus?: Bus,
+    report?: (error: unknown) => void,
+  ): (settled: ToolCallRecord | undefined) => void
 }
 
 /** How long to wait before a journal that failed is asked again, in milliseconds. */
@@ -144,7 +150,8 @@ class CallerSide implements Elsewhere {
     const { id, invocationId, watcher, receivedAt } = received
     const arrived = this.#kernel.inFlight.expect(invocationId) // a drain waits for it
     try {
-      const unfollow = watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus)
+      const unfollow =
+        watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus, this.#kernel.report)
       if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch(this.#kernel.report)
       const settled = (either: AbortSignal): Promise<ToolResult> =>
         this.#untilSettled(waiting, received, either, signal, closed)

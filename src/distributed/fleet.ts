@@ -5,7 +5,7 @@
  */
 import type { Extension, ToolDefinition, ToolEvent, ToolValues } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import type { Bus, Observer, Received, ToolCallRecord } from '../extension.ts'
+import { escapeDeceptive, type Bus, type Observer, type Received, type ToolCallRecord } from '../extension.ts'
 import { cancelTopic, eventsTopic, followTopic } from './_bus.ts'
 import { lastEventsOf } from './_last-events.ts'
 import { elsewhere, type Workers } from './elsewhere.ts'
@@ -119,7 +119,7 @@ export function fleet(options: FleetOptions = {}): Required<Pick<Extension, 'els
     ...(carry && { carry: (values: ToolValues) => carried(carry(values)) }),
     send: async (calls) => dispatcher?.send(calls),
     ...(own && { cancel: (invocationId: string) => own.publish(cancelTopic, invocationId) }),
-    follow: (call, listener, bus) => follow(call, listener, own ?? bus),
+    follow: (call, listener, bus, report) => follow(call, listener, own ?? bus, report),
   })
 }
 
@@ -172,6 +172,7 @@ function follow(
   call: Received,
   listener: Observer,
   bus: Bus | undefined,
+  report?: (error: unknown) => void,
 ): (settled: ToolCallRecord | undefined) => void {
   const { seq: first, invocationId, callId, name: toolName, session } = call
   let next = first
@@ -182,7 +183,7 @@ function follow(
     listener(event)
   }
   const unsubscribe = bus?.subscribe(eventsTopic(invocationId), (message) => {
-    const event = eventOf(message, invocationId)
+    const event = eventOf(message, invocationId, report)
     if (event === undefined || event.seq < next) return
     // The start is told from the record if it was lost, and must not come after the progress or the end.
     const isLate = event.event === 'tool:progress' || event.event === 'tool:end'
@@ -197,15 +198,44 @@ function follow(
   }
 }
 
-/** The events of a worker. A call settles by its record alone. */
-const carriedEvents: ReadonlySet<unknown> = new Set(['call:resumed', 'tool:start', 'tool:progress', 'tool:end'])
+/** The events that a worker may send, and whether a caller hears of them by the bus. A call settles by its record alone. */
+const isCarried: Readonly<Record<ToolEvent['event'], boolean>> = {
+  'call:received': false,
+  'call:waiting': false,
+  'call:resumed': true,
+  'tool:start': true,
+  'tool:progress': true,
+  'tool:end': true,
+  'call:settled': false,
+}
 
-function eventOf(message: string, invocationId: string): ToolEvent | undefined {
+function eventOf(message: string, invocationId: string, report?: (error: unknown) => void): ToolEvent | undefined {
+  const event = messageOf(message)
+  if (event?.invocationId !== invocationId || typeof event.event !== 'string') return undefined
+  if (!Object.hasOwn(isCarried, event.event)) return reportUnknown(event.event, report)
+  return isCarried[event.event] && Number.isSafeInteger(event.seq) ? event : undefined
+}
+
+function messageOf(message: string): ToolEvent | undefined {
   try {
-    const event = JSON.parse(message) as ToolEvent
-    const isOfCall = event.invocationId === invocationId && carriedEvents.has(event.event)
-    return isOfCall && Number.isSafeInteger(event.seq) ? event : undefined
+    return (JSON.parse(message) as ToolEvent | null) ?? undefined
   } catch {
     return undefined // not of a worker
   }
+}
+
+/** The names of events that this process has reported. Whoever has the bus may send any number. */
+const reportedNames = new Set<string>()
+const [mostReported, longestName] = [100, 80]
+
+/** Reports an event that another release has and this one lacks: once for each name. */
+function reportUnknown(event: string, report: ((error: unknown) => void) | undefined): undefined {
+  const name = escapeDeceptive(JSON.stringify(event.slice(0, longestName)))
+  if (reportedNames.has(name) || reportedNames.size >= mostReported) return
+  reportedNames.add(name)
+  report?.(
+    new InvalidConfigurationError(
+      `A worker sent the event ${name}, which this release does not have. It is left out. Give the callers and the workers of a fleet the same release of toolwright.`,
+    ),
+  )
 }

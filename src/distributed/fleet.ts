@@ -224,7 +224,7 @@ function messageOf(message: string): ToolEvent | undefined {
   }
 }
 
-/** The names of events that this process has reported. Whoever has the bus may send any number. */
+/** The names of events that this process has reported. Every process on the bus may send any number. */
 const reportedNames = new Set<string>()
 const [mostReported, longestName] = [100, 80]
 

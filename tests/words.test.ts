@@ -41,6 +41,8 @@ const oldWords: readonly OldWord[] = [
   { old: /\bpassage\b/i, word: 'pipeline', except: /middleware\/redact/ },
   { old: /#walk\b|\bnoWalk\b|\bcalls? walks?\b|\bwalked the whole pipeline\b/, word: 'pipeline' },
   { old: /executor\.(?:weigh|onToolsChange|list)\(|\bWeighing\b/, word: 'evaluate, tools:changed' },
+  { old: /\bthe counter\b|\bvisitors?\b|\bvisitorOf\b/i, word: 'HTTP API, page, user' },
+  { old: /\b(?:tools|values|approver|middleware|data) of the host\b|approvals: 'host'/, word: 'application' },
   { old: /toolwright\/hosts|src\/hosts|tests\/hosts/, word: 'frameworks' },
   { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
   { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true, except: /bench\/README/ },

@@ -7,8 +7,8 @@ import { ApprovalInvalidError } from '../kernel/errors.ts'
 const known = new WeakMap<ToolDefinition, { readonly made: readonly unknown[]; readonly hash: string }>()
 
 /**
- * Returns the hash of a tool's definition and its server. An approval for another definition or another server is void. Two
- * tools of the host with equal definitions differ only by `metadata.version`.
+ * Returns the hash of a tool's definition and its server. An approval for another definition or another server is void. Two tools
+ * without a server differ, if equal, only by `metadata.version`.
  */
 export function fingerprint(definition: ToolDefinition): string {
   const { name, description, type, audience, traits, metadata, mcpConfig } = definition

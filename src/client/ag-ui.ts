@@ -11,7 +11,7 @@ import { DeclaredTools } from './ag-ui/_declared-tools.ts'
 import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
 import type { AgUiEvent, AgUiInput, AgUiModel } from './ag-ui/_types.ts'
-import type { Visitor } from './http.ts'
+import type { PageUser } from './http.ts'
 import { guard } from './http/_guard.ts'
 import { bodyOf, commonHeaders, faultOf, Refusal } from './http/_reply.ts'
 import type { PageTools } from './page-tools.ts'
@@ -33,11 +33,11 @@ export interface AgUiOptions {
   /** Receives faults of the application, which no page is told. Default: `console.error`. */
   readonly report?: (error: unknown) => void
   /** Says who sends a request. `undefined` refuses it. `fetch` needs it, or `token`. */
-  readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
+  readonly authorize?: (request: Request) => PageUser | undefined | Promise<PageUser | undefined>
   /** What every client has to send as `Authorization: Bearer …`. */
   readonly token?: string
-  /** Returns the session of a request. Default: that of the visitor; of `'*'`, the thread. */
-  readonly session?: (visitor: Visitor, input: AgUiInput) => string
+  /** Returns the session of a request. Default: that of the user; of `'*'`, the thread. */
+  readonly session?: (user: PageUser, input: AgUiInput) => string
   /** The host names under which pages reach this server, without ports. Default: those of this machine. */
   readonly hosts?: readonly string[]
   /** The host names of the sites whose pages may send requests, without ports. Default: those of this machine. */
@@ -141,12 +141,12 @@ export function agUi(options: AgUiOptions): AgUi {
     }
   }
 
-  async function answer(request: Request, visitor: Visitor): Promise<Response> {
+  async function answer(request: Request, user: PageUser): Promise<Response> {
     if (request.method !== 'POST') throw new Refusal(405, 'E_METHOD', 'A run is started with POST.', { allow: 'POST' })
     const input: unknown = await bodyOf(request, largestBody)
     requireInput(input)
-    const { name: decidedBy, values, may } = visitor
-    const session = options.session?.(visitor, input) ?? (visitor.session === '*' ? input.threadId : visitor.session)
+    const { name: decidedBy, values, may } = user
+    const session = options.session?.(user, input) ?? (user.session === '*' ? input.threadId : user.session)
     const stop = new AbortController()
     const run = events({ input, calls: undefined, session, values, decidedBy, may }, request.signal, stop)
     const encoder = new TextEncoder()
@@ -170,9 +170,9 @@ export function agUi(options: AgUiOptions): AgUi {
     async fetch(request) {
       try {
         if (admit === undefined)
-          throw new TypeError('agUi.fetch lets in only visitors that it knows: give agUi `authorize` or `token`.')
+          throw new TypeError('agUi.fetch lets in only users that it knows: give agUi `authorize` or `token`.')
         const admission = await admit(request)
-        return admission.sign(admission.answer ?? (await answer(request, admission.visitor).catch(fault)))
+        return admission.sign(admission.answer ?? (await answer(request, admission.user).catch(fault)))
       } catch (error) {
         return fault(error)
       }

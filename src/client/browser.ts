@@ -35,7 +35,7 @@ const hiddenFor = 30_000
 const declaredFor = 60_000
 
 /**
- * Connects to the counter at an address, such as `/api/tools`. It connects again whenever it has to.
+ * Connects to the HTTP API at an address, such as `/api/tools`. It connects again whenever it has to.
  *
  * @example
  * ```ts

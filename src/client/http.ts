@@ -17,8 +17,8 @@ import type { PageTools } from './page-tools.ts'
 import type { Right } from './protocol.ts'
 
 /** Who sends a request. */
-export interface Visitor {
-  /** The session whose calls the visitor sees; `'*'` for all. A call of another session is as one that does not exist. */
+export interface PageUser {
+  /** The session whose calls the user sees; `'*'` for all. A call of another session is as one that does not exist. */
   readonly session: string
   /**
    * Who the records say has decided, and whose open streams count together. Default: `'user'`, and the streams of the session
@@ -27,7 +27,7 @@ export interface Visitor {
   readonly name?: string
   /** Default: everything. */
   readonly may?: readonly Right[]
-  /** The application's data for the rest of a call that the visitor answers. */
+  /** The application's data for the rest of a call that the user answers. */
   readonly values?: ToolValues
 }
 
@@ -35,9 +35,9 @@ export interface Visitor {
 export interface HttpClientsLimits {
   /** The largest body of a request, in bytes. Default: 262,144. */
   readonly body?: number
-  /** The most open streams of one visitor, in all sessions. Default: 32. */
+  /** The most open streams of one user, in all sessions. Default: 32. */
   readonly streams?: number
-  /** The most open streams of all visitors. Default: 1,000. */
+  /** The most open streams of all users. Default: 1,000. */
   readonly allStreams?: number
   /** How many bytes a stream may lag behind before it gets a list instead. Default: 1,048,576. */
   readonly backlog?: number
@@ -50,7 +50,7 @@ export interface HttpClientsLimits {
 export interface HttpClientsOptions {
   readonly executor: ToolExecutor
   /** Says who sends a request. `undefined` refuses it. */
-  readonly authorize?: (request: Request) => Visitor | undefined | Promise<Visitor | undefined>
+  readonly authorize?: (request: Request) => PageUser | undefined | Promise<PageUser | undefined>
   /** What every client has to send as `Authorization: Bearer …`. Each then sees all sessions. */
   readonly token?: string
   /** The path where it is mounted, such as `/api/tools`. Default: the root. */
@@ -128,7 +128,7 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
   const channels = new Channels(limits, heartbeat, report)
   const calls = new Calls(executor, channels, limits, report)
   const answers = new Answers(executor, calls)
-  const counter = { executor, pageTools, calls, channels, answers, limits, heartbeat }
+  const api = { executor, pageTools, calls, channels, answers, limits, heartbeat }
   const told = (error: unknown): Response => faultOf(error, report)
   let isClosed = false
 
@@ -137,7 +137,7 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
       try {
         if (isClosed) return fault(503, 'E_LIMIT', 'This server is closing. Try again.', { 'retry-after': '1' })
         const admission = await admit(request)
-        const answer = admission.answer ?? (await route(request, base, admission.visitor, counter).catch(told))
+        const answer = admission.answer ?? (await route(request, base, admission.user, api).catch(told))
         return admission.sign(answer)
       } catch (error) {
         return told(error)

@@ -19,7 +19,7 @@ export function versionMismatch(page: number, server: number): string {
   return `The page speaks version ${page} of the protocol, and the server version ${server}. ${advice}`
 }
 
-/** What a visitor may do: see calls, decide on approvals, answer client tools, cancel calls, read artifacts. */
+/** What a user may do: see calls, decide on approvals, answer client tools, cancel calls, read artifacts. */
 export type Right = 'watch' | 'decide' | 'answer' | 'cancel' | 'artifacts'
 
 /** A client that reserved a call, and until when. */
@@ -134,7 +134,7 @@ export interface LeaseAnswer {
   readonly expiresAt: number
 }
 
-/** Who the visitor is to the server. */
+/** Who the user is to the server. */
 export interface Hello {
   readonly protocol: typeof protocolVersion
   /** The server's time, since clocks differ. */
@@ -162,7 +162,7 @@ export interface CallPage {
 export type WireEvent = {
   readonly [Name in ToolEvent['event']]: Name extends 'call:waiting'
     ? Omit<ToolEventOf<'call:waiting'>, 'token'> & {
-        /** Whether a page can answer. It cannot if an approver of the host was asked. */
+        /** Whether a page can answer. It cannot if an approver of the application was asked. */
         readonly answerable: boolean
       }
     : Name extends 'call:settled'
@@ -233,7 +233,7 @@ export interface ToolClient {
   readonly state: 'connecting' | 'open' | 'refused'
   /** Why the page was refused, in words. */
   readonly refusal: Pick<WireFault['error'], 'code' | 'message'> | undefined
-  /** What the server said of the visitor, once it is reached. */
+  /** What the server said of the user, once it is reached. */
   readonly hello: Hello | undefined
   /** Returns the known calls, newest first: the same array until something changed. */
   calls(): readonly CallView[]

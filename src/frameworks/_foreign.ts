@@ -1,6 +1,6 @@
 import { Tool, type Schema, type ToolContext, type ToolOptions } from '../index.ts'
 
-/** What only the host knows of a framework's tool. */
+/** What only the application knows of a framework's tool. */
 export type ForeignToolOptions = Partial<
   Pick<
     ToolOptions<unknown>,

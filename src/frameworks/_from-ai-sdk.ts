@@ -38,7 +38,7 @@ type Loose = (...args: unknown[]) => unknown
  * provider of type `provider`.
  *
  * @param tools By their names.
- * @param options `tools` adds by each name what only the host knows, such as `traits` and `secrets`.
+ * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
  * @example
  * ```ts

@@ -17,7 +17,7 @@ const textInput = { type: 'object', properties: { input: { type: 'string' } }, r
  * progress. The content of its message is what the model reads, and its artifact is kept.
  *
  * @param tools What LangChain's `tool` or a toolkit made.
- * @param options `tools` adds by each name what only the host knows, such as `traits` and `secrets`.
+ * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used; `E_SCHEMA_CONVERSION`.
  * @experimental
  */

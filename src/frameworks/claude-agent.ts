@@ -109,7 +109,7 @@ export function claudeAgentServer<Options extends ClaudePermissionOptions = Clau
   const served = mcpServer({
     executor: own,
     name: server,
-    approvals: 'host',
+    approvals: 'application',
     report: visit.report,
     identify(meta) {
       const id = meta?.[idOfCall]

@@ -187,7 +187,7 @@ type Loose = (...args: unknown[]) => unknown
  * `requiresConfirmation`, `toModelOutput` is what the model reads, and what a tool writes is progress.
  *
  * @param tools What `createTool` made.
- * @param options `tools` adds by each id what only the host knows; `requestContext` and `onSuspend`.
+ * @param options `tools` adds by each id what only the application knows; `requestContext` and `onSuspend`.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
  * @experimental
  */

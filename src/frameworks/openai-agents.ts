@@ -173,7 +173,7 @@ export interface FromOpenaiAgentsOptions extends ForeignOptions {
  * tools with `errorFunction: null`: otherwise what they throw is a text, and no error.
  *
  * @param tools What the SDK's `tool` made. Hosted tools are left out and reported.
- * @param options The SDK's `RunContext`; `tools` adds what only the host knows.
+ * @param options The SDK's `RunContext`; `tools` adds what only the application knows.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
  * @experimental
  */

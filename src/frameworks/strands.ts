@@ -164,7 +164,7 @@ export interface FromStrandsOptions extends ForeignOptions {
  * values of a call are its `invocationState`.
  *
  * @param tools What Strands' `tool` made, or any `Tool`.
- * @param options `tools` adds by each name what only the host knows; `onInterrupt`.
+ * @param options `tools` adds by each name what only the application knows; `onInterrupt`.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
  * @experimental
  */

@@ -187,7 +187,7 @@ export interface TanstackForeignTool {
  * `requiresConfirmation`, custom events are progress, and a tool without a function is of type `client`.
  *
  * @param tools What `toolDefinition(…).server(…)` made.
- * @param options `tools` adds by each name what only the host knows, such as `traits` and `secrets`.
+ * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
  * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
  * @experimental
  */

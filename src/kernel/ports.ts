@@ -220,7 +220,7 @@ export interface Extension {
    * server may list any name.
    */
   tools?(session: string, shelf: Shelf, isTaken: (name: string) => boolean): readonly ToolLike[]
-  /** Set if visitors declare its tools. Those yield to a tool of the same name of any other source, also to one that comes later. */
+  /** Set if pages declare its tools. Those yield to a tool of the same name of any other source, also to one that comes later. */
   readonly isGuest?: boolean
   /** Subscribes to changes of the extension's tools that no call caused. Returns an unsubscribe function. */
   onToolsChange?(listener: () => void): () => void

@@ -109,7 +109,7 @@ const fields = ['traceparent', 'tracestate'] as const
 /**
  * Returns the active trace context, for `_meta` of a request of the Model Context Protocol.
  *
- * Baggage is left out, because it may contain data of the host that the server should not get.
+ * Baggage is left out, because it may contain data of the application that the server should not get.
  *
  * @returns `traceparent`, and `tracestate` if there is one. Empty outside a trace, or if no propagator of the W3C format is
  * registered.

@@ -1,6 +1,6 @@
 /**
  * Stores artifacts in a Postgres database, for several machines. It stores and returns bytes: it knows no tools and no calls,
- * puts no caller's text into SQL except the checked names of its tables, and closes no pool that the host passed in.
+ * puts no caller's text into SQL except the checked names of its tables, and closes no pool that the application passed in.
  *
  * @module
  */

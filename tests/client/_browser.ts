@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { createExecutor, type Extension, type Tool, type ToolExecutor } from 'toolwright'
-import { httpClients, type HttpClientsOptions, type Visitor } from 'toolwright/client/http'
+import { httpClients, type HttpClientsOptions, type PageUser } from 'toolwright/client/http'
 import { listen } from 'toolwright/client/node'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import { toolsOf, type Done } from './_counter.ts'
+import { toolsOf, type Done } from './_http-api.ts'
 import { chromiumPath } from './_installed.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -48,7 +48,7 @@ const page = `<!doctype html><title>page</title><script type="module">
   if (!location.search.includes('idle')) window.client = connect('/api', window.settings ?? {})
 </script>`
 
-/** A site with a page and a counter, which can be started anew at its address. */
+/** A site with a page and an HTTP API, which can be started anew at its address. */
 export interface Site extends Done {
   executor: ToolExecutor
   readonly url: string
@@ -65,7 +65,7 @@ export interface SiteOptions extends Omit<Partial<HttpClientsOptions>, 'executor
 }
 
 /** Who a browser is, by its cookie. */
-function visitorOf(request: Request): Visitor | undefined {
+function userOf(request: Request): PageUser | undefined {
   const user = /(?:^|; )user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
   return user === undefined ? undefined : { session: user === 'all' ? '*' : user, name: user }
 }
@@ -81,7 +81,7 @@ export async function site({ use = () => [], extra = [], ...options }: SiteOptio
 
   const start = async (): Promise<string> => {
     const executor = createExecutor({ tools: [...toolsOf(done), ...extra], use: [...use()], report })
-    const clients = httpClients({ executor, authorize: visitorOf, base: '/api', report, ...options })
+    const clients = httpClients({ executor, authorize: userOf, base: '/api', report, ...options })
     const listening = await listen(
       async (request) => {
         const { pathname } = new URL(request.url)

@@ -1,4 +1,4 @@
-// A process with a counter on a journal: prints where it listens, and appends a line to a file for each run of its tool.
+// A process with an HTTP API on a journal: prints where it listens, and appends a line to a file for each run of its tool.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'

@@ -504,7 +504,7 @@ describe('a run', () => {
     expect(names('first')).toEqual([])
   })
 
-  it('refuses tools of a page that are wrong, and gives it no name of the host', async () => {
+  it('refuses tools of a page that are wrong, and gives it no name of the application', async () => {
     const { server, executor } = bench()
     const wrong = { ...color, name: 'no name' }
     expect(lastOf(await all(server.run({ ...input, tools: [wrong] })))).toMatchObject({
@@ -589,7 +589,7 @@ describe('a request', () => {
     expect(String(reports[0])).toContain('authorize')
   })
 
-  it('has the session, the name and the rights of its visitor', async () => {
+  it('has the session, the name and the rights of its user', async () => {
     const seen: unknown[] = []
     const { server, executor, ran } = bench({
       authorize: (request) => ({
@@ -615,7 +615,7 @@ describe('a request', () => {
     expect(await send('owner')).toContain('paid 1')
     expect(await executor.calls.get(waiting!.invocationId)).toMatchObject({ approval: { decidedBy: 'Ada' } })
     expect(seen).toEqual(['ada'])
-    const own = bench({ session: (visitor, { threadId }) => `${visitor.session}/${threadId}` })
+    const own = bench({ session: (user, { threadId }) => `${user.session}/${threadId}` })
     own.script.push([{ name: 'pay', args: { sum: 1 } }])
     await (await own.server.fetch(post())).text()
     expect(await own.executor.calls.waiting()).toMatchObject([{ session: '*/thread' }])

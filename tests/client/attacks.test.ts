@@ -1,4 +1,4 @@
-// What clumsy hosts, hostile pages and bad luck do to the counter, beside what `http-attacks` tries.
+// What clumsy applications, hostile pages and bad luck do to the HTTP API, beside what `http-attacks` tries.
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,7 +8,7 @@ import { httpClients } from 'toolwright/client/http'
 import { pageTools } from 'toolwright/client/page-tools'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { counter, read, send } from './_counter.ts'
+import { httpApi, read, send } from './_http-api.ts'
 
 const waitFor = { timeout: 20_000 }
 
@@ -17,14 +17,14 @@ describe('streams', () => {
     new Request('http://localhost/events', { headers: { authorization: `Bearer ${as}` } })
 
   test('that are asked for at once do not exceed the limits', async () => {
-    const { clients } = await counter({ limits: { streams: 3, allStreams: 4 }, use: [memoryJournal()] })
+    const { clients } = await httpApi({ limits: { streams: 3, allStreams: 4 }, use: [memoryJournal()] })
     const asked = Array.from({ length: 200 }, (_, index) => clients.fetch(events(index % 2 === 0 ? 'ada' : 'bob')))
     const statuses = (await Promise.all(asked)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(4)
   })
 
-  test('of one visitor take no place from the others of the session, and count in all sessions', async () => {
-    const { clients } = await counter({
+  test('of one user take no place from the others of the session, and count in all sessions', async () => {
+    const { clients } = await httpApi({
       limits: { streams: 2 },
       authorize: ({ headers }) => ({
         session: headers.get('x-session') ?? 'team',
@@ -38,8 +38,8 @@ describe('streams', () => {
     expect(await statusOf({ 'x-name': 'Bob' })).toBe(200)
   })
 
-  test('that wait for their list while the counter closes are refused, and none stays open', async () => {
-    const { clients } = await counter({ use: [memoryJournal()] })
+  test('that wait for their list while the HTTP API closes are refused, and none stays open', async () => {
+    const { clients } = await httpApi({ use: [memoryJournal()] })
     const asked = clients.fetch(events())
     await Promise.resolve()
     await clients.close()
@@ -61,9 +61,9 @@ test.each([
   ['/calls/none/decision', { body: {}, headers: { 'content-type': 'text/plain' } }, 415],
   ['/calls', { method: 'POST', body: {} }, 405],
 ] as const)(
-  'a page of a site that the host names reads why its request was refused: %s',
+  'a page of a site that the application names reads why its request was refused: %s',
   async (path, sent, status) => {
-    const { url } = await counter({ origins: ['app.test'] })
+    const { url } = await httpApi({ origins: ['app.test'] })
     const origin = 'https://app.test'
     const headers = { origin, ...('headers' in sent && sent.headers) }
     const refused = await send(`${url}${path}`, { ...sent, headers })
@@ -71,7 +71,7 @@ test.each([
   },
 )
 
-test('a page of AG-UI of a site that the host names reads why its request was refused', async () => {
+test('a page of AG-UI of a site that the application names reads why its request was refused', async () => {
   const { fetch } = agUi({ executor: createExecutor(), token: 'x', origins: ['app.test'] })
   const headers = { host: 'localhost', origin: 'https://app.test', authorization: 'Bearer x' }
   const refused = await fetch(new Request('http://localhost/', { headers }))
@@ -89,7 +89,7 @@ test.each([[[]], [[memoryJournal()]]])(
       requiresConfirmation: true,
       timeout: 600_000,
     })
-    const { executor, url } = await counter({ extra: [both], use })
+    const { executor, url } = await httpApi({ extra: [both], use })
     const { invocationId } = await executor.execute({ name: 'both' }, { session: 'ada' })
     const headers = { prefer: 'wait=20' }
     const decision = { body: { decision: 'allow' }, headers }
@@ -123,7 +123,7 @@ describe('values that JSON cannot hold', () => {
         return 'over'
       },
     })
-    const { executor, url, reports } = await counter({ extra: [noisy], use })
+    const { executor, url, reports } = await httpApi({ extra: [noisy], use })
     const stream = await read(url)
     const { invocationId } = await executor.execute({ name: 'noisy' }, { session: 'ada' })
     expect((await send(`${url}/calls`)).data.calls).toHaveLength(1)
@@ -137,7 +137,7 @@ describe('values that JSON cannot hold', () => {
   test('are refused as what a policy tells of a question, and spoil no list', async () => {
     const meta = { at: 1, large: 10n }
     const asking: Extension = { policies: [{ name: 'asking', decide: () => ({ decision: 'ask', meta }) }] }
-    const { executor, url, reports } = await counter({ use: [asking] })
+    const { executor, url, reports } = await httpApi({ use: [asking] })
     const { content, status } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     expect(status).toBe('denied')
     expect(JSON.stringify(content)).toContain('Policy asking could not decide: JSON cannot hold `meta.large`.')
@@ -172,7 +172,7 @@ describe('values that JSON cannot hold', () => {
 })
 
 test('an id that is used again, in another session, shows neither session the other’s call', async () => {
-  const { executor, url } = await counter()
+  const { executor, url } = await httpApi()
   const [of, invocationId] = [(session: string) => ({ session, invocationId: 'x' }), 'x']
   await executor.execute({ name: 'echo', args: { text: 'hers' } }, of('ada'))
   await executor.execute({ name: 'echo', args: { text: 'his' } }, of('bob'))
@@ -191,7 +191,7 @@ test.each<[string, () => Extension[]]>([
   ['without a journal', () => []],
   ['after its record was deleted', () => [memoryJournal()]],
 ])('a call under an id that was used before waits for an answer of its own, %s', async (_name, use) => {
-  const { executor, url, ran } = await counter({ use: use() })
+  const { executor, url, ran } = await httpApi({ use: use() })
   const deploy = (to: string): Promise<ToolResult> =>
     executor.execute({ name: 'deploy', args: { to } }, { session: 'ada', invocationId: 'x' })
   const decide = (decision: string): ReturnType<typeof send> =>
@@ -212,7 +212,7 @@ test.each<[string, () => Extension[]]>([
 })
 
 test('answers whose calls have settled are kept as digests: neither they nor their results take memory', async () => {
-  const { executor, url } = await counter({ use: [memoryJournal({ settled: 1 })], limits: { calls: 1 } })
+  const { executor, url } = await httpApi({ use: [memoryJournal({ settled: 1 })], limits: { calls: 1 } })
   const [count, length] = [200, 200_000]
   const answer = async (index: number): Promise<void> => {
     const { invocationId } = await executor.execute({ name: 'look', args: { at: String(index) } }, { session: 'ada' })
@@ -230,7 +230,7 @@ test('answers whose calls have settled are kept as digests: neither they nor the
 })
 
 test('a call under the id of another session’s running call changes nothing that pages see of it', async () => {
-  const { executor, url } = await counter()
+  const { executor, url } = await httpApi()
   const leaving = new AbortController()
   const running = executor.execute({ name: 'endless' }, { session: 'ada', invocationId: 'x', signal: leaving.signal })
   const refused = await executor.execute({ name: 'echo', args: {} }, { session: 'bob', invocationId: 'x' })
@@ -253,7 +253,7 @@ test.each([
   ['http://evil@localhost/api/calls', 200],
   ['/api/calls', 200],
 ])('a path is what the server before this one took it for: %s', async (target, status) => {
-  const { url } = await counter({ base: '/api' })
+  const { url } = await httpApi({ base: '/api' })
   const { hostname, port } = new URL(url)
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(Number(port), hostname)
@@ -269,7 +269,7 @@ describe('tools of pages', () => {
   const declared = (name: string) => [{ name, description: 'Of the page' }]
 
   test.each(['ship', 'Ship', 'SHIP', 'de-liver', 'De_Liver'])(
-    'do not take the name or the alias of a host’s tool: %s',
+    'do not take the name or the alias of a tool of the application: %s',
     async (name) => {
       const pages = pageTools()
       const ship = tool({ name: 'ship', aliases: ['de_liver'], description: 'Of the host', handler: () => 'host' })

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageIn, sees, site, startBrowser, windowOf } from './_browser.ts'
-import { journalFile } from './_counter.ts'
+import { journalFile } from './_http-api.ts'
 import { missingBrowser } from './_installed.ts'
 
 if (missingBrowser !== undefined) console.warn(`The client is not tried in a browser: ${missingBrowser}`)

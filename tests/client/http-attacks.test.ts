@@ -3,12 +3,12 @@ import { httpClients } from 'toolwright/client/http'
 import { pageTools } from 'toolwright/client/page-tools'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { counter, read, seenIn, send, sendRaw } from './_counter.ts'
+import { httpApi, read, seenIn, send, sendRaw } from './_http-api.ts'
 
 const waitFor = { timeout: 20_000 }
 const ada = { authorization: 'Bearer ada' }
 
-describe('the counter refuses', () => {
+describe('the HTTP API refuses', () => {
   test.each([
     ['evil.test', 403],
     ['127.0.0.1.evil.test', 403],
@@ -17,7 +17,7 @@ describe('the counter refuses', () => {
     ['LOCALHOST:80', 200],
     ['[::1]:80', 200],
   ])('a Host that is not its own: %j', async (host, status) => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     expect(await sendRaw(url, { ...ada, host })).toBe(status)
   })
 
@@ -29,12 +29,12 @@ describe('the counter refuses', () => {
     ['chrome-extension://localhost', 403],
     ['http://localhost:3000', 200],
   ])('an Origin that is not its own: %j', async (origin, status) => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     expect(await sendRaw(url, { ...ada, host: 'localhost', origin })).toBe(status)
   })
 
   test('a GET that a page of another site makes a browser send', async () => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     expect(await sendRaw(url, { ...ada, host: 'localhost', 'sec-fetch-site': 'cross-site' })).toBe(403)
     expect(await sendRaw(url, { ...ada, host: 'localhost', 'sec-fetch-site': 'same-origin' })).toBe(200)
   })
@@ -45,7 +45,7 @@ describe('the counter refuses', () => {
     'multipart/form-data; boundary=x',
     'application/jsonx',
   ])('a POST that a form of another site could send: %s', async (type) => {
-    const { executor, url, ran } = await counter()
+    const { executor, url, ran } = await httpApi()
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const { status } = await send(`${url}/calls/${invocationId}/decision`, {
       raw: '{"decision":"allow"}',
@@ -55,14 +55,14 @@ describe('the counter refuses', () => {
   })
 
   test('a wrong token, no token, and a token in the address', async () => {
-    const { url } = await counter({ token: 'the-one' })
+    const { url } = await httpApi({ token: 'the-one' })
     expect((await send(`${url}/calls`, { as: 'the-other' })).status).toBe(401)
     expect((await send(`${url}/calls`, { as: '' })).status).toBe(401)
     expect((await send(`${url}/calls?token=the-one&access_token=the-one`, { as: '' })).status).toBe(401)
     expect((await send(`${url}/calls`, { as: 'the-one' })).status).toBe(200)
   })
 
-  test('a visitor of an application that cannot say who it is, and one whose look-up fails', async () => {
+  test('a user of an application that cannot say who it is, and one whose look-up fails', async () => {
     for (const wrong of [
       () => null,
       () => false,
@@ -70,7 +70,7 @@ describe('the counter refuses', () => {
       () => ({}),
       () => Promise.reject(new Error('down')),
     ]) {
-      const { url } = await counter({ authorize: wrong as never })
+      const { url } = await httpApi({ authorize: wrong as never })
       expect([401, 400, 500]).toContain((await send(`${url}/calls`)).status)
     }
   })
@@ -90,7 +90,7 @@ describe('the counter refuses', () => {
     [`${'['.repeat(5_000)}${']'.repeat(5_000)}`, 400],
     [`{"decision":"allow","note":"${'x'.repeat(1_000_000)}"}`, 413],
   ])('a body that is not what it takes: %.50s', async (raw, status) => {
-    const { executor, url, ran } = await counter()
+    const { executor, url, ran } = await httpApi()
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const refused = await send(`${url}/calls/${invocationId}/decision`, { raw })
     expect([refused.status, ran]).toEqual([status, []])
@@ -113,13 +113,13 @@ describe('the counter refuses', () => {
     '/artifacts/constructor',
     '//calls/x/decision',
   ])('an address that leads nowhere: %.40s', async (path) => {
-    const { url, reports } = await counter({ use: [memoryJournal()] })
+    const { url, reports } = await httpApi({ use: [memoryJournal()] })
     const { status } = await send(`${url}${path}`)
     expect([status, reports]).toEqual([404, []])
   })
 
   test('methods that an address has not', async () => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     for (const [path, method] of [
       ['/calls', 'POST'],
       ['/events', 'POST'],
@@ -132,8 +132,8 @@ describe('the counter refuses', () => {
     }
   })
 
-  test('what the visitor has no right to', async () => {
-    const { executor, url, ran } = await counter()
+  test('what the user has no right to', async () => {
+    const { executor, url, ran } = await httpApi()
     const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const form = await executor.execute({ name: 'form', args: { pin: 'canary' } }, { session: 'ada' })
     const { handle } = await executor.execute({ name: 'log' }, { session: 'ada' })
@@ -154,7 +154,7 @@ describe('the counter refuses', () => {
   })
 
   test('another session’s call, lease, result and artifact in the words for what does not exist', async () => {
-    const { executor, url, ran } = await counter({ use: [memoryJournal()] })
+    const { executor, url, ran } = await httpApi({ use: [memoryJournal()] })
     const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const form = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
     const over = await executor.execute({ name: 'log' }, { session: 'ada' })
@@ -185,7 +185,7 @@ describe('the counter refuses', () => {
   })
 
   test('10,000 streams, of one session and of all', async () => {
-    const { clients } = await counter({ limits: { streams: 32, allStreams: 40 } })
+    const { clients } = await httpApi({ limits: { streams: 32, allStreams: 40 } })
     const statuses = new Map<number, number>()
     for (let index = 0; index < 10_000; index++) {
       const as = index % 2 === 0 ? 'ada' : 'bob'
@@ -197,7 +197,7 @@ describe('the counter refuses', () => {
     expect(Object.fromEntries(statuses)).toEqual({ 200: 40, 503: 9_960 })
   })
 
-  test('to be made without a way to know its visitors', () => {
+  test('to be made without a way to know its users', () => {
     const executor = createExecutor()
     for (const options of [{ executor }, { executor, token: '' }, { executor, token: 'a b' }, {}, null]) {
       expect(() => httpClients(options as never)).toThrow(expect.objectContaining({ code: 'E_INVALID_CONFIGURATION' }))
@@ -207,7 +207,7 @@ describe('the counter refuses', () => {
 
 describe('what goes out', () => {
   test('has no token of the kernel, and secrets in a lease alone', async () => {
-    const { executor, url } = await counter({ use: [memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()] })
     const stream = await read(url)
     const canary = 'canary-4711'
     const asked = await executor.execute({ name: 'deploy', args: { to: 'x', key: canary } }, { session: 'ada' })
@@ -238,7 +238,7 @@ describe('what goes out', () => {
 
   test('is never cached, and no artifact is shown as a page', async () => {
     const page = tool('page', () => '<script>document.title = "run"</script>'.repeat(2_000))
-    const { executor, url } = await counter({ extra: [page] })
+    const { executor, url } = await httpApi({ extra: [page] })
     const { handle } = await executor.execute({ name: 'page' }, { session: 'ada' })
     for (const path of ['/calls', '/calls/none', `/artifacts/${handle}`, '/events']) {
       const { headers, body } = await fetch(`${url}${path}`, { headers: ada })
@@ -254,8 +254,8 @@ describe('what goes out', () => {
     })
   })
 
-  test('is read by pages of the sites that the host names, and by no others', async () => {
-    const { url } = await counter({ origins: ['app.test'] })
+  test('is read by pages of the sites that the application names, and by no others', async () => {
+    const { url } = await httpApi({ origins: ['app.test'] })
     const origin = 'https://app.test'
     const answer = await send(`${url}/calls`, { headers: { origin } })
     expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([origin, 'Origin'])
@@ -266,13 +266,13 @@ describe('what goes out', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin])
     const other = await send(`${url}/calls`, { headers: { origin: 'https://evil.test' } })
     expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([403, null])
-    const { url: plain } = await counter()
+    const { url: plain } = await httpApi()
     const own = await send(`${plain}/calls`, { headers: { origin: 'http://localhost:1' } })
     expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([200, null])
   })
 
   test('is cut: a long content, pictures by their sizes, and long args of a call that is over', async () => {
-    const { executor, url } = await counter({ use: [memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()] })
     const text = 'x'.repeat(100_000)
     const { invocationId } = await executor.execute({ name: 'echo', args: { text } }, { session: 'ada' })
     const { data } = await send(`${url}/calls/${invocationId}`)
@@ -291,7 +291,7 @@ test('a question whose meta JSON cannot hold is refused, and the list of those t
     const { to } = args as { readonly to: string }
     return { decision: 'ask', meta: metas[Number(to)] as Record<string, unknown> } as const
   }
-  const { executor, url } = await counter({ use: [memoryJournal(), { policies: [{ name: 'careful', decide }] }] })
+  const { executor, url } = await httpApi({ use: [memoryJournal(), { policies: [{ name: 'careful', decide }] }] })
   const stream = await read(url)
   const asked = metas.map((_, to) => executor.execute({ name: 'deploy', args: { to: String(to) } }, { session: 'ada' }))
   const results = await Promise.all(asked)
@@ -336,7 +336,7 @@ describe('a tool that changed while a page waited', () => {
 describe('tools of pages', () => {
   test('are declared if the application lets them, called, and answered', async () => {
     const pages = pageTools()
-    const { executor, url } = await counter({ use: [pages], pageTools: pages })
+    const { executor, url } = await httpApi({ use: [pages], pageTools: pages })
     const tools = [{ name: 'read_selection', description: 'Reads what is selected' }]
     const declared = await send(`${url}/tools/page-1`, { method: 'PUT', body: { tools } })
     expect(declared.status).toBe(200)
@@ -351,7 +351,7 @@ describe('tools of pages', () => {
   })
 
   test('are refused if the application does not let them', async () => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     expect((await send(`${url}/tools/page-1`, { method: 'PUT', body: { tools: [] } })).status).toBe(403)
   })
 })

@@ -2,14 +2,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import type { Hello } from 'toolwright/client/protocol'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { counter, journalFile, read, seenIn, send } from './_counter.ts'
+import { httpApi, journalFile, read, seenIn, send } from './_http-api.ts'
 
 const waitFor = { timeout: 20_000 }
 const namesOf = ({ frames }: { frames: readonly { name: string }[] }): string[] => frames.map(({ name }) => name)
 
 describe('a stream', () => {
-  test('begins with who the visitor is, the time of the server, and the calls', async () => {
-    const { executor, url } = await counter()
+  test('begins with who the user is, the time of the server, and the calls', async () => {
+    const { executor, url } = await httpApi()
     await executor.execute({ name: 'echo', args: { text: 'x' } }, { session: 'ada' })
     const stream = await read(url)
     await expect.poll(() => namesOf(stream), waitFor).toEqual(['hello', 'calls'])
@@ -22,7 +22,7 @@ describe('a stream', () => {
   })
 
   test('tells of a call that begins to wait with a whole view too', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const stream = await read(url)
     await expect.poll(() => stream.frames.length, waitFor).toBeGreaterThan(1)
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
@@ -32,7 +32,7 @@ describe('a stream', () => {
   })
 
   test('goes on after a known id with nothing lost and nothing twice', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const first = await read(url)
     await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     await expect.poll(() => first.frames.length, waitFor).toBe(6)
@@ -47,7 +47,7 @@ describe('a stream', () => {
   })
 
   test('after the id of a page of calls misses nothing', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const { at } = (await send(`${url}/calls`)).data
     await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     const stream = await read(url, 'ada', at)
@@ -64,13 +64,13 @@ describe('a stream', () => {
     'NaN-NaN',
     'x'.repeat(10_000),
   ])('begins with a list after an id that it does not know: %.30s', async (lastId) => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     const stream = await read(url, 'ada', lastId)
     await expect.poll(() => namesOf(stream), waitFor).toEqual(['hello', 'calls'])
   })
 
   test('begins with a list after an id of another session, and one that is yet to come', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const first = await read(url)
     await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     await expect.poll(() => first.frames.length, waitFor).toBe(6)
@@ -82,7 +82,7 @@ describe('a stream', () => {
   })
 
   test('begins with a list if 10,000 frames came meanwhile', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const first = await read(url)
     await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     await expect.poll(() => first.frames.length, waitFor).toBe(6)
@@ -96,21 +96,21 @@ describe('a stream', () => {
 
   test('of a server that was started anew begins with what waits', async () => {
     const open = journalFile()
-    const before = await counter({ use: [open()] })
+    const before = await httpApi({ use: [open()] })
     const stream = await read(before.url)
     const asked = await before.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     await expect.poll(() => namesOf(stream), waitFor).toContain('event')
     const port = Number(new URL(before.url).port)
     await before.close()
     await expect.poll(stream.isOver, waitFor).toBe(true)
-    const after = await counter({ use: [open()], port })
+    const after = await httpApi({ use: [open()], port })
     const again = await read(after.url, 'ada', stream.frames.at(-1)?.id ?? '')
     await expect.poll(() => namesOf(again), waitFor).toEqual(['hello', 'calls'])
     expect(seenIn(again).get(asked.invocationId)).toMatchObject({ waiting: { prompt: 'Deploy to prod?' } })
   })
 
   test('cut between a wait and its event loses neither', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const sockets = new Set<Socket>()
     const upstream = Number(new URL(url).port)
     let limit = Infinity
@@ -144,7 +144,7 @@ describe('a stream', () => {
   })
 
   test('of a reader that does not read gets a list when it reads on, and holds no memory', async () => {
-    const { executor, clients } = await counter({ limits: { backlog: 100_000 } })
+    const { executor, clients } = await httpApi({ limits: { backlog: 100_000 } })
     const request = new Request('http://localhost/events', { headers: { authorization: 'Bearer ada' } })
     const response = await clients.fetch(request)
     const reader = response.body!.getReader()
@@ -161,7 +161,7 @@ describe('a stream', () => {
   })
 
   test('of a reader that never reads ends, so that its place is free', async () => {
-    const { clients } = await counter({ heartbeat: 10, limits: { streams: 1 } })
+    const { clients } = await httpApi({ heartbeat: 10, limits: { streams: 1 } })
     const open = () =>
       clients.fetch(new Request('http://localhost/events', { headers: { authorization: 'Bearer ada' } }))
     expect((await open()).status).toBe(200)
@@ -170,7 +170,7 @@ describe('a stream', () => {
   })
 
   test('gives signs of life, and its place is free when it is closed', async () => {
-    const { url } = await counter({ heartbeat: 20, limits: { streams: 1 } })
+    const { url } = await httpApi({ heartbeat: 20, limits: { streams: 1 } })
     const stream = await read(url)
     await expect.poll(stream.text, waitFor).toMatch(/(: \n\n){2}/)
     expect((await read(url)).status).toBe(429)
@@ -180,7 +180,7 @@ describe('a stream', () => {
 
   test('tells of a call that has expired', async () => {
     const brief = { policies: [{ name: 'brief', decide: () => ({ decision: 'ask' as const, timeout: 30 }) }] }
-    const { executor, url } = await counter({ use: [brief, memoryJournal()], heartbeat: 50 })
+    const { executor, url } = await httpApi({ use: [brief, memoryJournal()], heartbeat: 50 })
     const stream = await read(url)
     const { invocationId } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     await expect
@@ -192,7 +192,7 @@ describe('a stream', () => {
   })
 
   test('of all sessions has the calls of each', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const stream = await read(url, 'all')
     for (const session of ['ada', 'bob']) await executor.execute({ name: 'echo', args: {} }, { session })
     await expect.poll(() => stream.frames.length, waitFor).toBe(10)
@@ -200,8 +200,8 @@ describe('a stream', () => {
     expect(new Set(sessions)).toEqual(new Set(['ada', 'bob']))
   })
 
-  test('ends when the counter closes, whose executor goes on', async () => {
-    const { executor, url, clients } = await counter()
+  test('ends when the HTTP API closes, whose executor goes on', async () => {
+    const { executor, url, clients } = await httpApi()
     const stream = await read(url)
     await clients.close()
     await expect.poll(stream.isOver, waitFor).toBe(true)

@@ -1,7 +1,7 @@
 import { tool } from 'toolwright'
 import { memoryJournal } from 'toolwright/journals/memory'
 import { describe, expect, test } from 'vitest'
-import { counter, journalFile, read, seenIn, send } from './_counter.ts'
+import { httpApi, journalFile, read, seenIn, send } from './_http-api.ts'
 
 const waitFor = { timeout: 20_000 }
 
@@ -10,7 +10,7 @@ describe('an approval', () => {
     ['with a journal', () => [memoryJournal()]],
     ['without a journal', () => []],
   ])('%s is seen, decided, and told with its result', async (_, use) => {
-    const { executor, url, ran } = await counter({ use: use() })
+    const { executor, url, ran } = await httpApi({ use: use() })
     const stream = await read(url)
     const waiting = await executor.execute(
       { id: 't1', name: 'deploy', args: { to: 'prod', key: 'k' } },
@@ -57,7 +57,7 @@ describe('an approval', () => {
   })
 
   test('is answered at once with 202 while its call goes on', async () => {
-    const { executor, url, release } = Object.assign(await counter(), {})
+    const { executor, url, release } = Object.assign(await httpApi(), {})
     const { invocationId } = await executor.execute({ name: 'slow' }, { session: 'ada' })
     const answer = await send(`${url}/calls/${invocationId}/decision`, { body: { decision: 'allow' } })
     expect([answer.status, answer.data]).toMatchObject([202, { repeated: false, state: expect.any(String) }])
@@ -66,7 +66,7 @@ describe('an approval', () => {
   })
 
   test('is denied with words for the model', async () => {
-    const { executor, url, ran } = await counter()
+    const { executor, url, ran } = await httpApi()
     const waiting = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const settled = executor.calls.settled(waiting)
     await send(`${url}/calls/${waiting.invocationId}/decision`, { body: { decision: 'deny', note: 'not today' } })
@@ -75,7 +75,7 @@ describe('an approval', () => {
   })
 
   test('takes other args, and waits on if they do not fit', async () => {
-    const { executor, url, ran } = await counter({ use: [memoryJournal()] })
+    const { executor, url, ran } = await httpApi({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const decide = (editedArgs: unknown) =>
       send(`${url}/calls/${invocationId}/decision`, {
@@ -91,7 +91,7 @@ describe('an approval', () => {
   })
 
   test('that comes twenty times at once, from two sessions of HTTP, runs the handler once', async () => {
-    const { executor, url, ran } = await counter({ use: [memoryJournal()] })
+    const { executor, url, ran } = await httpApi({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -107,7 +107,7 @@ describe('an approval', () => {
   })
 
   test('is repeated with the same answer, and refuses another', async () => {
-    const { executor, url, ran } = await counter({ use: [memoryJournal()] })
+    const { executor, url, ran } = await httpApi({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const decide = (body: object) =>
       send(`${url}/calls/${invocationId}/decision`, { body, headers: { prefer: 'wait=20' } })
@@ -123,12 +123,12 @@ describe('an approval', () => {
 
   test('is repeated after a restart, and by another process', async () => {
     const open = journalFile()
-    const first = await counter({ use: [open()] })
+    const first = await httpApi({ use: [open()] })
     const { invocationId } = await first.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const body = { decision: 'allow', note: 'yes' }
     await send(`${first.url}/calls/${invocationId}/decision`, { body, headers: { prefer: 'wait=20' } })
     await first.close()
-    const second = await counter({ use: [open()] })
+    const second = await httpApi({ use: [open()] })
     const again = await send(`${second.url}/calls/${invocationId}/decision`, { body, headers: { prefer: 'wait=20' } })
     expect([again.status, again.data]).toMatchObject([
       200,
@@ -141,7 +141,7 @@ describe('an approval', () => {
 
   test('says so if it came too late', async () => {
     const brief = { policies: [{ name: 'brief', decide: () => ({ decision: 'ask' as const, timeout: 20 }) }] }
-    const { executor, url } = await counter({ use: [brief, memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [brief, memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     await new Promise((resolve) => setTimeout(resolve, 60))
     const late = await send(`${url}/calls/${invocationId}/decision`, { body: { decision: 'allow' } })
@@ -154,7 +154,7 @@ describe('an approval', () => {
 
 describe('a client tool', () => {
   test('is answered at /tool-results, and a wrong answer can be corrected', async () => {
-    const { executor, url } = await counter({ use: [memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()] })
     const waiting = await executor.execute({ name: 'form', args: { question: 'Who?' } }, { session: 'ada' })
     const settled = executor.calls.settled(waiting)
     const { invocationId } = waiting
@@ -176,7 +176,7 @@ describe('a client tool', () => {
       requiresResponse: true,
       requiresConfirmation: true,
     })
-    const { executor, url } = await counter({ use: [memoryJournal()], extra: [both] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()], extra: [both] })
     const { invocationId } = await executor.execute({ name: 'sign' }, { session: 'ada' })
     const settled = executor.calls.settled(invocationId)
     const post = async (body: object) => (await send(`${url}/tool-results`, { body: { invocationId, ...body } })).status
@@ -191,7 +191,7 @@ describe('a client tool', () => {
   })
 
   test('fails with words for the model', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const waiting = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
     const settled = executor.calls.settled(waiting)
     const { invocationId } = waiting
@@ -200,7 +200,7 @@ describe('a client tool', () => {
   })
 
   test('is for the page that holds its lease, with args that are not masked', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const { invocationId } = await executor.execute({ name: 'form', args: { pin: '1234' } }, { session: 'ada' })
     const take = (holder: string) =>
       send(`${url}/calls/${invocationId}/lease`, { body: { holder, milliseconds: 60_000 } })
@@ -215,7 +215,7 @@ describe('a client tool', () => {
   })
 
   test('is free again as soon as its holder gives the lease back, which no other can', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const { invocationId } = await executor.execute({ name: 'form', args: { pin: '1234' } }, { session: 'ada' })
     const lease = async (holder: string, milliseconds: number) =>
       send(`${url}/calls/${invocationId}/lease`, { body: { holder, milliseconds } })
@@ -229,7 +229,7 @@ describe('a client tool', () => {
   })
 
   test('is free again once a lease has run out', async () => {
-    const { executor, url } = await counter({ use: [memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()] })
     const { invocationId } = await executor.execute({ name: 'form', args: {} }, { session: 'ada' })
     const take = (holder: string) =>
       send(`${url}/calls/${invocationId}/lease`, { body: { holder, milliseconds: 1_000 } })
@@ -240,7 +240,7 @@ describe('a client tool', () => {
 
 describe('other requests', () => {
   test('cancel a call that runs, and one that waits', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const running = executor.execute({ name: 'endless' }, { session: 'ada' })
     const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     await expect.poll(async () => (await send(`${url}/calls`)).data.calls.length, waitFor).toBe(2)
@@ -255,7 +255,7 @@ describe('other requests', () => {
   })
 
   test('list no call without what it waits for, also if it pauses meanwhile', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const waiting = executor.calls.waiting.bind(executor)
     let pausing: Promise<unknown> | undefined
     const slowly: typeof waiting = async (query) => {
@@ -269,7 +269,7 @@ describe('other requests', () => {
   })
 
   test('read artifacts, whole and in ranges', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const { handle } = await executor.execute({ name: 'log' }, { session: 'ada' })
     const get = (range?: string) =>
       send(`${url}/artifacts/${handle}`, range === undefined ? {} : { headers: { range } })
@@ -293,7 +293,7 @@ describe('other requests', () => {
   })
 
   test('page through older calls, each once', async () => {
-    const { executor, url } = await counter({ use: [memoryJournal()] })
+    const { executor, url } = await httpApi({ use: [memoryJournal()] })
     for (let index = 0; index < 25; index++)
       await executor.execute({ name: 'echo', args: { text: `${index}` } }, { session: 'ada' })
     await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
@@ -312,7 +312,7 @@ describe('other requests', () => {
   })
 
   test('see all sessions with the rights to do so', async () => {
-    const { executor, url } = await counter()
+    const { executor, url } = await httpApi()
     const calls = ['ada', 'bob'].map((session) => executor.execute({ name: 'log' }, { session }))
     const [, { handle = '' }] = [await calls[0], await calls[1]!]
     const { data } = await send(`${url}/calls`, { as: 'all' })
@@ -322,7 +322,7 @@ describe('other requests', () => {
   })
 
   test('with one token for everybody see all sessions too', async () => {
-    const { executor, url } = await counter({ authorize: () => undefined, token: 'everybody' })
+    const { executor, url } = await httpApi({ authorize: () => undefined, token: 'everybody' })
     await executor.execute({ name: 'echo', args: {} }, { session: 'ada' })
     expect((await send(`${url}/calls`, { as: 'everybody' })).data.calls).toHaveLength(1)
     expect((await send(`${url}/calls`, { as: 'nobody' })).status).toBe(401)
@@ -331,7 +331,7 @@ describe('other requests', () => {
   test('are answered while the journal is down with words to try again', async () => {
     const open = journalFile()
     const mounted = open()
-    const { url, executor } = await counter({ use: [mounted] })
+    const { url, executor } = await httpApi({ use: [mounted] })
     const { invocationId } = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     await mounted.close?.()
     for (const answer of [
@@ -348,7 +348,7 @@ describe('other requests', () => {
   })
 
   test('that go away cancel nothing: the call runs on', async () => {
-    const made = await counter({ use: [memoryJournal()] })
+    const made = await httpApi({ use: [memoryJournal()] })
     const { executor, url } = made
     const waiting = await executor.execute({ name: 'slow' }, { session: 'ada' })
     const leaving = new AbortController()
@@ -369,7 +369,7 @@ describe('other requests', () => {
 describe('two processes', () => {
   test('on one journal: each sees the calls of the other, and one of ten answers counts', async () => {
     const open = journalFile()
-    const [one, other] = [await counter({ use: [open()] }), await counter({ use: [open()] })]
+    const [one, other] = [await httpApi({ use: [open()] }), await httpApi({ use: [open()] })]
     const stream = await read(other.url)
     const waiting = await one.executor.execute({ name: 'deploy', args: { to: 'prod' } }, { session: 'ada' })
     const { invocationId } = waiting
@@ -393,7 +393,7 @@ describe('two processes', () => {
 
   test('tell of each other’s leases', async () => {
     const open = journalFile()
-    const [one, other] = [await counter({ use: [open()] }), await counter({ use: [open()] })]
+    const [one, other] = [await httpApi({ use: [open()] }), await httpApi({ use: [open()] })]
     const stream = await read(other.url)
     const { invocationId } = await one.executor.execute({ name: 'form', args: {} }, { session: 'ada' })
     await send(`${one.url}/calls/${invocationId}/lease`, { body: { holder: 'page 1' } })

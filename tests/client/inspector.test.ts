@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPage } from '../devtools/_page.ts'
 import { startBrowser } from './_browser.ts'
-import { journalFile } from './_counter.ts'
+import { journalFile } from './_http-api.ts'
 import { inspected, open, picture } from './_inspected.ts'
 import { missingBrowser } from './_installed.ts'
 

@@ -9,9 +9,9 @@ import { listen, nodeListener } from 'toolwright/client/node'
 import { pageTools } from 'toolwright/client/page-tools'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { missing } from './_installed.ts'
-import { read, send, visitorOf } from './_counter.ts'
+import { read, send, userOf } from './_http-api.ts'
 
-if (missing !== undefined) console.warn(`The counter is not mounted in Hono and Express: ${missing}`)
+if (missing !== undefined) console.warn(`The HTTP API is not mounted in Hono and Express: ${missing}`)
 
 const waitFor = { timeout: 20_000 }
 
@@ -52,7 +52,7 @@ const mounts: Readonly<Record<string, (fetch: HttpClients['fetch']) => Promise<s
   },
 }
 
-describe.each(Object.keys(mounts))('the counter in %s', (name) => {
+describe.each(Object.keys(mounts))('the HTTP API in %s', (name) => {
   const isOurs = name === 'listen' || name.startsWith('a server')
   test.skipIf(!isOurs && missing !== undefined)(
     'streams, takes a decision, and frees a stream that is left',
@@ -66,7 +66,7 @@ describe.each(Object.keys(mounts))('the counter in %s', (name) => {
       const executor = createExecutor({ tools: [deploy] })
       const { fetch: GET, close } = httpClients({
         executor,
-        authorize: visitorOf,
+        authorize: userOf,
         base: '/api/tools',
         limits: { streams: 1 },
       })
@@ -91,7 +91,7 @@ describe.each(Object.keys(mounts))('the counter in %s', (name) => {
   )
 })
 
-describe('the counter in a route file of Next.js', () => {
+describe('the HTTP API in a route file of Next.js', () => {
   // Next.js calls the export of the method with a Request, whose address is the public one, and a promise of the params.
   test('streams, takes a decision, and refuses what it has no route for, by Request and Response alone', async () => {
     const deploy = tool({
@@ -102,7 +102,7 @@ describe('the counter in a route file of Next.js', () => {
     })
     const pages = pageTools()
     const executor = createExecutor({ tools: [deploy], use: [pages] })
-    const clients = httpClients({ executor, authorize: visitorOf, base: '/api/tools', pageTools: pages })
+    const clients = httpClients({ executor, authorize: userOf, base: '/api/tools', pageTools: pages })
     onTestFinished(() => clients.close())
     const { fetch: GET, fetch: POST, fetch: PUT, fetch: OPTIONS } = clients
     type Handler = (

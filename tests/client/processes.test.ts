@@ -6,7 +6,7 @@ import process from 'node:process'
 import { connect } from 'toolwright/client/browser'
 import type { ToolClient } from 'toolwright/client/protocol'
 import { expect, onTestFinished, test } from 'vitest'
-import { read, seenIn, send } from './_counter.ts'
+import { read, seenIn, send } from './_http-api.ts'
 
 const waitFor = { timeout: 30_000, interval: 50 }
 
@@ -22,7 +22,7 @@ function folderOf(): string {
   return folder
 }
 
-/** Starts a process with a counter. */
+/** Starts a process with an HTTP API. */
 async function start(folder: string, port = 0): Promise<Server> {
   const file = join(import.meta.dirname, '_process.ts')
   const child = spawn(

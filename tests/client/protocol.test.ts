@@ -19,7 +19,7 @@ async function* countToThree(): AsyncGenerator<number, string> {
   return 'three'
 }
 
-/** An event as the counter sends it. */
+/** An event as the HTTP API sends it. */
 function told(event: ToolEvent): WireEvent {
   if (event.event !== 'call:waiting') return event
   const { token, ...plain } = event

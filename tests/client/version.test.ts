@@ -2,7 +2,7 @@ import { connect, WireError, type ConnectOptions } from 'toolwright/client/brows
 import { listen } from 'toolwright/client/node'
 import { protocolVersion, type ToolClient } from 'toolwright/client/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { counter, send, type Counter } from './_counter.ts'
+import { httpApi, send, type HttpApi } from './_http-api.ts'
 
 const as = { authorization: 'Bearer ada' }
 
@@ -36,8 +36,8 @@ function fetchOf(version: number | undefined, origin: string): typeof fetch {
 /** A server that says it speaks another version, in front of a real one. */
 async function serverOf(
   version: () => number,
-): Promise<Counter & { readonly asked: string[]; readonly endStreams: () => void }> {
-  const real = await counter({ heartbeat: 100 })
+): Promise<HttpApi & { readonly asked: string[]; readonly endStreams: () => void }> {
+  const real = await httpApi({ heartbeat: 100 })
   const asked: string[] = []
   const ends: (() => void)[] = []
   const { url, close } = await listen(async (request) => {
@@ -61,7 +61,7 @@ async function serverOf(
 
 describe('a server of version 2', () => {
   test('speaks with a page of its version', async () => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     const client = opened(url, { fetch: fetchOf(protocolVersion, new URL(url).origin) })
     await becomes(client, 'open')
     expect(client.refusal).toBeUndefined()
@@ -73,7 +73,7 @@ describe('a server of version 2', () => {
     ['of version 1', 1, 'version 1', 'The page is older: reload it'],
     ['of version 3', 3, 'version 3', 'The server is older: give it the release'],
   ] as const)('refuses a page %s, which stops, and says what to do', async (_page, version, name, words) => {
-    const { url, executor, ran } = await counter()
+    const { url, executor, ran } = await httpApi()
     const waiting = await executor.execute({ name: 'deploy', args: { to: 'x' } }, { session: 'ada' })
     const client = opened(url, { fetch: fetchOf(version, new URL(url).origin) })
     await becomes(client, 'refused')
@@ -86,14 +86,14 @@ describe('a server of version 2', () => {
   })
 
   test.each(['x', '0', '-1', '1.5', ''])('refuses a version that is none: %j', async (version) => {
-    const { url } = await counter()
+    const { url } = await httpApi()
     const { status, data } = await send(`${url}/calls?protocol=${version}`)
     expect([status, data.error.code]).toEqual([403, 'E_PROTOCOL'])
     expect(data.error.message).toContain('?protocol=2')
   })
 
   test('answers a program that says no version, and the link to an artifact', async () => {
-    const { url, executor } = await counter()
+    const { url, executor } = await httpApi()
     expect((await send(`${url}/calls`)).status).toBe(200)
     const { handle } = await executor.execute({ name: 'log' }, { session: 'ada' })
     const linked = await fetch(`${url}/artifacts/${handle}`, { headers: { ...as, 'sec-fetch-site': 'same-origin' } })

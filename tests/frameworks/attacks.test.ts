@@ -42,7 +42,7 @@ const journals: [string, () => Extension[]][] = [
   ['with a journal', () => [memoryJournal()]],
 ]
 
-describe('the values of the host', () => {
+describe('the values of the application', () => {
   test('stand before those of the framework’s context, which a client may have sent', async () => {
     const { visit, ran } = acting()
     const its = visit({ values: { user: 'ada', isAdmin: false } })

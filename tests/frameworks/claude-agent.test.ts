@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)('claudeAgentServer', () => {
     expect(server.tools).toEqual([{ name: 'pay', permission_policy: 'always_ask' }])
   })
 
-  test('uses the agent’s id of the call, and the values of the host', async () => {
+  test('uses the agent’s id of the call, and the values of the application', async () => {
     const { executor, runs } = kit()
     const agent = await agentOf(executor)
     expect(await agent.call(pay(5))).toBe('{"paid":5,"by":"unknown"}')

@@ -85,7 +85,7 @@ describe('a call of a framework', () => {
 
   test.each<[string, FrameworkOptions['values'], unknown, unknown]>([
     ['the framework’s context', undefined, { user: 'ada' }, { user: 'ada' }],
-    ['those of the host', { tenant: 't' }, undefined, { tenant: 't' }],
+    ['those of the application', { tenant: 't' }, undefined, { tenant: 't' }],
     ['both', { tenant: 't', user: 'x' }, { user: 'ada', page: 7 }, { tenant: 't', user: 'x', page: 7 }],
     ['what the host makes of the context', (context) => ({ of: context }), 'run 5', { of: 'run 5' }],
     ['none', undefined, 'no object', {}],

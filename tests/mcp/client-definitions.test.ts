@@ -138,7 +138,7 @@ describe('names', () => {
     expect(createExecutor({ use: [one.server] }).tools()).toHaveLength(3)
   })
 
-  test('take the prefix of the host', async () => {
+  test('take the prefix of the application', async () => {
     const { server } = await connect([define('read')], { prefix: 'files' })
     expect(namesOf(server.tools())).toEqual(['files_read'])
   })
@@ -158,7 +158,7 @@ describe('names', () => {
     expect(second.count(/^call/)).toBe(0)
   })
 
-  test('of the host stay the application’s: no server takes their calls', async () => {
+  test('of the application stay its own: no server takes their calls', async () => {
     const ran: string[] = []
     const own = tool('echo', () => void ran.push('own'))
     const { server, count } = await connect([define('echo')])

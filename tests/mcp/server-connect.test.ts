@@ -31,8 +31,8 @@ async function connected(options: McpServerOptions, session?: string): Promise<C
   return client
 }
 
-describe('a server on a transport of the host', () => {
-  test('lists and runs the tools in a session of its own, or in that of the host', async () => {
+describe('a server on a transport of the application', () => {
+  test('lists and runs the tools in a session of its own, or in that of the application', async () => {
     const { executor, seen } = counting()
     const one = await connected({ executor })
     expect((await one.listTools()).tools.map(({ name }) => name)).toEqual(['work'])

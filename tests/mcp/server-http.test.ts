@@ -453,14 +453,14 @@ describe.each(eras)('in the era of %s,', (_, mode) => {
       { tools: [now] },
       {
         extend: () => {
-          throw new Error('secret of the host')
+          throw new Error('secret of the application')
         },
       },
     )
     const failure: unknown = await connect(url, mode).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(Error)
     expect(String(failure)).not.toContain('secret')
-    expect(reports.map(String).join()).toContain('secret of the host')
+    expect(reports.map(String).join()).toContain('secret of the application')
   })
 })
 

@@ -190,7 +190,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
 
   test('waits for the host alone where the application says so', async () => {
     const { deploy, runs } = deploying()
-    const { url, executor } = await start({ tools: [deploy] }, { approvals: 'host' })
+    const { url, executor } = await start({ tools: [deploy] }, { approvals: 'application' })
     let token: string | undefined
     executor.on('call:waiting', (event) => void (token = event.token))
     const client = await connect(url, mode, asksForm)
@@ -215,7 +215,7 @@ describe.each(eras)('in the era of %s, a call that needs approval', (_, mode) =>
       },
     }) as unknown as Tool
     const extend = (server: object): void => void servers.push(new WeakRef(server))
-    const { url, executor } = await start({ tools: [pay] }, { approvals: 'host', extend })
+    const { url, executor } = await start({ tools: [pay] }, { approvals: 'application', extend })
     for (let count = 0; count < 10; count++) {
       const client = await connect(url, mode, asksForm)
       await client.callTool({ name: 'pay', arguments: {} })

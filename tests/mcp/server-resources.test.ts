@@ -153,7 +153,7 @@ describe.each(eras)('in the era of %s, what the host gives', (_, mode) => {
     uri: 'docs://broken',
     name: 'broken',
     read: (): string => {
-      throw new Error('secret of the host')
+      throw new Error('secret of the application')
     },
   }
 
@@ -176,7 +176,7 @@ describe.each(eras)('in the era of %s, what the host gives', (_, mode) => {
     const failure: unknown = await read(client, 'docs://broken').catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: -32_602 })
     expect(String(failure)).not.toContain('secret')
-    expect(reports.map(String).join()).toContain('secret of the host')
+    expect(reports.map(String).join()).toContain('secret of the application')
   })
 
   test.each([

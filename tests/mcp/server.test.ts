@@ -315,7 +315,7 @@ describe.each(eras)('in the era of %s, a client', (_, mode) => {
     expect(await namesNow()).toEqual(mode === 'legacy' ? ['read_log', 'artifact_head'] : ['read_log'])
   })
 
-  test('finds the data of the host in its calls, and the host what came with them', async () => {
+  test('finds the data of the application in its calls, and the application what came with them', async () => {
     const seen: unknown[] = []
     const who = tool('who', (__, { values, session }) => JSON.stringify([values, session]))
     const { url } = await start(

@@ -407,7 +407,7 @@ describe('the place of a span in its trace', () => {
   test.each<[string, (executor: ReturnType<Telemetry['executor']>) => unknown]>([
     ['execute', (executor) => executor.execute({ name: 'work' })],
     [
-      'execute, with an identity of the host',
+      'execute, with an identity of the application',
       (executor) => executor.execute({ name: 'work' }, { invocationId: 'mine' }),
     ],
     ['executeToolCalls', (executor) => executor.executeToolCalls([{ name: 'work' }])],

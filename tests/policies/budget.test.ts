@@ -171,7 +171,7 @@ describe('budget of units', () => {
       budget({
         units: 100,
         cost: () => {
-          throw new Error('a secret of the host')
+          throw new Error('a secret of the application')
         },
       }),
     )

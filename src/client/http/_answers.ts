@@ -17,7 +17,7 @@ const mostRemembered = 10_000
 /** How often to look at a call that another process has just taken. */
 const mostLooks = 8
 
-/** An answer of a visitor to a call that waits. */
+/** An answer of a user to a call that waits. */
 export interface Given {
   readonly session: string
   readonly invocationId: string

@@ -64,7 +64,7 @@ export class Calls {
   /**
    * Looks for a call, here and in the journal.
    *
-   * @returns Its view and its snapshot, if it has a record; `undefined` if there is no such call that the visitor sees.
+   * @returns Its view and its snapshot, if it has a record; `undefined` if there is no such call that the user sees.
    * @throws `E_JOURNAL`, `retryable`.
    */
   async look(
@@ -89,7 +89,7 @@ export class Calls {
     return { view, snapshot }
   }
 
-  /** Lists the calls that a visitor sees: without `before` first those that wait, then the others, newest first. */
+  /** Lists the calls that a user sees: without `before` first those that wait, then the others, newest first. */
   async list(session: string, before?: string, limit: number = pageLength): Promise<Pick<CallPage, 'calls' | 'next'>> {
     const own = session === '*' ? {} : { session }
     const place = placeOf(before)

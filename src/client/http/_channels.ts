@@ -96,7 +96,7 @@ export class Channels {
   readonly #heartbeat: number
   readonly #report: (error: unknown) => void
   #open = 0
-  /** How many streams each visitor has open. */
+  /** How many streams each user has open. */
   readonly #openOf = new Map<string, number>()
   #isClosed = false
   #timer: ReturnType<typeof setInterval> | undefined
@@ -132,16 +132,16 @@ export class Channels {
     this.#channels.get('*')?.push(text)
   }
 
-  /** Returns why a visitor can open no more streams, if that is so. */
-  isFull(principal: string): 'visitor' | 'all' | undefined {
+  /** Returns why a user can open no more streams, if that is so. */
+  isFull(principal: string): 'user' | 'all' | undefined {
     if (this.#isClosed || this.#open >= this.limits.allStreams) return 'all'
-    return (this.#openOf.get(principal) ?? 0) >= this.limits.streams ? 'visitor' : undefined
+    return (this.#openOf.get(principal) ?? 0) >= this.limits.streams ? 'user' : undefined
   }
 
   /**
    * Opens a stream.
    *
-   * @param principal The visitor for whom it counts.
+   * @param principal The user for whom it counts.
    * @param from The number of the first frame. Without it, the stream begins with `first`.
    * @param listing Makes the frame of a list, for a reader that lags behind.
    */

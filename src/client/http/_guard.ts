@@ -1,26 +1,26 @@
 import { sha256 } from '#sha256'
 import { InvalidConfigurationError } from '../../errors.ts'
-import type { HttpClientsOptions, Visitor } from '../http.ts'
+import type { HttpClientsOptions, PageUser } from '../http.ts'
 import type { Right } from '../protocol.ts'
 import { fault } from './_reply.ts'
 
 const ownNames = ['localhost', '127.0.0.1', '[::1]']
 const everything: readonly Right[] = ['watch', 'decide', 'answer', 'cancel', 'artifacts']
 
-/** A visitor whose rights are known. */
-export interface Admitted extends Visitor {
+/** A user whose rights are known. */
+export interface Admitted extends PageUser {
   readonly may: readonly Right[]
 }
 
-/** The visitor of a request, or the answer that refuses it. `sign` lets the page read the answer, if its site may. */
+/** The user of a request, or the answer that refuses it. `sign` lets the page read the answer, if its site may. */
 export type Admission = { readonly sign: (answer: Response) => Response } & (
-  { readonly visitor: Admitted; readonly answer?: undefined } | { readonly answer: Response }
+  { readonly user: Admitted; readonly answer?: undefined } | { readonly answer: Response }
 )
 
 /**
- * Makes a function that checks host, origin and visitor of a request before its body is read.
+ * Makes a function that checks host, origin and user of a request before its body is read.
  *
- * @throws `E_INVALID_CONFIGURATION` if there is no way to know a visitor.
+ * @throws `E_INVALID_CONFIGURATION` if there is no way to know a user.
  */
 export function guard(options: HttpClientsOptions): (request: Request) => Promise<Admission> {
   const { authorize, token } = options
@@ -29,14 +29,14 @@ export function guard(options: HttpClientsOptions): (request: Request) => Promis
   }
   if (authorize === undefined && token === undefined) {
     throw new InvalidConfigurationError(
-      'httpClients lets in only visitors that it knows: give it `authorize`, or a `token` that all of them share.',
+      'httpClients lets in only users that it knows: give it `authorize`, or a `token` that all of them share.',
     )
   }
   const expected = token === undefined ? undefined : sha256(token)
   const hosts = new Set((options.hosts ?? ownNames).map((name) => name.toLowerCase()))
   const origins = new Set((options.origins ?? ownNames).map((name) => name.toLowerCase()))
 
-  async function visitorOf(request: Request): Promise<Visitor | undefined> {
+  async function userOf(request: Request): Promise<PageUser | undefined> {
     const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     // The digests are compared, so that the time tells nothing of the token.
     if (expected !== undefined && given !== undefined && sha256(given) === expected) return { session: '*' }
@@ -57,17 +57,17 @@ export function guard(options: HttpClientsOptions): (request: Request) => Promis
     const sign = isCors ? (answer: Response) => readableBy(origin, answer) : plain
     // A preflight carries no token.
     if (isCors && origin !== null && request.method === 'OPTIONS') return { answer: preflight(), sign }
-    const visitor = await visitorOf(request)
-    if (visitor === undefined || visitor === null || (visitor as unknown) === false) {
+    const user = await userOf(request)
+    if (user === undefined || user === null || (user as unknown) === false) {
       return {
         answer: fault(401, 'E_UNAUTHORIZED', 'Say who you are.', { 'www-authenticate': 'Bearer' }),
         sign,
       }
     }
-    if (typeof visitor.session !== 'string' || visitor.session === '') {
+    if (typeof user.session !== 'string' || user.session === '') {
       throw new InvalidConfigurationError('`authorize` has to return { session }, a text that is not empty.')
     }
-    return { visitor: { ...visitor, may: visitor.may ?? everything }, sign }
+    return { user: { ...user, may: user.may ?? everything }, sign }
   }
 }
 

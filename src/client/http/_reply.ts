@@ -77,7 +77,7 @@ export function faultOf(thrown: unknown, report: (error: unknown) => void): Resp
   return fault(503, code, 'What the server keeps is not at hand. Try again.', retryAfter)
 }
 
-/** Makes the refusal of a call that does not exist, or is not the visitor's: both in the same words. */
+/** Makes the refusal of a call that does not exist, or is not the user's: both in the same words. */
 export function notFound(): Refusal {
   return new Refusal(404, 'E_NOT_FOUND', 'There is no such thing here.')
 }

@@ -10,7 +10,7 @@ import type { Admitted } from './_guard.ts'
 import { bodyOf, commonHeaders, fault, notFound, Refusal, reply, textOf } from './_reply.ts'
 
 /** What the routes answer with. */
-export interface Counter {
+export interface HttpApi {
   readonly executor: ToolExecutor
   readonly pageTools: PageTools | undefined
   readonly calls: Calls
@@ -23,8 +23,8 @@ export interface Counter {
 interface Asked {
   readonly request: Request
   readonly url: URL
-  readonly visitor: Admitted
-  readonly counter: Counter
+  readonly user: Admitted
+  readonly api: HttpApi
   /** The part of the path that is an id. */
   readonly id: string
 }
@@ -50,8 +50,8 @@ const routes: readonly Route[] = [
 /** The longest an answer is held back, in seconds. */
 const longestWait = 60
 
-/** Answers the request of a visitor. @throws A `Refusal`, or a `ToolError`. */
-export async function route(request: Request, base: string, visitor: Admitted, counter: Counter): Promise<Response> {
+/** Answers the request of a user. @throws A `Refusal`, or a `ToolError`. */
+export async function route(request: Request, base: string, user: Admitted, api: HttpApi): Promise<Response> {
   const url = new URL(request.url)
   const { pathname } = url
   const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : ''
@@ -65,7 +65,7 @@ export async function route(request: Request, base: string, visitor: Admitted, c
     if (handle === undefined) {
       return fault(405, 'E_METHOD', 'This method is not for this address.', { allow: Object.keys(handlers).join(', ') })
     }
-    return handle({ request, url, visitor, counter, id: idOf(found[1] ?? '') })
+    return handle({ request, url, user, api, id: idOf(found[1] ?? '') })
   }
   throw notFound()
 }
@@ -104,12 +104,12 @@ function idOf(part: string): string {
   throw notFound()
 }
 
-function require(visitor: Admitted, right: Right): void {
-  if (!visitor.may.includes(right)) throw new Refusal(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
+function require(user: Admitted, right: Right): void {
+  if (!user.may.includes(right)) throw new Refusal(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
 }
 
-function helloOf({ visitor, counter: { executor, heartbeat } }: Asked): Hello {
-  const { session, may } = visitor
+function helloOf({ user, api: { executor, heartbeat } }: Asked): Hello {
+  const { session, may } = user
   const listed = executor.tools('user', session === '*' ? undefined : session).slice(0, 1_000)
   const known = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
   return { protocol: protocolVersion, now: Date.now(), heartbeat, session, may, tools: known }
@@ -123,14 +123,14 @@ function requirePlace(channels: Channels, principal: string): void {
 }
 
 async function events(asked: Asked): Promise<Response> {
-  const { request, url, visitor, counter } = asked
-  require(visitor, 'watch')
-  const { session, name } = visitor
-  const { channels } = counter
+  const { request, url, user, api } = asked
+  require(user, 'watch')
+  const { session, name } = user
+  const { channels } = api
   const principal = name === undefined ? `session ${session}` : `name ${name}`
   requirePlace(channels, principal)
   const channel = channels.of(session)
-  const listing = async (): Promise<string> => frameText('calls', await counter.calls.list(session))
+  const listing = async (): Promise<string> => frameText('calls', await api.calls.list(session))
   const after = channel.after(request.headers.get('last-event-id') ?? url.searchParams.get('after'))
   const { at, count } = channel
   const greeting = `retry: 1000\n\n${frameText('hello', helloOf(asked))}`
@@ -144,28 +144,28 @@ async function events(asked: Asked): Promise<Response> {
 }
 
 async function calls(asked: Asked): Promise<Response> {
-  const { url, visitor, counter } = asked
-  require(visitor, 'watch')
-  const { at } = counter.channels.of(visitor.session)
+  const { url, user, api } = asked
+  require(user, 'watch')
+  const { at } = api.channels.of(user.session)
   const limit = Number(url.searchParams.get('limit') ?? 200)
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
     throw new Refusal(400, 'E_BODY', '`limit` has to be a whole number from 1 to 200.')
   }
-  const page = await counter.calls.list(visitor.session, url.searchParams.get('before') ?? undefined, limit)
+  const page = await api.calls.list(user.session, url.searchParams.get('before') ?? undefined, limit)
   return reply({ ...page, hello: helloOf(asked), at })
 }
 
-async function call({ id, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'watch')
-  const seen = await counter.calls.look(id, visitor.session)
+async function call({ id, user, api }: Asked): Promise<Response> {
+  require(user, 'watch')
+  const seen = await api.calls.look(id, user.session)
   if (seen === undefined) throw notFound()
   const { view, snapshot } = seen
   return reply({ ...view, ...(snapshot && { auditTrail: snapshot.auditTrail }) })
 }
 
-async function decision({ request, id, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'decide')
-  const body = await bodyOf(request, counter.limits.body)
+async function decision({ request, id, user, api }: Asked): Promise<Response> {
+  require(user, 'decide')
+  const body = await bodyOf(request, api.limits.body)
   const { decision: decided, always, editedArgs } = body
   if (decided !== 'allow' && decided !== 'deny') {
     throw new Refusal(400, 'E_BODY', '`decision` has to be "allow" or "deny".')
@@ -174,7 +174,7 @@ async function decision({ request, id, visitor, counter }: Asked): Promise<Respo
     throw new Refusal(400, 'E_BODY', '`always` has to be a boolean.')
   const note = textOf(body, 'note')
   const holder = textOf(body, 'holder', 1_024)
-  const { session, name, values } = visitor
+  const { session, name, values } = user
   const options: DecideOptions = {
     ...(note !== undefined && { note }),
     ...(always !== undefined && { always }),
@@ -189,16 +189,16 @@ async function decision({ request, id, visitor, counter }: Asked): Promise<Respo
     reason: 'approval' as const,
     text: JSON.stringify([decided, note, always ?? false, editedArgs]),
     give: (waiting: Parameters<ToolExecutor['calls']['lease']>[0]) =>
-      counter.executor.calls.decide(waiting, decided, options),
+      api.executor.calls.decide(waiting, decided, options),
     isThatOf: (view: Parameters<typeof hasArgs>[0]) =>
       view.approval?.decision === decided && view.approval.note === note && hasArgs(view, editedArgs),
   }
-  return answerOf(request, given, counter)
+  return answerOf(request, given, api)
 }
 
-async function toolResult({ request, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'answer')
-  const body = await bodyOf(request, counter.limits.body)
+async function toolResult({ request, user, api }: Asked): Promise<Response> {
+  require(user, 'answer')
+  const body = await bodyOf(request, api.limits.body)
   const invocationId = idOf(encodeURIComponent(textOf(body, 'invocationId', 1_024) ?? ''))
   const holder = textOf(body, 'holder', 1_024)
   const error = textOf(body, 'error')
@@ -210,7 +210,7 @@ async function toolResult({ request, visitor, counter }: Asked): Promise<Respons
     error === undefined
       ? body['value']
       : { ok: false, error, ...(recommendations !== undefined && { recommendations }) }
-  const { session, values } = visitor
+  const { session, values } = user
   const options = { ...(holder !== undefined && { holder }), ...(values !== undefined && { values }) }
   const given = {
     session,
@@ -218,21 +218,21 @@ async function toolResult({ request, visitor, counter }: Asked): Promise<Respons
     reason: 'client' as const,
     text: JSON.stringify([value]),
     give: (waiting: Parameters<ToolExecutor['calls']['lease']>[0]) =>
-      counter.executor.calls.respond(waiting, value, options),
+      api.executor.calls.respond(waiting, value, options),
     isThatOf: (view: Parameters<typeof isValueOf>[0]) =>
       error === undefined ? isValueOf(view, value) : view.status === 'error' && view.error?.message === error,
   }
-  return answerOf(request, given, counter)
+  return answerOf(request, given, api)
 }
 
-async function answerOf(request: Request, given: Parameters<Answers['give']>[0], counter: Counter): Promise<Response> {
+async function answerOf(request: Request, given: Parameters<Answers['give']>[0], api: HttpApi): Promise<Response> {
   const seconds = Number(/(?:^|,)\s*wait=(\d{1,6})\s*(?:$|[,;])/i.exec(request.headers.get('prefer') ?? '')?.[1] ?? 0)
-  const answer = await counter.answers.give(given, Math.min(seconds, longestWait) * 1_000)
+  const answer = await api.answers.give(given, Math.min(seconds, longestWait) * 1_000)
   return reply(answer, answer.result === undefined ? 202 : 200)
 }
 
-async function lease({ request, id, visitor, counter }: Asked): Promise<Response> {
-  const { executor, calls: known, limits } = counter
+async function lease({ request, id, user, api }: Asked): Promise<Response> {
+  const { executor, calls: known, limits } = api
   const body = await bodyOf(request, limits.body)
   const holder = textOf(body, 'holder', 1_024) ?? ''
   const { milliseconds = 30_000 } = body
@@ -241,13 +241,13 @@ async function lease({ request, id, visitor, counter }: Asked): Promise<Response
     throw new Refusal(400, 'E_BODY', '`milliseconds` has to be a number from 1,000 to 120,000, or 0 to give it back.')
   }
   if (holder === '') throw new Refusal(400, 'E_BODY', '`holder` has to be text that is not empty.')
-  const { session } = visitor
+  const { session } = user
   const [waiting] = await executor.calls.waiting({ invocationId: id, ...(session !== '*' && { session }) })
   if (waiting === undefined) {
     if ((await known.look(id, session)) === undefined) throw notFound()
     throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
   }
-  require(visitor, waiting.reason === 'client' ? 'answer' : 'decide')
+  require(user, waiting.reason === 'client' ? 'answer' : 'decide')
   const leased = await executor.calls.lease(waiting, holder, milliseconds || 1)
   known.refresh(id, waiting.session)
   if (isReturned && leased !== undefined) return reply({})
@@ -256,33 +256,33 @@ async function lease({ request, id, visitor, counter }: Asked): Promise<Response
   return reply(answer)
 }
 
-async function cancellation({ request, id, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'cancel')
-  const body = await bodyOf(request, counter.limits.body)
+async function cancellation({ request, id, user, api }: Asked): Promise<Response> {
+  require(user, 'cancel')
+  const body = await bodyOf(request, api.limits.body)
   const reason = textOf(body, 'reason')
-  const seen = await counter.calls.look(id, visitor.session)
+  const seen = await api.calls.look(id, user.session)
   if (seen === undefined) throw notFound()
   if (seen.view.status === 'cancelled') return reply({ state: 'cancelled' })
-  const state = await counter.executor.calls.cancel(id, reason)
+  const state = await api.executor.calls.cancel(id, reason)
   if (state === 'not found') throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call is over.')
   return reply({ state })
 }
 
-async function tools({ request, id, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'answer')
-  const { pageTools, executor, limits } = counter
+async function tools({ request, id, user, api }: Asked): Promise<Response> {
+  require(user, 'answer')
+  const { pageTools, executor, limits } = api
   if (pageTools === undefined) throw new Refusal(403, 'E_FORBIDDEN', 'Pages may declare no tools here.')
   const { tools: declared } = await bodyOf(request, limits.body)
   if (!Array.isArray(declared)) throw new Refusal(400, 'E_BODY', '`tools` has to be a list.')
-  const session = visitor.session === '*' ? executor.session : visitor.session
+  const session = user.session === '*' ? executor.session : user.session
   pageTools.declare(session, id, declared as ClientToolDescription[])
   return reply({ tools: declared.length })
 }
 
-async function artifact({ request, url, id, visitor, counter }: Asked): Promise<Response> {
-  require(visitor, 'artifacts')
-  const { session } = visitor
+async function artifact({ request, url, id, user, api }: Asked): Promise<Response> {
+  require(user, 'artifacts')
+  const { session } = user
   // Only who sees all sessions says which one it means.
-  const own = session === '*' ? (url.searchParams.get('session') ?? counter.executor.session) : session
-  return artifactReply(await counter.executor.artifacts.open(id, own), request.headers.get('range'))
+  const own = session === '*' ? (url.searchParams.get('session') ?? api.executor.session) : session
+  return artifactReply(await api.executor.artifacts.open(id, own), request.headers.get('range'))
 }

@@ -15,7 +15,7 @@ const largest = 1_048_576
 
 /**
  * Answers `GET /api/tools` with the tools that models may call, and `POST /api/tools` with the id of a call that it made. The
- * same visitors may send them as for the rest of the API.
+ * same users may send them as for the rest of the API.
  */
 export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (request: Request) => Promise<Response> {
   const { executor } = options

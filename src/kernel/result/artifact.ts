@@ -129,7 +129,7 @@ export class SpooledArtifact {
   }
 
   /**
-   * Returns the lines that contain a string, or that a pattern of the host matches.
+   * Returns the lines that contain a string, or that a pattern matches.
    *
    * @param pattern A string, or an object with `test`, such as a regular expression.
    * @param options `limit`: the maximum number of lines. Default: none.

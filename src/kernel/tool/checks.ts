@@ -113,10 +113,7 @@ const otherNames = new Map([
 /** What stands here for fields of other libraries that tools have not. */
 const otherWays = new Map([
   ['toModelOutput', 'is not a field of a tool: return `shown(text, value)` from the handler'],
-  [
-    'contextSchema',
-    'is not a field of a tool: the handler reads `context.values`, which the host gives as `values` with a call',
-  ],
+  ['contextSchema', 'is not a field of a tool: the handler reads `context.values`, which come as `values` with a call'],
 ])
 
 /** Returns the issues of a tool's config, one for each wrong field. */

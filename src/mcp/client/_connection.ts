@@ -58,7 +58,9 @@ export class Connection {
   /** Returns the connection, and opens it if there is none. Concurrent callers wait for the same one. */
   async live(): Promise<Live> {
     if (this.#isClosed)
-      throw new ToolDownstreamError(`The connection to the MCP server ${quoted(this.name)} was closed by the host.`)
+      throw new ToolDownstreamError(
+        `The connection to the MCP server ${quoted(this.name)} was closed by the application.`,
+      )
     clearTimeout(this.#timer)
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = undefined

@@ -27,7 +27,7 @@ export interface Live {
   calls: number
 }
 
-/** Asks the host to authorize with a person, once at a time. */
+/** Asks the application to authorize with a person, once at a time. */
 export class Authorization {
   readonly #authorize: Target['authorize']
   #waiting: Promise<void> | undefined

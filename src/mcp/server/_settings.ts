@@ -40,11 +40,11 @@ export interface McpServerOptions {
   /** As which caller the clients list and call tools. Default: `model`. */
   readonly caller?: 'model' | 'user'
   /**
-   * Who approves a call that needs approval. `client`: the server asks the client, if the client can ask its user. `host`: the
+   * Who approves a call that needs approval. `client`: the server asks the client, if the client can ask its user. `application`: the
    * server does not ask, and the application redeems the token. A client can approve without asking its user, but it cannot answer
    * for an `approver` of the executor. Default: `client`.
    */
-  readonly approvals?: 'client' | 'host'
+  readonly approvals?: 'client' | 'application'
   /** What clients may read in addition to the artifacts of their session. */
   readonly resources?: readonly McpResource[]
   /** How many tools or resources one page of a list has. Default: 100. */

@@ -10,15 +10,15 @@ const asked = tool({ name: 'asked', description: 'Needs a person', requiresConfi
 
 export const hosts: readonly Case[] = [
   {
-    name: 'client: the counter reads what pages send, and its stream tells them',
+    name: 'client: the HTTP API reads what pages send, and its stream tells them',
     needs: ['web', 'streams'],
     async run() {
       const { httpClients } = await import('toolwright/client/http')
       const { connect } = await import('toolwright/client/browser')
       const pick = tool({ name: 'pick', description: 'Asks the page', type: 'client', requiresResponse: true })
       const executor = createExecutor({ tools: [pick] })
-      const counter = httpClients({ executor, authorize: () => ({ session: executor.session }) })
-      const client = connect('http://localhost', { fetch: (...given) => counter.fetch(new Request(...given)) })
+      const api = httpClients({ executor, authorize: () => ({ session: executor.session }) })
+      const client = connect('http://localhost', { fetch: (...given) => api.fetch(new Request(...given)) })
       client.tool('pick', () => 'blue')
       same(words(await executor.calls.settled(await executor.execute({ name: 'pick' }))), 'blue')
       client.close()

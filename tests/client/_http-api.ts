@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExecutor, tool, type Extension, type Tool, type ToolExecutor } from 'toolwright'
-import { httpClients, type HttpClients, type HttpClientsOptions, type Visitor } from 'toolwright/client/http'
+import { httpClients, type HttpClients, type HttpClientsOptions, type PageUser } from 'toolwright/client/http'
 import { listen, type Listening } from 'toolwright/client/node'
 import type { Answer, CallPage, CallView, Frames, WireFault } from 'toolwright/client/protocol'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
@@ -73,8 +73,8 @@ export function toolsOf(done: Done): Tool[] {
   ]
 }
 
-/** A counter that listens, its executor, and what its tools did. */
-export interface Counter extends Done {
+/** An HTTP API that listens, its executor, and what its tools did. */
+export interface HttpApi extends Done {
   readonly executor: ToolExecutor
   readonly clients: HttpClients
   readonly url: string
@@ -83,31 +83,31 @@ export interface Counter extends Done {
   readonly close: () => Promise<void>
 }
 
-/** Visitors by their tokens. */
-const visitors: Readonly<Record<string, Visitor>> = {
+/** Users by their tokens. */
+const users: Readonly<Record<string, PageUser>> = {
   ada: { session: 'ada', name: 'Ada' },
   bob: { session: 'bob', name: 'Bob' },
   all: { session: '*', name: 'the operator' },
   guest: { session: 'ada', may: ['watch'] },
 }
 
-export function visitorOf(request: Request): Visitor | undefined {
-  return visitors[/^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '']
+export function userOf(request: Request): PageUser | undefined {
+  return users[/^Bearer (\w+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? '']
 }
 
-export interface CounterOptions extends Omit<Partial<HttpClientsOptions>, 'executor'> {
+export interface HttpApiOptions extends Omit<Partial<HttpClientsOptions>, 'executor'> {
   readonly use?: readonly Extension[]
   readonly port?: number
   readonly extra?: readonly Tool[]
 }
 
-/** Opens a counter for one test. */
-export async function counter({ use = [], port = 0, extra = [], ...options }: CounterOptions = {}): Promise<Counter> {
+/** Opens an HTTP API for one test. */
+export async function httpApi({ use = [], port = 0, extra = [], ...options }: HttpApiOptions = {}): Promise<HttpApi> {
   const reports: unknown[] = []
   const report = (error: unknown): void => void reports.push(error)
   const done: Done = { ran: [], release: () => {} }
   const executor = createExecutor({ tools: [...toolsOf(done), ...extra], use: [...use], report })
-  const clients = httpClients({ executor, authorize: visitorOf, report, ...options })
+  const clients = httpClients({ executor, authorize: userOf, report, ...options })
   const listening = await listen(clients.fetch, { report, port })
   let isClosed = false
   const close = async (): Promise<void> => {

@@ -34,7 +34,7 @@ function entries(...files: readonly string[]): Record<string, string> {
 }
 
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
-  entry: entries('src/index.ts', 'src/errors.ts', 'src/extension.ts', ...leaves, ...behindTheImportsMap, ...parts),
+  entry: entries('src/index.ts', 'src/errors.ts', 'src/extension.ts', 'src/compat.ts', ...leaves, ...behindTheImportsMap, ...parts),
   format: 'esm',
   plugins: [withoutIdleImports],
   platform: 'neutral',
@@ -50,6 +50,7 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
       'src/index.ts',
       'src/errors.ts',
       'src/extension.ts',
+      'src/compat.ts',
       'src/records/index.ts',
       ...leaves.filter((file) => !/^src\/(?:cli|platform)\//.test(file)),
     ),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
+import * as compatDoor from 'toolwright/compat'
 import * as errorsDoor from 'toolwright/errors'
 import * as extensionDoor from 'toolwright/extension'
 import { bytesOf, walls } from './walls.ts'
@@ -292,6 +293,10 @@ describe('the door', () => {
     ['toolwright/extension', extensionDoor],
   ])('%s exports these values and no other', (_name, entry) => {
     expect(Object.keys(entry).toSorted()).toMatchSnapshot()
+  })
+
+  it('exports types alone from toolwright/compat', () => {
+    expect(Object.keys(compatDoor)).toEqual([])
   })
 
   it('has at most 75 names, types included, of which at most 24 are values', () => {

@@ -12,6 +12,7 @@ import {
 import type { JsonSchemaObject } from '../extension.ts'
 import { isObject, listOf } from './_ai-sdk-messages.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 
 /** A tool of the SDK, as `tool`, `dynamicTool`, a provider or an MCP client makes it. */
 export interface AiSdkForeignTool {
@@ -84,9 +85,15 @@ async function toolOf(name: string, theirs: AiSdkForeignTool, options: ForeignOp
 }
 
 /** Returns what the SDK tells a tool of its call. There is no conversation behind it. */
-function executionOf({ toolUse, invocationId, signal, values }: ToolContext): object {
-  const toolCallId = String(toolUse.toolUseId ?? invocationId)
-  return { toolCallId, messages: [], abortSignal: signal, context: values, experimental_context: values }
+function executionOf(context: ToolContext): object {
+  const { signal, values } = context
+  return {
+    toolCallId: toolCallIdOf(context),
+    messages: [],
+    abortSignal: signal,
+    context: values,
+    experimental_context: values,
+  }
 }
 
 async function* handle(
@@ -123,7 +130,7 @@ async function modelOutputOf(
   context: ToolContext,
 ): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function') return output
-  const toolCallId = String(context.toolUse.toolUseId ?? context.invocationId)
+  const toolCallId = toolCallIdOf(context)
   const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, { toolCallId, input, output })
   const { type, value } = isObject(said) ? said : {}
   if (type === 'error-text' || type === 'error-json') {

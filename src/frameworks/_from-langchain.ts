@@ -1,5 +1,6 @@
 import { content, shown, ToolFailure, type ContentBlock, type Schema, type Tool, type ToolContext } from '../index.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 
 /** A tool of LangChain. */
 export interface LangchainForeignTool {
@@ -28,8 +29,9 @@ export function fromLangchain(tools: readonly LangchainForeignTool[], options: F
     const isText =
       (schema as { readonly _def?: { readonly typeName?: unknown } } | undefined)?._def?.typeName === 'ZodEffects'
     const inputSchema = (isText || schema === undefined ? textInput : schema) as Schema
-    const handler = async (args: unknown, { toolUse, invocationId, signal, values, emit }: ToolContext) => {
-      const id = String(toolUse.toolUseId ?? invocationId)
+    const handler = async (args: unknown, context: ToolContext) => {
+      const { signal, values, emit } = context
+      const id = toolCallIdOf(context)
       const tell = (chunk: unknown): void => emit('progress', chunk)
       const callbacks = [{ handleToolEvent: tell }]
       const config = { signal, configurable: values, context: values, writer: tell, callbacks }

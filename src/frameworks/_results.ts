@@ -1,4 +1,4 @@
-import { computeCallId, parseJson, type ToolCall, type ToolResult } from '../index.ts'
+import { computeCallId, parseJson, type ToolCall, type ToolContext, type ToolResult } from '../index.ts'
 import { ApprovalInvalidError, isToolError, type ToolError } from '../errors.ts'
 import type { Answer, FrameworkResult } from './_options.ts'
 
@@ -15,6 +15,12 @@ export function callIdOf(name: string, args: unknown): string | undefined {
   } catch {
     return undefined // it has no canonical form, so it is another call
   }
+}
+
+/** Returns the id of a handler's call: the provider's own, else ours. */
+export function toolCallIdOf(context: ToolContext): string {
+  const { toolUse } = context as ToolContext & { readonly toolUse: { readonly toolUseId: string | number | undefined } }
+  return String(toolUse.toolUseId ?? context.invocationId)
 }
 
 /** Reads args as the executor does: no text is no args. */

@@ -18,6 +18,7 @@ import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk, type AiSdkReply } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 import { jsonOf, Visit, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
 
 export type { FrameworkQuestion } from './_approvals.ts'
@@ -201,14 +202,14 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
             (requireApproval as Loose).call(theirs, input, { requestContext: context.values })
         : requireApproval === true
     const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
-      const { toolUse, invocationId, signal: abortSignal, emit } = context
+      const { signal: abortSignal, emit } = context
       let suspended: { readonly payload: unknown } | undefined
       const suspend = (payload: unknown): Promise<void> => {
         suspended = { payload }
         return Promise.resolve()
       }
       const write = (chunk: unknown): Promise<void> => Promise.resolve(emit('progress', chunk))
-      const agent = { agentId: '', toolCallId: String(toolUse.toolUseId ?? invocationId), messages: [], suspend }
+      const agent = { agentId: '', toolCallId: toolCallIdOf(context), messages: [], suspend }
       const own = { requestContext: contextOf(context), abortSignal, agent, suspend, writer: { write, custom: write } }
       const output = await (theirs.execute as Loose).call(theirs, input, own)
       if (suspended !== undefined) {

@@ -9,6 +9,7 @@ import { InvalidConfigurationError } from '../errors.ts'
 import { reporterOf } from '../extension.ts'
 import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 import { Visit, type Answer, type FrameworkOptions, type Unheard } from './_visit.ts'
 
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
@@ -187,8 +188,8 @@ export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], opti
       report(new InvalidConfigurationError(`Tool ${JSON.stringify(name || type)} of the agent is run by its provider.`))
       return []
     }
-    const callOf = (input: unknown, { toolUse, invocationId }: ToolContext): { callId: string; arguments: string } => {
-      return { callId: String(toolUse.toolUseId ?? invocationId), arguments: JSON.stringify(input ?? {}) }
+    const callOf = (input: unknown, context: ToolContext): { callId: string; arguments: string } => {
+      return { callId: toolCallIdOf(context), arguments: JSON.stringify(input ?? {}) }
     }
     const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
       const call = { type: 'function_call', name, status: 'completed', ...callOf(input, context) }

@@ -17,6 +17,7 @@ import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf } from './_approvals.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
 export type { FrameworkQuestion } from './_approvals.ts'
@@ -172,9 +173,9 @@ export function fromStrands(tools: readonly StrandsForeignTool[], options: FromS
   return tools.map((theirs) => {
     const { name, description, toolSpec } = theirs
     async function* handler(input: unknown, context: ToolContext): AsyncGenerator<unknown, unknown, undefined> {
-      const { toolUse, invocationId, invocationState, signal: cancelSignal } = context
+      const { values: invocationState, signal: cancelSignal } = context
       const events = theirs.stream({
-        toolUse: { name, toolUseId: String(toolUse.toolUseId ?? invocationId), input },
+        toolUse: { name, toolUseId: toolCallIdOf(context), input },
         invocationState,
         cancelSignal,
         agent: undefined,

@@ -9,6 +9,7 @@ import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
 import { offered } from './_approvals.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import { toolCallIdOf } from './_results.ts'
 import { Visit, type FrameworkOptions } from './_visit.ts'
 
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
@@ -201,8 +202,9 @@ export function fromTanstack(tools: readonly TanstackForeignTool[], options: For
     // TanStack validates results only with schemas that have a validator.
     const { outputSchema } = theirs
     const checked = Object(outputSchema) as object
-    const handler = (input: unknown, { toolUse, invocationId, signal, values, emit }: ToolContext): unknown => {
-      const toolCallId = String(toolUse.toolUseId ?? invocationId)
+    const handler = (input: unknown, context: ToolContext): unknown => {
+      const { signal, values, emit } = context
+      const toolCallId = toolCallIdOf(context)
       return (execute as (...args: unknown[]) => unknown).call(theirs, input, {
         toolCallId,
         context: values,

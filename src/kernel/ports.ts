@@ -47,10 +47,6 @@ export interface ToolContext {
   /** Grows with each executor that takes the call over: a condition for writes elsewhere. `0` if none did. */
   readonly fence: number
   readonly values: ToolValues
-  /** The same object as `values`, under the name that Strands handlers read. */
-  readonly invocationState: ToolValues
-  /** The call as Strands handlers read it. */
-  readonly toolUse: { readonly name: string; readonly toolUseId: string | number | undefined; readonly input: unknown }
   /** Emits a `tool:progress` event. */
   readonly emit: (type: string, data?: unknown) => void
   /**

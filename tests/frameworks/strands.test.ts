@@ -1,3 +1,4 @@
+import 'toolwright/compat'
 // Strands, the package itself, with a model that says what it was told to say.
 import type { JSONValue } from '@strands-agents/sdk'
 import { createExecutor, tool } from 'toolwright'

@@ -102,6 +102,18 @@ export const typed = aiSdkTools({ executor, session: 's', tools: { add }, output
 export const typedAdd = typed.tools.add
 `
 
+/** A handler of Strands, with the import of its types and without. */
+const strands = `import { tool, type ToolContext } from 'toolwright'
+import type { Policy } from 'toolwright/extension'
+export const email = tool({
+  name: 'send_email',
+  description: 'Sends an email',
+  handler: (_input, { toolUse, invocationState }) => [toolUse.name, toolUse.toolUseId, invocationState],
+})
+export const nameOf = (context: ToolContext): string => context.toolUse.name
+export const policy: Policy = { name: 'none', decide: (_call, { toolUse }) => ({ decision: 'deny', reason: toolUse.name }) }
+`
+
 let folder = ''
 beforeAll(() => {
   if (reason !== undefined) return
@@ -111,6 +123,8 @@ beforeAll(() => {
   writeFileSync(join(folder, 'all.ts'), program([...leaves, ...ofNode, ...large]))
   writeFileSync(join(folder, 'library.ts'), program([]))
   writeFileSync(join(folder, 'inferred.ts'), inferred)
+  writeFileSync(join(folder, 'compat.ts'), `import 'toolwright/compat'\n${strands}`)
+  writeFileSync(join(folder, 'no-compat.ts'), strands)
   copyFileSync(join(root, 'tests', 'formats', 'kit', 'acme.ts'), join(folder, 'acme.ts'))
 })
 afterAll(() => {
@@ -167,5 +181,19 @@ describe('the declarations of the packed package are right for', () => {
       }
     },
     60_000,
+  )
+
+  it.skipIf(reason !== undefined).each(Object.entries(compilers))(
+    'a handler that reads what Strands gives it, with the import of `toolwright/compat` alone: TypeScript %s',
+    (version, compiler) => {
+      for (const [name, options] of Object.entries(settings)) {
+        expect(compiled(compiler, `compat ${version} ${name}`, 'compat.ts', options)).toBe('')
+        const missing = compiled(compiler, `no-compat ${version} ${name}`, 'no-compat.ts', options)
+        expect(missing).toMatch(/no-compat\.ts.*'toolUse' does not exist/)
+        expect(missing).toMatch(/no-compat\.ts.*'invocationState' does not exist/)
+        expect(missing.split('\n').every((line) => line.startsWith('no-compat.ts'))).toBe(true)
+      }
+    },
+    120_000,
   )
 })

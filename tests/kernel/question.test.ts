@@ -1,3 +1,4 @@
+import 'toolwright/compat'
 import { createExecutor, Tool, type Extension, type WaitingCall } from 'toolwright'
 import type { ApprovalRequest, ErasedConfig } from 'toolwright/extension'
 import { describe, expect, test, vi } from 'vitest'

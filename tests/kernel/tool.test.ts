@@ -1,3 +1,4 @@
+import 'toolwright/compat'
 import { createExecutor, json, Tool, tool, type ToolContext, type ToolEvent } from 'toolwright'
 import { InvalidToolArgsError, ToolFailure } from 'toolwright/errors'
 import { describe, expect, test } from 'vitest'

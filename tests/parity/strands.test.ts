@@ -1,3 +1,4 @@
+import 'toolwright/compat'
 // Strands makes a tool with one function, and what it makes is both a tool for agents and a function for everybody else.
 import { join } from 'node:path'
 import {

@@ -50,10 +50,11 @@ class CallContext implements ToolContext {
   get signal(): AbortSignal {
     return this.#parcel.deadline.signal
   }
+  // The types of the next two come by `toolwright/compat`.
   get invocationState(): ToolValues {
     return this.values
   }
-  get toolUse(): ToolContext['toolUse'] {
+  get toolUse(): { readonly name: string; readonly toolUseId: string | number | undefined; readonly input: unknown } {
     const { name, id } = this.#parcel
     return { name, toolUseId: id, input: stageFields(this.#parcel).input }
   }

@@ -1,3 +1,4 @@
+import 'toolwright/compat'
 import { createExecutor, type ToolContext } from 'toolwright'
 import type { Confirmed } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'

@@ -220,14 +220,14 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
  * @experimental
  * @example
  * ```ts
- * import { sqlTables } from 'toolwright/journals/sql'
+ * import { tableStatements } from 'toolwright/journals/sql'
  *
  * const types = { key: 'VARCHAR(200)', text: 'LONGTEXT', number: 'DOUBLE' }
  * const now = 'UNIX_TIMESTAMP(SYSDATE(3)) * 1000'
- * console.log(sqlTables({ types, now, hasInlineIndexes: true }).join(';\n'))
+ * console.log(tableStatements({ types, now, hasInlineIndexes: true }).join(';\n'))
  * ```
  */
-export function sqlTables(dialect: SqlDialect, options: Pick<SqlJournalOptions, 'prefix'> = {}): string[] {
+export function tableStatements(dialect: SqlDialect, options: Pick<SqlJournalOptions, 'prefix'> = {}): string[] {
   requireDialect(dialect)
   return tablesOf(namesOf(options.prefix ?? defaultPrefix), dialect)
 }

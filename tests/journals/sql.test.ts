@@ -8,7 +8,7 @@ import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
 import {
   sqlJournal,
-  sqlTables,
+  tableStatements,
   type SqlConnection,
   type SqlDatabase,
   type SqlJournalOptions,
@@ -197,7 +197,7 @@ describe('sqlJournal takes', () => {
     ['no prefix that would have to be escaped', () => sqlJournal(whole, { prefix: 'a; DROP TABLE b' }), /prefix/],
     ['no timeout of 0', () => sqlJournal(whole, { timeout: 0 }), /timeout/],
     ['no interval that is no number', () => sqlJournal(whole, { pollInterval: Number.NaN }), /pollInterval/],
-    ['no dialect without types, for the tables', () => sqlTables({ now: 'x' } as never), /dialect\.types\.key/],
+    ['no dialect without types, for the tables', () => tableStatements({ now: 'x' } as never), /dialect\.types\.key/],
   ])('%s', (_, make, message) => {
     expect(make).toThrow(InvalidConfigurationError)
     expect(make).toThrow(message)
@@ -360,7 +360,7 @@ describe('sqlJournal', () => {
   test('finds its tables if they were made by hand', async () => {
     const { journal, close } = open(
       (own) => {
-        for (const statement of sqlTables(own.dialect, { prefix: 'agents_' })) void own.change(statement, [])
+        for (const statement of tableStatements(own.dialect, { prefix: 'agents_' })) void own.change(statement, [])
         return {}
       },
       { prefix: 'agents_' },

@@ -119,6 +119,12 @@ function settingsOf(options: McpServerOptions): Settings {
   if (!isExecutor) {
     throw new InvalidConfigurationError('mcpServer takes { executor }, which createExecutor({ tools }) makes.')
   }
+  const { approvals = 'client' } = options
+  if (approvals !== 'client' && approvals !== 'application') {
+    throw new InvalidConfigurationError(
+      `\`approvals\` of mcpServer must be "client" or "application", got ${JSON.stringify(approvals) ?? typeof approvals}.`,
+    )
+  }
   const answerTimeout = amount(options, 'answerTimeout', 600_000)
   return {
     executor: options.executor,
@@ -127,7 +133,7 @@ function settingsOf(options: McpServerOptions): Settings {
     title: options.title,
     instructions: options.instructions,
     caller: options.caller ?? 'model',
-    approvals: options.approvals ?? 'client',
+    approvals,
     resources: options.resources ?? [],
     pageSize: amount(options, 'pageSize', 100),
     readLimit: amount(options, 'readLimit', 1_048_576),

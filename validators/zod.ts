@@ -7,7 +7,8 @@
 import { config, toJSONSchema, util, type $ZodType, type input, type output, type ParsePayload } from 'zod/v4/core'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '../src/index.ts'
 import { SchemaConversionError } from '../src/errors.ts'
-import { dropSafeBounds, mayWait } from '../src/kernel/schema/zod.ts'
+import { dropSafeBounds } from '../src/kernel/schema/json-schema.ts'
+import { mayWait } from '../src/kernel/schema/zod.ts'
 
 type Conversion = NonNullable<Parameters<typeof toJSONSchema>[1]>
 

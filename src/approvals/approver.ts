@@ -8,7 +8,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import type { Question } from '../kernel/call/wait.ts'
-import { shortened } from '../kernel/json/text.ts'
+import { shortened } from '../kernel/json/shortened.ts'
 import { shownBy } from './shown.ts'
 
 const approvalTimeout = 300_000

@@ -3,7 +3,7 @@ import type { Authorized } from '../kernel/call/parcel.ts'
 import type { Question } from '../kernel/call/wait.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/json-text.ts'
-import { shortened } from '../kernel/json/text.ts'
+import { shortened } from '../kernel/json/shortened.ts'
 import { looksLikeBlocks } from '../kernel/result/content.ts'
 
 const largestPreview = 16_384

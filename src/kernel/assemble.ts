@@ -5,7 +5,7 @@ import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
 import type { Extension, Observer, Runner } from './ports.ts'
 import type { WaitKeeper } from './recorder.ts'
-import { WaitingCalls } from '../approvals/waiting-calls.ts'
+import { HumanApprovals } from '../approvals/approvals.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
 import type { Approvals, Kernel } from './kernel.ts'
@@ -134,7 +134,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     inFlight,
     report,
   }
-  kernel.approvals = new WaitingCalls(kernel)
+  kernel.approvals = new HumanApprovals(kernel)
   kernel.recorder = records?.(kernel)
   kernel.elsewhere = elsewhere?.(kernel, store !== undefined)
   return { kernel, registry }

@@ -5,13 +5,14 @@ import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.t
 import type { Resumption, WaitingCall } from './call/wait.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
-import type { Approvals, Kernel } from './kernel.ts'
+import type { Kernel } from './kernel.ts'
 import type { CallOptions } from './ports.ts'
+import type { Answers } from './recorder.ts'
 
 /** What redeems a token and resumes its call. */
 export type Resume = <None extends undefined>(
   token: string | WaitingCall,
-  redeem: (approvals: Approvals) => Promise<Resumption | None>,
+  redeem: () => Promise<Resumption | None>,
   options: Pick<CallOptions, 'signal'>,
 ) => Promise<ToolResult | None>
 
@@ -43,10 +44,10 @@ export class Calls implements ExecutorCalls {
   }
 
   readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>
-    this.#resume<never>(token, (approvals) => approvals.decide(token, decision, options), options)
+    this.#resume<never>(token, async () => (await this.#answers).decide(token, decision, options), options)
 
   readonly respond: ExecutorCalls['respond'] = async (token, value, options = {}) =>
-    this.#resume<never>(token, (approvals) => approvals.respond(token, value, options), options)
+    this.#resume<never>(token, async () => (await this.#answers).respond(token, value, options), options)
 
   readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
     const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
@@ -59,6 +60,10 @@ export class Calls implements ExecutorCalls {
     const { recorder } = this.#kernel
     if (recorder !== undefined) return recorder.recover(options)
     throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
+  }
+
+  get #answers(): Promise<Answers> {
+    return Promise.resolve(this.#kernel.waits()).then(({ answers }) => answers)
   }
 
   get #recorded(): Promise<RecordedCalls> {

@@ -1,21 +1,22 @@
 import { callIdOf, canonicalize } from './json/canonical.ts'
+import type { SpooledArtifact } from './result/artifact.ts'
 import { unmarked } from './result/content.ts'
 import { receive } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
-import type { ToolDefinition, ToolLike } from './tool/definition.ts'
-import type { DirectContext } from './tool/options.ts'
+import type { ToolDefinition } from './tool/definition.ts'
+import type { BoundOptions, DirectContext } from './tool/options.ts'
+import { inputOf } from './tool/validators.ts'
 import { assemble } from './assemble.ts'
 import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
-import { ArtifactError } from './errors.ts'
-import type { ToolExecutor } from './executor-types.ts'
+import { ArtifactError, ToolDeniedError } from './errors.ts'
 import { streamEvents } from './run/stream.ts'
-import { stamp, type Identity } from './call/parcel.ts'
+import { stamp, type Identity, type Writable } from './call/parcel.ts'
 import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './ports.ts'
 import { check, validateOutput } from './stages/check.ts'
-import { invalidOutput } from './schema/validator.ts'
+import { invalidArgs, invalidOutput } from './schema/validator.ts'
 import { stampTool } from './stages/resolve.ts'
 import { validate } from './stages/validate.ts'
 
@@ -79,9 +80,34 @@ export async function checkDirectly(tool: ToolDefinition, value: unknown): Promi
   return outcome === undefined ? value : outcome.value
 }
 
-/** Makes an executor with this tool alone. */
-export function executorOf(tool: ToolLike): ToolExecutor {
-  return createExecutor({ tools: [tool] })
+/** Validates args for the application itself. */
+export async function validateDirectly(tool: ToolDefinition, args: unknown): Promise<unknown> {
+  const outcome = await inputOf(tool).validate(args === undefined ? {} : args)
+  if (outcome.issues === undefined) return outcome.value
+  throw invalidArgs(tool.name, outcome.issues)
+}
+
+/**
+ * Runs a tool through an executor. Returns the artifact, or throws the typed error.
+ *
+ * @param bound What `tool.executor` was called with. It keeps the executor that is made if it has none.
+ */
+export async function callBound(
+  tool: ToolDefinition,
+  args: unknown,
+  bound: Writable<BoundOptions>,
+): Promise<SpooledArtifact> {
+  const { executor = (bound.executor = createExecutor({ tools: [tool] })), on, ...options } = bound
+  const events = executor.stream({ name: tool.name, args }, { caller: 'user', ...options })
+  let step = await events.next()
+  while (step.done !== true) {
+    on?.(step.value)
+    step = await events.next()
+  }
+  const { error, artifact, status } = step.value
+  if (error !== undefined) throw error
+  if (artifact === undefined) throw new ToolDeniedError(`${tool.name} has not run: it is ${status}.`)
+  return artifact
 }
 
 let bare: Kernel | undefined

@@ -1,6 +1,6 @@
 import type { CallStatus } from './call/call.ts'
 import type { Issue } from './schema/standard.ts'
-import { shortened } from './json/text.ts'
+import { shortened } from './json/shortened.ts'
 
 /** The kind of an error, derived from types and codes, never from message text. */
 export type ErrorCategory =

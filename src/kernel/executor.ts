@@ -201,7 +201,7 @@ class Executor implements ToolExecutor {
     if (this.#closing !== undefined) throw new ToolCancelledError('The executor is closed. Give the call to another.')
     const arrived = this.#kernel.inFlight.expect(invocationOf(token))
     try {
-      const resumed = await redeem(this.#kernel.approvals)
+      const resumed = await redeem()
       if (resumed === undefined) return resumed
       const { call, invocationId, session, principal, caller, values } = resumed
       // The wait may still be being emitted, and a repeated call may have just asked for what its id has.

@@ -10,9 +10,7 @@ import type {
   Resolved,
   Verdict,
 } from './call/parcel.ts'
-import type { Wait, Resumption, WaitingCall } from './call/wait.ts'
 import type { ToolError } from './errors.ts'
-import type { DecideOptions, RespondOptions } from './calls-types.ts'
 import type {
   Approver,
   ArtifactStore,
@@ -28,7 +26,6 @@ import type {
 } from './ports.ts'
 import type { WaitKeeper, Recorder } from './recorder.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
-import type { BeginningWait } from './outcome/result.ts'
 import type { EncodedResult, Receipt } from './result/encode.ts'
 import type { Stream } from './run/stream.ts'
 import type { Issue } from './schema/standard.ts'
@@ -36,23 +33,19 @@ import type { Validation } from './schema/validator.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 
-/** Asks people, and keeps waiting calls. */
+/** Asks people. */
 export interface Approvals {
   /**
    * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
    * if the person refuses.
    */
   approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<Approval>
+  /** Returns the hash of a tool's definition, which an approval is for. */
+  fingerprint(tool: ToolDefinition): string
   /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
-  requireUnchanged(tool: ToolDefinition, fingerprint: string): void
+  requireUnchanged(tool: ToolDefinition | undefined, name: string, fingerprint: string): void
   /** Does so for a call that resumes. Settles one that a person has denied, which needs no tool, with `E_TOOL_DENIED`. */
   admit(received: Received, tool: ToolDefinition | undefined): void
-  /** Makes the result of a call that begins to wait, with its token, its event and the part of its record. */
-  beginWait(call: Received, wait: Wait): BeginningWait
-  /** Redeems the token of a call that waits for a person, or the call itself. */
-  decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
-  /** Redeems the token of a call that waits for a client. */
-  respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
 }
 
 /** Hides the secrets of one call: the values that its tool's `secrets` point to, and each repetition of those of the args. */
@@ -125,7 +118,7 @@ export interface Kernel {
   readonly approver: Approver | undefined
   readonly middleware: readonly Middleware[]
   readonly runners: ReadonlyMap<string, Runner>
-  /** Asks people, and redeems tokens. */
+  /** Asks people. */
   readonly approvals: Approvals
   /** Hides secrets. */
   readonly redaction: Redaction

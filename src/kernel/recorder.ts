@@ -1,9 +1,9 @@
 import type { ToolResult } from './call/call.ts'
-import type { ToolEvent } from './call/events.ts'
+import type { Bodies, ToolEvent } from './call/events.ts'
 import type { Received } from './call/parcel.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from './call/record.ts'
-import type { ResumableCall, Resumption, Wait } from './call/wait.ts'
-import type { RecordedCalls } from './calls-types.ts'
+import type { ResumableCall, Resumption, Wait, WaitingCall } from './call/wait.ts'
+import type { DecideOptions, RecordedCalls, RespondOptions } from './calls-types.ts'
 import type { CallQueue, RunOptions } from './queue-types.ts'
 import type { SpooledArtifact } from './result/artifact.ts'
 
@@ -20,6 +20,21 @@ export interface WaitingSettlement {
   readonly wait: WaitRecord
 }
 
+/** A call that begins to wait: its result, what it needs to go on, and the body of `call:waiting`. */
+export interface BeginningWait {
+  readonly result: ToolResult
+  readonly wait: WaitRecord
+  readonly body: Bodies['call:waiting']
+}
+
+/** Takes the answers to waiting calls. */
+export interface Answers {
+  /** Redeems the token of a call that waits for a person, or the call itself. */
+  decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption>
+  /** Redeems the token of a call that waits for a client. */
+  respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption>
+}
+
 /** Keeps the records of one executor's calls. `records(journal)` of `toolwright/records` makes one for any journal. */
 export interface Recorder {
   /** Whether the records outlive the process. */
@@ -34,6 +49,8 @@ export interface Recorder {
   commit(call: Received, event?: ToolEvent): void | Promise<void>
   /** Writes the outcome of a call. Returns the digest that chains it to the outcome before, if the journal is durable. */
   settle(call: Received, event: ToolEvent, settlement: Settlement): string | undefined | Promise<string | undefined>
+  /** Makes the result of a call that begins to wait, with its token, its event and the part of its record. */
+  begin(call: Received, wait: Wait): BeginningWait
   /** Folds `call:waiting` into the record of a call, and writes what the call needs to go on. */
   wait(call: Received, event: ToolEvent, waiting: WaitingSettlement): void | Promise<void>
   /** Adds a line to the audit trail of a call that has settled. */
@@ -52,6 +69,7 @@ export interface Recorder {
   recall(call: Received): Promise<ToolResult | undefined>
   /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
   snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
+  readonly answers: Answers
   readonly calls: RecordedCalls
   readonly queue: WorkQueue
   /** Closes the calls that dead executors left unfinished. */
@@ -75,4 +93,4 @@ export interface WorkQueue extends CallQueue {
 }
 
 /** The part of a recorder that keeps waiting calls. */
-export type WaitKeeper = Pick<Recorder, 'wait' | 'find' | 'take' | 'outcome' | 'calls'>
+export type WaitKeeper = Pick<Recorder, 'begin' | 'wait' | 'find' | 'take' | 'outcome' | 'answers' | 'calls'>

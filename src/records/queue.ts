@@ -78,7 +78,7 @@ export class JournalQueue implements WorkQueue {
     try {
       const tool = this.#kernel.registryFor(call.session).get(call.call.name)
       if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
-      this.#kernel.approvals.requireUnchanged(tool, call.fingerprint)
+      this.#kernel.approvals.requireUnchanged(tool, tool.name, call.fingerprint)
       const carried = call.taken?.work?.values
       const values = carried === undefined || receive === undefined ? {} : await receive(carried, call)
       return { ...call, values, approval: { decision: 'allow', decidedBy: 'worker' } }
@@ -105,7 +105,7 @@ export class JournalQueue implements WorkQueue {
       const tool = registry.get(name)
       try {
         if (tool === undefined) continue
-        approvals.requireUnchanged(tool, fingerprint)
+        approvals.requireUnchanged(tool, name, fingerprint)
         this.#lacking.delete(fingerprint)
       } catch {
         // it is another version

@@ -3,14 +3,16 @@ import { isThenable } from '../kernel/json/thenable.ts'
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import { bounded } from '../kernel/json/json-text.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import type { ResumableCall } from '../kernel/call/wait.ts'
+import type { ResumableCall, Wait } from '../kernel/call/wait.ts'
 import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRecord } from '../kernel/call/record.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
 import { SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
-import type { Recorder, Settlement, WaitingSettlement } from '../kernel/recorder.ts'
+import type { Answers, BeginningWait, Recorder, Settlement, WaitingSettlement } from '../kernel/recorder.ts'
+import { KeptAnswers } from './answers.ts'
+import { beginningOf } from './beginning.ts'
 import { Cancellations } from './cancellations.ts'
 import { SettlementChain } from './chain.ts'
 import { tellDropped } from './close.ts'
@@ -47,6 +49,7 @@ export class JournalRecorder implements Recorder {
   readonly #journal: Journal
   readonly #kernel: Kernel
   readonly #format: RecordFormat
+  readonly answers: Answers
   readonly calls: JournalCalls
   readonly queue: JournalQueue
   readonly #pulse = new Pulse(() => void this.beat(), beatInterval)
@@ -61,6 +64,7 @@ export class JournalRecorder implements Recorder {
     this.#format = format
     this.#chain = new SettlementChain(kernel.report)
     this.#cancellations = new Cancellations(journal, kernel, () => void this.beat())
+    this.answers = new KeptAnswers(kernel, this)
     this.calls = new JournalCalls(this, journal, kernel)
     this.queue = new JournalQueue(this, journal, kernel)
     this.#undrop = journal.onDrop?.((found) => tellDropped(found, kernel))
@@ -114,6 +118,10 @@ export class JournalRecorder implements Recorder {
     if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
     const written = this.#put(call, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
+  }
+
+  begin(call: Received, wait: Wait): BeginningWait {
+    return beginningOf(call, wait, this.#kernel)
   }
 
   wait(call: Received, event: ToolEvent, { result, wait }: WaitingSettlement): void | Promise<void> {

@@ -2,14 +2,16 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
-import type { ResumableCall, WaitingCall } from '../kernel/call/wait.ts'
+import type { ResumableCall, Wait, WaitingCall } from '../kernel/call/wait.ts'
 import type { WaitRecord, ToolCallRecord, ToolCallSnapshot } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolError } from '../kernel/errors.ts'
 import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { WaitKeeper, WaitingSettlement } from '../kernel/recorder.ts'
+import type { Answers, BeginningWait, WaitKeeper, WaitingSettlement } from '../kernel/recorder.ts'
+import { KeptAnswers } from './answers.ts'
+import { beginningOf } from './beginning.ts'
 import { closing, expiry, publishEnd } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { begun, fold } from './fold.ts'
@@ -38,6 +40,7 @@ type Listed = Entry | { readonly record: ToolCallRecord }
  * that one caller cannot push out the others.
  */
 export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
+  readonly answers: Answers
   readonly calls: RecordedCalls = this
   readonly #kernel: Kernel
   readonly #entries = new Map<string, Entry>()
@@ -50,6 +53,11 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel
+    this.answers = new KeptAnswers(kernel, this)
+  }
+
+  begin(call: Received, wait: Wait): BeginningWait {
+    return beginningOf(call, wait, this.#kernel)
   }
 
   wait(call: Received, event: ToolEvent, { result, wait }: WaitingSettlement): void {

@@ -1,5 +1,5 @@
 import { ArtifactError } from '../kernel/errors.ts'
-import { wholeCharacters } from '../kernel/json/text.ts'
+import { wholeCharacters } from '../kernel/json/shortened.ts'
 import type { SpoolReader } from '../kernel/ports.ts'
 import type { Lines, SpooledArtifact } from '../kernel/result/artifact.ts'
 import { Pace } from '../kernel/run/stream.ts'
@@ -11,7 +11,7 @@ const tailStretch = 65_536
 /** The longest string of the engine; longer content can only be read as bytes. */
 const longestText = 2 ** 29 - 24
 
-/** Finds lines: it counts the line ends before each stretch of bytes, only up to the line that is needed. */
+/** Finds lines: it counts line ends before each stretch of bytes, only up to the line that is needed. */
 export class LineIndex {
   readonly #ends: number[] = [0]
 

@@ -2,7 +2,7 @@ import { createSha256, sha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
 import { MemoryReader } from '../kernel/result/artifact.ts'
 import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
-import { randomDigits } from '../kernel/call/waiting.ts'
+import { randomDigits } from '../kernel/call/random.ts'
 import { Pace } from '../kernel/run/stream.ts'
 
 /** A store in the memory of this process. */

@@ -29,6 +29,8 @@ const add = `tool({ name: 'add', description: 'Adds', inputSchema: { type: 'obje
 const programs = {
   id: `import { computeCallId } from 'toolwright'
 globalThis.outcome = computeCallId('add', { a: 1 })`,
+  tool: `import { tool } from 'toolwright'
+globalThis.outcome = JSON.stringify(${add}.describe())`,
   app: `import { createExecutor, tool } from 'toolwright'
 const executor = createExecutor({ tools: [${add}] })
 globalThis.outcome = executor.executeToolCalls([{ name: 'add', args: '{"a":1}' }, { name: 'add', args: { a: 'x' } }]).then((results) => results.map(({ status, callId }) => status + ' ' + callId).join())`,
@@ -41,21 +43,31 @@ globalThis.outcome = executor.executeToolCalls(format.calls({ role: 'assistant',
 }
 
 /** The most that each program may load at once, in bytes, compressed. Lower them with what there is. */
-const limits = { id: 4_000, app: 35_400, full: 65_900 }
+const limits = { id: 4_000, tool: 8_000, app: 42_000, full: 70_600 }
+/**
+ * What some bundlers load beyond that. esbuild loads with a tool what its first call needs, since both share modules. webpack and
+ * rspack bring a loader of chunks. All of them keep functions of a chunk that only its other users need.
+ */
+const larger: Readonly<Record<string, Partial<typeof limits>>> = {
+  esbuild: { tool: 43_100, app: 43_200, full: 72_900 },
+  webpack: { app: 43_600 },
+  rspack: { app: 43_600, full: 71_300 },
+  bun: { app: 44_000, full: 74_300 },
+}
 
 describe('programs that use the packed package are small in', () => {
   for (const name of Object.keys(bundlers)) {
     // webpack takes 5 s for each.
-    const tried = name === 'webpack' ? (['app'] as const) : (['id', 'app', 'full'] as const)
+    const tried = name === 'webpack' ? (['tool', 'app'] as const) : (['id', 'tool', 'app', 'full'] as const)
     const bundled = async (): Promise<void> => {
       for (const program of tried) {
         const { eager, lazy, code } = await bundleWith(name, fileOf(program), join(folder, 'out', name, program))
         console.log(`${name} ${program}: ${(eager / 1e3).toFixed(1)} kB`)
-        expect(eager, `${program} at once`).toBeLessThanOrEqual(limits[program])
+        expect(eager, `${program} at once`).toBeLessThanOrEqual(larger[name]?.[program] ?? limits[program])
         // A method may be called `eval`.
         const foreign = code.match(/["'`]node:[a-z/]+["'`]|(?<![\w$.])(?:eval|new Function)\((?![^()]*\)\s*\{).{20}/g)
         expect(foreign ?? []).toEqual([])
-        if (program === 'id') continue
+        if (program === 'id' || program === 'tool') continue
         const engine = lazy.filter((chunk) => chunk.code.includes('unevaluatedProperties'))
         expect(
           engine.map(({ bytes }) => bytes <= 8_600),

@@ -2,7 +2,7 @@ import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
 import { InvalidConfigurationError, InvalidToolArgsError, type ToolError } from '../errors.ts'
 import type { CallOptions } from '../ports.ts'
-import { shortened } from '../json/text.ts'
+import { shortened } from '../json/shortened.ts'
 import { sha256 } from '#sha256'
 
 /** A program that a provider runs for the model, as its message names it. */

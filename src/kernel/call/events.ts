@@ -7,7 +7,7 @@ import type { Kernel, Redactor } from '../kernel.ts'
 import type { Observer } from '../ports.ts'
 import { isThenable, unawaited } from '../json/thenable.ts'
 import { bounded } from '../json/json-text.ts'
-import { shortened } from '../json/text.ts'
+import { shortened } from '../json/shortened.ts'
 import type { WaitReason, Question } from './wait.ts'
 
 /** The fields of each type of event beside the envelope. */

@@ -1,4 +1,5 @@
-import { isLonger, pathText, shortened, utf8Length } from './text.ts'
+import { shortened } from './shortened.ts'
+import { isLonger, pathText, utf8Length } from './text.ts'
 import { InvalidToolResultError } from '../errors.ts'
 import { put } from './copy.ts'
 import { parseJson } from './parse.ts'

@@ -2,7 +2,7 @@ import type { Received } from '../call/parcel.ts'
 import { DuplicateInvocationError, isToolError, ToolDownstreamError, ToolFailure } from '../errors.ts'
 import type { ErrorCategory, ToolError } from '../errors.ts'
 import { escapeDeceptive } from '../json/deceptive.ts'
-import { shortened } from '../json/text.ts'
+import { shortened } from '../json/shortened.ts'
 
 const longestLine = 1_000
 const longestMessage = 8_192

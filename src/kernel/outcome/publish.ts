@@ -4,10 +4,10 @@ import { CallResult } from '../call/call-result.ts'
 import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
 import { countEvent, emit, eventOf, publish, type Bodies, type ToolEvent } from '../call/events.ts'
 import { bounded, readText } from '../json/json-text.ts'
-import { failure, type BeginningWait } from './result.ts'
+import { failure } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Recorder, Settlement, WaitKeeper } from '../recorder.ts'
+import type { BeginningWait, Recorder, Settlement, WaitKeeper } from '../recorder.ts'
 import { isThenable } from '../json/thenable.ts'
 
 type Description = Settlement['artifact']

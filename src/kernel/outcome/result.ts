@@ -2,19 +2,10 @@ import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
 import { unmarked, type ContentBlock } from '../result/content.ts'
 import { InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
-import type { Bodies } from '../call/events.ts'
 import { modelLine } from './failure.ts'
 import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
-import type { WaitRecord } from '../call/record.ts'
-
-/** A call that begins to wait: its result, what it needs to go on, and the body of `call:waiting`. */
-export interface BeginningWait {
-  readonly result: ToolResult
-  readonly wait: WaitRecord
-  readonly body: Bodies['call:waiting']
-}
 
 /** Makes the result of a call that passed every stage of the pipeline. */
 export function success(spooled: Spooled): ToolResult {

@@ -1,10 +1,10 @@
 import { pathText } from '../json/text.ts'
 import { InvalidToolArgsError, InvalidToolResultError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
 import type { Schema } from './infer.ts'
-import { copyOfJson } from '../json/copy.ts'
-import type { Issue, JsonSchema, JsonSchemaObject, StandardJSONSchemaV1, StandardSchemaV1 } from './standard.ts'
+import type { Issue, JsonSchema, StandardSchemaV1 } from './standard.ts'
 import { isThenable, loadPart } from '../json/thenable.ts'
-import { dropSafeBounds, isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
+import { isObject, isStandardSchema, reasonOf } from './json-schema.ts'
+import { isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
 
 /** The outcome of validation: the value after defaults and transforms, or the issues. */
 export type Validation =
@@ -14,8 +14,6 @@ export type Validation =
 export interface Validator {
   /** Checks a value; returns a promise only if the schema is asynchronous. Throws `E_VALIDATOR_FAILED` if the schema throws. */
   validate(value: unknown): Validation | Promise<Validation>
-  /** Returns one side of the schema as JSON Schema. Throws `E_SCHEMA_CONVERSION` if JSON Schema cannot express it. */
-  jsonSchema(side: 'input' | 'output'): JsonSchemaObject
 }
 
 /** Validates raw JSON Schema: the port of the engine that this package loads when needed. */
@@ -31,34 +29,13 @@ export async function loadEngine(): Promise<SchemaEngine> {
   return (engine ??= await loadPart(import('#json-schema')))
 }
 
-/** Whether a schema is a Standard Schema; a function may be one. `instanceof` fails across copies of a library. */
-export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
-  if (schema === null || (typeof schema !== 'object' && typeof schema !== 'function')) return false
-  const standard = (schema as Partial<StandardSchemaV1>)['~standard']
-  return standard?.version === 1 && typeof standard.validate === 'function'
-}
-
-/** Whether a schema is raw JSON Schema, which the engine of this package validates. */
-export function isRaw(schema: Schema | undefined): boolean {
-  return schema !== undefined && !isStandardSchema(schema)
-}
-
-/** Whether a value can be raw JSON Schema. */
-export function isJsonSchema(schema: unknown): schema is JsonSchema {
-  if (typeof schema === 'boolean') return true
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '~standard' in schema) return false
-  // A plain object of any realm: schema objects of other libraries are class instances.
-  const prototype: unknown = Object.getPrototypeOf(schema)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
 /** Returns the validator of a schema of any library. */
 export function validatorOf(schema: Schema): Validator {
   return isStandardSchema(schema) ? standardValidator(schema) : rawValidator(schema as JsonSchema)
 }
 
 function standardValidator(schema: StandardSchemaV1): Validator {
-  const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
+  const standard = schema['~standard']
   let waits: boolean | undefined
   return {
     validate(value) {
@@ -71,22 +48,6 @@ function standardValidator(schema: StandardSchemaV1): Validator {
         throw broken(standard.vendor, 'threw', cause)
       }
       return validationOf(result, standard.vendor)
-    },
-    jsonSchema(side) {
-      requireConverter(schema, side)
-      const libraryOptions = standard.vendor === 'zod' ? { override: dropSafeBounds } : undefined
-      let refusal: unknown
-      for (const target of ['draft-2020-12', 'draft-07'] as const) {
-        try {
-          return plainCopy(standard.jsonSchema?.[side]({ target, libraryOptions }))
-        } catch (cause) {
-          refusal ??= cause
-        }
-      }
-      throw new SchemaConversionError(
-        `The ${standard.vendor} schema cannot be converted to JSON Schema: ${reasonOf(refusal)}. Change that part, or give the tool a \`jsonSchema\` of its own.`,
-        { cause: refusal },
-      )
     },
   }
 }
@@ -164,40 +125,7 @@ function rawValidator(schema: JsonSchema): Validator {
   return {
     validate: (value) =>
       engine === undefined ? loadEngine().then((loaded) => run(value, loaded)) : run(value, engine),
-    jsonSchema: () => plainCopy(schema === true ? {} : schema),
   }
-}
-
-/** The most objects and elements of a schema that is copied directly; a larger one is copied as text. */
-const mostParts = 100_000
-
-/** Returns a private copy that is certainly JSON, without `$schema` if it names the default dialect. */
-function plainCopy(schema: unknown): JsonSchemaObject {
-  const whole = typeof schema === 'object' && schema !== null ? copyOfJson(schema, mostParts) : undefined
-  const copy: unknown = whole ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
-  if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) {
-    throw new TypeError('the JSON Schema is not an object')
-  }
-  const { $schema, ...rest } = copy as JsonSchemaObject
-  return $schema === undefined || /2020-12/.test($schema) ? rest : copy
-}
-
-/** Throws `E_SCHEMA_CONVERSION` if a schema only validates; the message names the wrapper to import. */
-export function requireConverter(
-  { '~standard': standard }: StandardSchemaV1,
-  side: 'input' | 'output' = 'input',
-): void {
-  const { vendor, jsonSchema } = standard as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
-  if (typeof jsonSchema?.[side] === 'function') return
-  const article = /^[aeiou]/i.test(vendor) ? 'An' : 'A'
-  const wrapper = ['valibot', 'typebox', 'zod'].includes(vendor)
-    ? `Wrap it in ${vendor}(schema) from 'toolwright/validators/${vendor}'${vendor === 'zod' ? ', with Zod 4.2 or newer' : ''}, or give`
-    : vendor === 'effect'
-      ? 'Pass it through Schema.toStandardJSONSchemaV1, or give'
-      : 'Give'
-  throw new SchemaConversionError(
-    `${article} ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
-  )
 }
 
 function broken(vendor: string, what: string, cause: unknown): ValidatorFailedError {
@@ -206,18 +134,6 @@ function broken(vendor: string, what: string, cause: unknown): ValidatorFailedEr
     { cause },
   )
 }
-
-/** Returns the message of any thrown value, even of a hostile one. */
-export function reasonOf(thrown: unknown): string {
-  try {
-    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message)
-    return String(thrown)
-  } catch {
-    return 'something that cannot be read'
-  }
-}
-
-const noFields: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false }
 
 /** The input of a tool that takes no arguments. */
 export const noInput: Validator = {
@@ -229,37 +145,14 @@ export const noInput: Validator = {
     }))
     return issues.length === 0 ? { value } : { issues }
   },
-  jsonSchema: () => noFields,
 }
 
 /** The input of a tool that takes any object. */
 export const anyObject: Validator = {
   validate: (value): Validation => (isObject(value) ? { value } : notAnObject(value)),
-  jsonSchema: () => ({ type: 'object' }),
-}
-
-/** Whether a value is an object, and no array. */
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function notAnObject(value: unknown): Validation {
   const what = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
   return { issues: [{ message: `must be an object, got ${what}`, path: [] }] }
-}
-
-/** Sets the root of an input schema to `object`, as every provider requires. A union gets the type, a wider type is narrowed. */
-export function rootObject(schema: JsonSchemaObject): JsonSchemaObject {
-  requireObjectRoot(schema)
-  return schema.type === 'object' ? schema : { ...schema, type: 'object' }
-}
-
-/** Throws `E_SCHEMA_CONVERSION` if the root of an input schema does not allow an object. */
-export function requireObjectRoot(schema: JsonSchema): void {
-  const { type } = schema === false ? { type: false } : schema === true ? { type: undefined } : schema
-  if (type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))) return
-  const what = type === false ? '`false`, which no value fits' : `of type ${JSON.stringify(type)}`
-  throw new SchemaConversionError(
-    `The args of a tool are an object, but its input schema is ${what}. Put the value into a field of an object.`,
-  )
 }

@@ -23,12 +23,6 @@ export async function parseZod(schema: ZodSchema, value: unknown): Promise<unkno
   return error === undefined ? { value: data } : { issues: error.issues }
 }
 
-/** Leaves out the bounds that Zod gives each whole number, those of a double. They tell a model nothing, and cost it tokens. */
-export function dropSafeBounds({ jsonSchema }: { readonly jsonSchema: { minimum?: number; maximum?: number } }): void {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-}
-
 /** The fields of a definition of Zod that contain schemas and checks. */
 const children =
   'shape element innerType options left right keyType valueType items rest in out catchall checks schema'.split(' ')

@@ -1,5 +1,6 @@
 import { isMarkedJson, json, markedBlocks, markedValue, shown } from '../result/content.ts'
-import { internals, type ToolDefinition } from '../tool/definition.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
+import { outputOf } from '../tool/validators.ts'
 import { requireBounded } from '../json/json-text.ts'
 import { InvalidToolResultError } from '../errors.ts'
 import { type Checked, type Ran, stamp } from '../call/parcel.ts'
@@ -16,7 +17,7 @@ export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
 
 /** Validates a result; of content, its one json block. Returns `undefined` if the tool has no `outputSchema`. */
 export function validateOutput(tool: ToolDefinition, returned: unknown): Validation | Promise<Validation> | undefined {
-  const { output } = internals(tool)
+  const output = outputOf(tool)
   if (output === undefined) return undefined
   const value = valueOf(returned, tool)
   requireBounded(value) // a validator may walk all of it

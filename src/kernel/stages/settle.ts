@@ -66,11 +66,9 @@ function fail(received: Received, kernel: Kernel, thrown: unknown): Result {
 }
 
 function beginWait(received: Received, kernel: Kernel, wait: Wait): Result {
-  const beginning = kernel.approvals.beginWait(received, wait)
   const keeper = kernel.waits()
-  if (!isThenable(keeper)) return publishWait(received, kernel, beginning, keeper)
-  return keeper.then(
-    (loaded) => publishWait(received, kernel, beginning, loaded),
-    (cause: unknown) => fail(received, kernel, cause),
-  )
+  if (!isThenable(keeper)) return publishWait(received, kernel, keeper.begin(received, wait), keeper)
+  return keeper
+    .then((loaded) => publishWait(received, kernel, loaded.begin(received, wait), loaded))
+    .catch((cause: unknown) => fail(received, kernel, cause))
 }

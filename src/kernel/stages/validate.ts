@@ -1,4 +1,4 @@
-import { internals } from '../tool/definition.ts'
+import { inputOf } from '../tool/validators.ts'
 import { stamp, type Identified, type Validated } from '../call/parcel.ts'
 import type { Kernel } from '../kernel.ts'
 import { invalidArgs, type Validation } from '../schema/validator.ts'
@@ -8,7 +8,7 @@ import { hasArtifacts } from '../result/kinds.ts'
 /** Validates the args against the tool's schema. The handler gets the value that the schema returns. */
 export function validate(identified: Identified, kernel: Kernel): Validated | Promise<Validated> {
   const { tool, identity } = identified
-  const outcome = internals(tool).input.validate(identity.args)
+  const outcome = inputOf(tool).validate(identity.args)
   return isThenable(outcome)
     ? identified.deadline.within(outcome, (settled) => accept(identified, settled, kernel))
     : accept(identified, outcome, kernel)

@@ -1,6 +1,6 @@
 import { isArtifactClass } from '../result/brand.ts'
 import { InvalidInitialToolValueError } from '../errors.ts'
-import { isJsonSchema, isObject, isStandardSchema } from '../schema/validator.ts'
+import { isJsonSchema, isObject, isStandardSchema } from '../schema/json-schema.ts'
 import type { Issue } from '../schema/standard.ts'
 import type { ToolHooks } from '../ports.ts'
 import { ToolIntent, type ErasedConfig } from './options.ts'

@@ -3,16 +3,15 @@ import { SchemaConversionError } from '../errors.ts'
 import { copyOfPlain, isPlainObject } from '../json/copy.ts'
 import type { Schema } from '../schema/infer.ts'
 import {
-  anyObject,
-  noInput,
-  requireObjectRoot,
-  rootObject,
   isStandardSchema,
+  jsonSchemaOf,
+  noFields,
   reasonOf,
   requireConverter,
-  type Validator,
-  validatorOf,
-} from '../schema/validator.ts'
+  requireObjectRoot,
+  rootObject,
+} from '../schema/json-schema.ts'
+import type { Validator } from '../schema/validator.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 import { invalidConfig, issuesOfConfig } from './checks.ts'
 import type { DefaultedOptions, ErasedConfig, ErasedHandler, ToolOptions, ToolTraits } from './options.ts'
@@ -52,9 +51,12 @@ export interface ToolDefinition
 
 /** The parts of a definition that only the kernel uses. */
 interface Internals {
-  readonly input: Validator
-  readonly output: Validator | undefined
+  /** Made for the first call: `validators.ts` has it. */
+  input: Validator | undefined
+  output: Validator | undefined
   readonly handler: ErasedHandler | undefined
+  /** Whether a tool without an input schema takes any object. */
+  readonly takesAnyObject: boolean
 }
 
 /** Makes a definition from a config. Throws `E_INVALID_INITIAL_TOOL_VALUE` naming every field that is wrong. */
@@ -62,12 +64,8 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
   const issues = issuesOfConfig(config)
   if (issues.length > 0) throw invalidConfig(config, issues)
   const { handler, ...options } = ownOptions(config)
-  const { name, inputSchema, outputSchema } = options
-  const parts: Internals = {
-    input: inputSchema !== undefined ? validatorOf(inputSchema) : takesAnyObject ? anyObject : noInput,
-    output: outputSchema === undefined ? undefined : validatorOf(outputSchema),
-    handler,
-  }
+  const { name } = options
+  const parts: Internals = { input: undefined, output: undefined, handler, takesAnyObject }
   let description: ToolDescription | undefined
   const definition = {
     intent: 'compute',
@@ -96,7 +94,7 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
       concurrent: true,
       ...options.traits,
     },
-    describe: () => (description ??= descriptionOf(definition, parts)),
+    describe: () => (description ??= descriptionOf(definition, takesAnyObject)),
   } as Omit<ToolDefinition, typeof definitionKey> as ToolDefinition
   Object.defineProperty(definition, definitionKey, { value: definition })
   Object.defineProperty(definition, internalsKey, { value: parts })
@@ -137,7 +135,7 @@ export function isToolLike(value: unknown): value is ToolLike {
   return value !== null && (typeof value === 'object' || typeof value === 'function') && definitionKey in value
 }
 
-/** Returns the validators and the handler of a tool, for the kernel alone. */
+/** Returns the handler of a tool and its validators, if they are made, for the kernel alone. */
 export function internals(definition: ToolDefinition): Internals {
   return (definition as ToolDefinition & { readonly [internalsKey]: Internals })[internalsKey]
 }
@@ -146,10 +144,10 @@ export function internals(definition: ToolDefinition): Internals {
 export function changed(definition: ToolDefinition, options: Partial<ToolOptions>): Parameters<typeof define> {
   // oxlint-disable-next-line typescript/unbound-method -- it is left out, and not called
   const { describe: _describe, ...own } = definition
-  const { input, handler } = internals(definition)
+  const { handler, takesAnyObject } = internals(definition)
   const { type, inputSchema, outputSchema } = own
   const config = { ...own, ...options, type, inputSchema, outputSchema, handler } as unknown as ErasedConfig
-  return [config, input === anyObject]
+  return [config, takesAnyObject]
 }
 
 /** Throws `E_SCHEMA_CONVERSION` if a tool for models has a schema that obviously has no JSON Schema. Converts nothing. */
@@ -183,11 +181,11 @@ function converting<Converted>(name: string, convert: () => Converted): Converte
   }
 }
 
-function descriptionOf(definition: ToolDefinition, parts: Internals): ToolDescription {
+function descriptionOf(definition: ToolDefinition, takesAnyObject: boolean): ToolDescription {
   const { name, title, description, jsonSchema, type, intent, audience, ui } = definition
   const { requiresResponse, timeout = 30_000, defaultResult } = definition
-  const inputSchema = converting(name, () => rootObject(jsonSchema ?? parts.input.jsonSchema('input')))
-  const outputSchema = outputJsonSchema(parts.output)
+  const inputSchema = converting(name, () => rootObject(jsonSchema ?? inputJsonSchema(definition, takesAnyObject)))
+  const outputSchema = outputJsonSchema(definition)
   const ofClients = type === 'client' && { requiresResponse, timeout, defaultResult }
   const all = { name, title, description, inputSchema, outputSchema, type, intent, audience, ...ofClients, ui }
   return withoutUndefined(all) as ToolDescription
@@ -197,10 +195,15 @@ function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value
 }
 
+function inputJsonSchema({ inputSchema }: ToolDefinition, takesAnyObject: boolean): JsonSchemaObject {
+  if (inputSchema !== undefined) return jsonSchemaOf(inputSchema, 'input')
+  return takesAnyObject ? { type: 'object' } : noFields
+}
+
 /** Returns the JSON Schema of the result, or `undefined` if there is none: such a schema still validates. */
-function outputJsonSchema(output: Validator | undefined): JsonSchemaObject | undefined {
+function outputJsonSchema({ outputSchema }: ToolDefinition): JsonSchemaObject | undefined {
   try {
-    return output?.jsonSchema('output')
+    return outputSchema === undefined ? undefined : jsonSchemaOf(outputSchema, 'output')
   } catch {
     return undefined
   }

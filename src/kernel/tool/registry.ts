@@ -1,7 +1,8 @@
 import type { Caller } from '../ports.ts'
 import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
-import { isRaw, loadEngine } from '../schema/validator.ts'
+import { isRaw } from '../schema/json-schema.ts'
+import { loadEngine } from '../schema/validator.ts'
 
 export type OnCollision = 'replace' | 'keep' | 'throw'
 

@@ -1,10 +1,8 @@
 import type { SpooledArtifact } from '../result/artifact.ts'
-import { changed, define, definitionKey, internals, isToolLike } from './definition.ts'
+import { changed, define, definitionKey, isToolLike } from './definition.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
-import { ToolDeniedError } from '../errors.ts'
 import { loadPart } from '../json/thenable.ts'
 import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
-import { invalidArgs } from '../schema/validator.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
 import { fieldNames, issuesOfConfig } from './checks.ts'
 import type { BoundOptions, CheckedHandlerField, CheckedResult, ClassConfig, ClientToolDescription } from './options.ts'
@@ -149,9 +147,8 @@ class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Pa
    * @throws `E_INVALID_TOOL_ARGS` if they do not fit the schema, `E_VALIDATOR_FAILED` or `E_SCHEMA_CONVERSION` if the schema fails.
    */
   async validate(args: unknown): Promise<Parsed> {
-    const outcome = await internals(this[definitionKey]).input.validate(args === undefined ? {} : args)
-    if (outcome.issues === undefined) return outcome.value as Parsed
-    throw invalidArgs(this.name, outcome.issues)
+    const { validateDirectly } = direct ?? (await loadDirect())
+    return validateDirectly(this[definitionKey], args) as Promise<Parsed>
   }
 
   /**
@@ -199,21 +196,10 @@ class CallableTool<Input, Result, Progress, Artifact extends SpooledArtifact, Pa
    * @param bound The executor, the session and the listener. Call `executor` once a turn and reuse the function.
    */
   executor(bound: BoundOptions = {}): (args: Input) => Promise<Artifact> {
-    const { executor: given, on, ...options } = bound
-    let executor = given
+    const own = { ...bound }
     return async (args) => {
-      const { executorOf } = direct ?? (await loadDirect())
-      executor ??= executorOf(this)
-      const events = executor.stream({ name: this.name, args }, { caller: 'user', ...options })
-      let step = await events.next()
-      while (step.done !== true) {
-        on?.(step.value)
-        step = await events.next()
-      }
-      const { error, artifact, status } = step.value
-      if (error !== undefined) throw error
-      if (artifact === undefined) throw new ToolDeniedError(`${this.name} has not run: it is ${status}.`)
-      return artifact as Artifact
+      const { callBound } = direct ?? (await loadDirect())
+      return callBound(this[definitionKey], args, own) as Promise<Artifact>
     }
   }
 

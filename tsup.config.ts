@@ -34,7 +34,15 @@ function entries(...files: readonly string[]): Record<string, string> {
 }
 
 const configuration: ReturnType<typeof defineConfig> = defineConfig({
-  entry: entries('src/index.ts', 'src/errors.ts', 'src/extension.ts', 'src/compat.ts', ...leaves, ...behindTheImportsMap, ...parts),
+  entry: entries(
+    'src/index.ts',
+    'src/errors.ts',
+    'src/extension.ts',
+    'src/compat.ts',
+    ...leaves,
+    ...behindTheImportsMap,
+    ...parts,
+  ),
   format: 'esm',
   plugins: [withoutIdleImports],
   platform: 'neutral',

@@ -293,10 +293,10 @@ describe('without a journal', () => {
       code: 'E_APPROVAL_EXPIRED',
     })
     expect((await executor.calls.expire()).map(({ state }) => state).toSorted()).toEqual(['DENIED', 'FAILED'])
-    expect(
-      events
-        .map((event) => ('error' in event ? String(event.error?.code) : ''))
-        .toSorted(),
-    ).toEqual(['E_APPROVAL_EXPIRED', 'E_APPROVAL_EXPIRED', 'E_CLIENT_TOOL'])
+    expect(events.map((event) => ('error' in event ? String(event.error?.code) : '')).toSorted()).toEqual([
+      'E_APPROVAL_EXPIRED',
+      'E_APPROVAL_EXPIRED',
+      'E_CLIENT_TOOL',
+    ])
   })
 })

@@ -399,7 +399,7 @@ test.each([
   ['an executor that is none', { executor: { execute: () => {} } }],
   ['a page of nothing', { executor: createExecutor(), pageSize: 0 }],
   ['half a page', { executor: createExecutor(), pageSize: 1.5 }],
-  ['approvals that nothing gives', { executor: createExecutor(), approvals: 'host' }],
+  ['approvals that nothing gives', { executor: createExecutor(), approvals: 'none' }],
 ])('mcpServer refuses %s', (_, options) => {
   expect(() => mcpServer(options as never)).toThrow(InvalidConfigurationError)
 })

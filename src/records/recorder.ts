@@ -33,14 +33,6 @@ import { isLarge, storeContent } from './stored-content.ts'
 /** The digest that chains a settlement to the one before, if the journal is durable. */
 type Digested = ReturnType<Recorder['settle']>
 
-/** What a write adds to the record of a call. */
-interface RecordParts {
-  readonly settlement?: RecordedSettlement
-  /** What the call needs to go on, if it begins to wait. */
-  readonly awaits?: WaitRecord
-  readonly hasStarted?: boolean
-}
-
 const beatInterval = 5_000
 const largestKeptArgs = 262_144
 
@@ -86,7 +78,7 @@ export class JournalRecorder implements Recorder {
     const { record } = recordingOf(call)
     // A journal may keep this very record, and the live one changes.
     const whole = event === undefined ? { ...record } : foldEvent(record, event)
-    return this.#put(call, this.#whole(call, whole, { hasStarted: event?.event === 'tool:start' }))
+    return this.#put(call, this.#whole(call, whole, undefined, undefined, event?.event === 'tool:start'))
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
@@ -114,7 +106,7 @@ export class JournalRecorder implements Recorder {
   }
 
   #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement, isChained: boolean): Digested {
-    const whole = this.#whole(call, record, { settlement })
+    const whole = this.#whole(call, record, settlement)
     if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
     const written = this.#put(call, whole)
     return isThenable(written) ? written.then(() => undefined) : undefined
@@ -130,7 +122,7 @@ export class JournalRecorder implements Recorder {
     fold(record, event)
     record.effect = result.effect
     if (wait.work !== undefined) inQueue(result, wait.work.queue)
-    return this.#put(call, this.#whole(call, record, { awaits: wait }))
+    return this.#put(call, this.#whole(call, record, undefined, wait))
   }
 
   /** Ends the signs of life of a call. */
@@ -262,10 +254,13 @@ export class JournalRecorder implements Recorder {
     }
   }
 
+  /** @param awaits What the call needs to go on, if it begins to wait. */
   #whole(
     call: Received,
     record: ToolCallRecord,
-    { settlement, awaits, hasStarted = false }: RecordParts,
+    settlement?: RecordedSettlement,
+    awaits?: WaitRecord,
+    hasStarted: boolean = false,
   ): ToolCallRecord {
     const { caller, principal, program } = call
     const journal: OpenJournaled = { caller, owner: this.#kernel.owner(), fence: recordingOf(call).fence?.number ?? 0 }

@@ -109,6 +109,9 @@ describe('head and cat', () => {
   })
 })
 
+// What an answer writes out: a reader would not see it.
+const unshown = /(?![\ufe00-\ufe0f])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
 describe('tail', () => {
   test('shows the last lines', async () => {
     await keep(lines(200))
@@ -148,7 +151,7 @@ describe('tail', () => {
         separator,
         fc.boolean(),
         async (given, end, isEnded) => {
-          const clean = given.map((each) => each.replace(/\p{C}|[\u2028\u2029]/gu, '.'))
+          const clean = given.map((each) => each.replace(unshown, '.'))
           const text = clean.join(end) + (isEnded ? end : '')
           fc.pre(text !== '' && clean.join('') !== '')
           await keep(text)

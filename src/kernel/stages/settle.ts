@@ -9,7 +9,7 @@ import { isThenable } from '../json/thenable.ts'
 
 type Result = ToolResult | Promise<ToolResult>
 
-/** Settles a call that passed every stage of the pipeline. */
+/** Settles a call that passed every stage. */
 export function settle(spooled: Spooled, kernel: Kernel): Result {
   let result: ToolResult
   try {
@@ -17,10 +17,10 @@ export function settle(spooled: Spooled, kernel: Kernel): Result {
   } catch (thrown) {
     return settleEarly(spooled, kernel, thrown)
   }
-  return leave(spooled, kernel, () => published(spooled, kernel, result))
+  return leave(spooled, kernel, result)
 }
 
-/** Settles a call that left the pipeline early, or lets it wait. What was thrown says which, and why. */
+/** Settles a call that left the pipeline early, or lets it wait. What was thrown says which. */
 export function settleEarly(received: Received, kernel: Kernel, thrown: unknown): Result {
   return leave(received, kernel, () => {
     try {
@@ -34,14 +34,14 @@ export function settleEarly(received: Received, kernel: Kernel, thrown: unknown)
   })
 }
 
-/** The one exit of the pipeline: frees what the call holds, publishes how it ended, and ends its time in flight. */
-function leave(received: Received, kernel: Kernel, end: () => Result): Result {
+/** The one exit: frees what the call holds, publishes its end, and ends its time in flight. */
+function leave(received: Received, kernel: Kernel, end: ToolResult | (() => Result)): Result {
   let result: Result
   try {
     kernel.gates.leave(received)
     received.deadline.end()
     received.shown = undefined
-    result = end()
+    result = typeof end === 'function' ? end() : published(received, kernel, end)
   } catch (thrown) {
     result = failed(received, kernel, thrown)
   }

@@ -14,12 +14,6 @@ export interface Settlement {
   readonly artifact: ReturnType<SpooledArtifact['toJSON']> | undefined
 }
 
-/** The result of a call that begins to wait, and what the call needs to go on. */
-export interface WaitingSettlement {
-  readonly result: ToolResult
-  readonly wait: WaitRecord
-}
-
 /** A call that begins to wait: its result, what it needs to go on, and the body of `call:waiting`. */
 export interface BeginningWait {
   readonly result: ToolResult
@@ -52,7 +46,7 @@ export interface Recorder {
   /** Makes the result of a call that begins to wait, with its token, its event and the part of its record. */
   begin(call: Received, wait: Wait): BeginningWait
   /** Folds `call:waiting` into the record of a call, and writes what the call needs to go on. */
-  wait(call: Received, event: ToolEvent, waiting: WaitingSettlement): void | Promise<void>
+  wait(call: Received, event: ToolEvent, beginning: BeginningWait): void | Promise<void>
   /** Adds a line to the audit trail of a call that has settled. */
   remark(call: Received, note: string): void
   /** Finds the waiting call of a token or a `WaitingCall`. Changes no call. */

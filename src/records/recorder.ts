@@ -10,7 +10,7 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import { SealedError } from '../kernel/errors.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
-import type { Answers, BeginningWait, Recorder, Settlement, WaitingSettlement } from '../kernel/recorder.ts'
+import type { Answers, BeginningWait, Recorder, Settlement } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
 import { Cancellations } from './cancellations.ts'
@@ -116,7 +116,7 @@ export class JournalRecorder implements Recorder {
     return beginningOf(call, wait, this.#kernel)
   }
 
-  wait(call: Received, event: ToolEvent, { result, wait }: WaitingSettlement): void | Promise<void> {
+  wait(call: Received, event: ToolEvent, { result, wait }: BeginningWait): void | Promise<void> {
     const { record, fence } = this.#end(call)
     if (fence === undefined && this.#hasEnded) return
     fold(record, event)

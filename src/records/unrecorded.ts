@@ -9,7 +9,7 @@ import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-typ
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Answers, BeginningWait, WaitKeeper, WaitingSettlement } from '../kernel/recorder.ts'
+import type { Answers, BeginningWait, WaitKeeper } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
 import { closing, expiry, publishEnd } from './close.ts'
@@ -60,7 +60,7 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     return beginningOf(call, wait, this.#kernel)
   }
 
-  wait(call: Received, event: ToolEvent, { result, wait }: WaitingSettlement): void {
+  wait(call: Received, event: ToolEvent, { result, wait }: BeginningWait): void {
     const record = begun(event)
     fold(record, event)
     record.effect = result.effect

@@ -55,14 +55,14 @@ export function publishOutcome(
 export function publishWait(
   received: Received,
   kernel: Kernel,
-  { result, wait, body }: BeginningWait,
+  beginning: BeginningWait,
   keeper: WaitKeeper,
 ): ToolResult | Promise<ToolResult> {
   emitArrival(received, kernel)
-  const event = eventOf(received, kernel, 'call:waiting', body)
+  const event = eventOf(received, kernel, 'call:waiting', beginning.body)
   let written: void | Promise<void>
   try {
-    written = keeper.wait(received, event, { result, wait })
+    written = keeper.wait(received, event, beginning)
   } catch (cause) {
     return lose(cause)
   }
@@ -71,11 +71,11 @@ export function publishWait(
   function keep(): ToolResult {
     countEvent(event, received, kernel)
     publish(event, received, kernel)
-    return result
+    return beginning.result
   }
 
   function lose(cause: unknown): ToolResult {
-    const lost = unwrittenResult(received, kernel, result, cause)
+    const lost = unwrittenResult(received, kernel, beginning.result, cause)
     publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel)
     return lost
   }

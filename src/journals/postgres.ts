@@ -8,7 +8,7 @@ import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { records, type Journal } from '../records/index.ts'
 import { closed, pageLength, type Row } from './_rows.ts'
-import { within } from './_within.ts'
+import { milliseconds, within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
 import { connect, isUndone, refusal, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
 import { Statements } from './postgres/_statements.ts'
@@ -75,10 +75,8 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     string,
   ]
   const tables: Tables = { calls, owners, cuts, take, schema, prefix }
-  const { timeout = 10_000, notify = true } = options
-  if (typeof timeout !== 'number' || !(timeout > 0 && timeout < 2 ** 31)) {
-    throw new InvalidConfigurationError(`\`timeout\` must be a number of milliseconds above 0, got ${String(timeout)}.`)
-  }
+  const { timeout: limit = 10_000, notify = true } = options
+  const timeout = milliseconds('timeout', limit)
   let connection: Promise<OwnPool> | undefined
   let preparation: Promise<void> | undefined
   let isClosed = false

@@ -10,7 +10,7 @@ import { records, type Journal } from '../records/index.ts'
 import { sessionKey } from './_columns.ts'
 import { closed, journalError } from './_rows.ts'
 import { ServerClock } from './_server-clock.ts'
-import { within } from './_within.ts'
+import { milliseconds, within } from './_within.ts'
 import { Changes, groupLength } from './sql/_changes.ts'
 import type { SqlDatabase, SqlDialect } from './sql/_database.ts'
 import { journalOf, rowsOf } from './sql/_journal.ts'
@@ -249,9 +249,4 @@ function requireDialect(dialect: SqlDialect): void {
     const place = name === 'now' ? 'dialect.now' : `dialect.types.${name}`
     throw new InvalidConfigurationError(`\`${place}\` must be words of SQL, got ${JSON.stringify(word)}.`)
   }
-}
-
-function milliseconds(option: string, value: number): number {
-  if (typeof value === 'number' && value > 0 && value < 2 ** 31) return value
-  throw new InvalidConfigurationError(`\`${option}\` must be a number of milliseconds above 0, got ${String(value)}.`)
 }

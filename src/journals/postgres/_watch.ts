@@ -1,5 +1,6 @@
 import type { RecordChange } from '../../extension.ts'
 import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
+import { Looks } from '../_looks.ts'
 import type { Row } from '../_rows.ts'
 import { channelsOf } from './_channels.ts'
 import type { PostgresPool } from './_connection.ts'
@@ -26,12 +27,9 @@ interface Watched {
 export class Watch {
   readonly #journal: Watched
   readonly #listeners = new Listeners()
-  #timer: ReturnType<typeof setInterval> | undefined
+  readonly #looks = new Looks(interval, (isOver) => this.#ask(isOver))
   /** Ends the listening; set while it begins too. */
   #unhear: (() => void) | undefined
-  #isAsking = false
-  /** Whether something may have changed since the question was asked. */
-  #isStale = false
   #since = ''
   /** The changes that the last answer had. They are told once, although a transaction that lasts keeps them in the answers. */
   #told = new Set<string>()
@@ -42,7 +40,7 @@ export class Watch {
 
   add(listener: (...told: RecordHint) => void): () => void {
     const remove = this.#listeners.add(listener)
-    if (this.#timer === undefined) this.#begin()
+    if (!this.#looks.hasBegun) this.#begin()
     return () => {
       remove()
       if (this.#listeners.size === 0) this.close()
@@ -50,8 +48,7 @@ export class Watch {
   }
 
   close(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#looks.end()
     this.#listeners.clear()
     this.#since = ''
     this.#told.clear()
@@ -60,28 +57,15 @@ export class Watch {
   }
 
   #begin(): void {
-    this.#timer = setInterval(() => this.#look(), interval)
-    ;(this.#timer as { unref?: () => void }).unref?.() // a watch does not keep the process alive
-    this.#look()
+    this.#looks.begin()
+    this.#looks.now()
   }
 
   /** Listens if it does not, and asks what has changed. If that fails, the next time does the same. */
-  #look(): void {
+  async #ask(isOver: () => boolean): Promise<void> {
     void this.#listen()
-    this.#isStale = this.#isAsking
-    if (this.#isAsking) return
-    this.#isAsking = true
-    void this.#ask()
-      .catch(() => {})
-      .finally(() => {
-        this.#isAsking = false
-        if (this.#isStale && this.#timer !== undefined) this.#look()
-      })
-  }
-
-  async #ask(): Promise<void> {
     const { rows, next } = await this.#journal.changed(this.#since)
-    if (this.#timer === undefined) return
+    if (isOver()) return
     const before = this.#told
     this.#told = new Set()
     this.#since = next
@@ -103,7 +87,7 @@ export class Watch {
       this.#unhear = channels.add(
         this.#journal.channel,
         (payload) => this.#hear(payload),
-        () => this.#look(), // what was changed before it listened
+        () => this.#looks.now(), // what was changed before it listened
       )
     } catch {
       if (this.#unhear === end) this.#unhear = undefined
@@ -113,7 +97,7 @@ export class Watch {
   /** Hears of a change. A record with long names is not named: what has changed is asked for. So it is if others told it. */
   #hear(payload: string): void {
     const told = toldBy(payload)
-    if (told === undefined) this.#look()
+    if (told === undefined) this.#looks.now()
     else this.#listeners.tell(...told)
   }
 }

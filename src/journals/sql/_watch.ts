@@ -1,4 +1,5 @@
 import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
+import { Looks } from '../_looks.ts'
 import type { KeyOf, Row } from '../_rows.ts'
 
 /** What a watch needs of its journal. */
@@ -18,20 +19,18 @@ export interface Watched {
 export class Watch {
   readonly #journal: Watched
   readonly #listeners = new Listeners()
-  #timer: ReturnType<typeof setInterval> | undefined
+  readonly #looks: Looks
   #unhear: (() => void) | undefined
-  #isLooking = false
-  /** Whether something may have changed since the question was asked. */
-  #isStale = false
   #last: number | undefined
 
   constructor(journal: Watched) {
     this.#journal = journal
+    this.#looks = new Looks(journal.interval, (isOver) => this.#ask(isOver))
   }
 
   add(listener: (...told: RecordHint) => void): () => void {
     const remove = this.#listeners.add(listener)
-    if (this.#timer === undefined) this.#begin()
+    if (!this.#looks.hasBegun) this.#begin()
     return () => {
       remove()
       if (this.#listeners.size === 0) this.close()
@@ -39,44 +38,33 @@ export class Watch {
   }
 
   close(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#looks.end()
     this.#unhear?.()
     this.#unhear = undefined
     this.#last = undefined
     this.#listeners.clear()
   }
 
-  /** Tells what has changed since it looked last. If that fails, the next look tells the same. */
+  /** Tells what has changed since it looked last. */
   look(): void {
-    if (this.#timer === undefined) return
-    this.#isStale = this.#isLooking
-    if (this.#isLooking) return
-    this.#isLooking = true
-    void this.#ask(this.#timer)
-      .catch(() => {})
-      .finally(() => {
-        this.#isLooking = false
-        if (this.#isStale) this.look()
-      })
+    this.#looks.now()
   }
 
   #begin(): void {
-    this.#timer = setInterval(() => this.look(), this.#journal.interval)
-    ;(this.#timer as { unref?: () => void }).unref?.() // a watch does not keep the process alive
+    this.#looks.begin()
     this.#unhear = this.#journal.hear(() => this.look())
     this.look()
   }
 
-  async #ask(watching: unknown): Promise<void> {
+  async #ask(isOver: () => boolean): Promise<void> {
     const last = this.#last
     if (last === undefined) {
       const begun = await this.#journal.lastChange()
-      if (this.#timer === watching) this.#last = begun
+      if (!isOver()) this.#last = begun
       return
     }
     const rows = await this.#journal.changed(last)
-    if (this.#timer !== watching) return
+    if (isOver()) return
     for (const row of rows) {
       this.#last = Number(row['changed'])
       tellRow(this.#listeners, row, this.#journal.keyOf)

@@ -1,4 +1,4 @@
-// How large the package is in a bundle: the front door, what it loads on demand, and each leaf beside it.
+// How large the package is in a bundle: the main entry, what it loads on demand, and each extension beside it.
 import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { bundle } from './_bundles.ts'
@@ -9,7 +9,7 @@ const rows: Row[] = []
 const onDemand = new Map<string, number>()
 
 for (const platform of ['node', 'browser'] as const) {
-  const title = `the front door, ${platform === 'node' ? 'Node' : 'a browser'}, min + gzip`
+  const title = `the main entry, ${platform === 'node' ? 'Node' : 'a browser'}, min + gzip`
   const whole = await bundle("export * from './dist/index.js'", platform)
   const used = await bundle("export { createExecutor, tool } from './dist/index.js'", platform)
   rows.push(exactly(title, 'all of it', whole.eager.gzip, 'B'))
@@ -27,6 +27,6 @@ const leaves = globSync(['src/*/*.ts', 'validators/*.ts'], {
 for (const leaf of leaves.toSorted()) {
   const name = leaf.replace(/^src\/|\.ts$/g, '')
   const { eager } = await bundle(`export * from './dist/${name}.js'`, 'node', true)
-  rows.push(exactly('a leaf beside the front door, min + gzip', name, eager.gzip, 'B', NaN))
+  rows.push(exactly('an extension beside the main entry, min + gzip', name, eager.gzip, 'B', NaN))
 }
 printTable(rows)

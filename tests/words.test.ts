@@ -45,8 +45,8 @@ const oldWords: readonly OldWord[] = [
   { old: /\b(?:tools|values|approver|middleware|data) of the host\b|approvals: 'host'/, word: 'application' },
   { old: /toolwright\/hosts|src\/hosts|tests\/hosts/, word: 'frameworks' },
   { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
-  { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true, except: /bench\/README/ },
-  { old: /\b[Aa] leaf\b|\bthe leaf\b|\bleaves of\b/, word: 'extension', isOfPages: true, except: /bench\/README/ },
+  { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true },
+  { old: /\b[Aa] leaf\b|\bthe leaf\b|\bleaves of\b/, word: 'extension', isOfPages: true },
 ]
 
 describe('an old word', () => {

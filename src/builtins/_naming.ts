@@ -1,6 +1,5 @@
 import type { ToolContext, ToolOptions } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
-import type { ToolHooks, Validated } from '../extension.ts'
+import { checkOptions, optionsError, type OptionCheck, type ToolHooks, type Validated } from '../extension.ts'
 import type { Outside } from './_outside.ts'
 
 /** What every factory of tools takes. */
@@ -35,25 +34,29 @@ function asking(outside: Outside, [of, write]: Paths<never>): Pick<ToolOptions<u
   return { hooks: { preToolUse }, middleware: [outside.around(write)] }
 }
 
-/** @throws `E_INVALID_CONFIGURATION` if an option is unknown, or names a tool that there is not. */
+/**
+ * @param checks Those of the factory's own options.
+ * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong, or names a tool that there is not.
+ */
 export function checked<Name extends string>(
   factory: string,
   options: NamedTools<Name>,
-  known: readonly string[],
   names: readonly Name[],
+  checks: Readonly<Record<string, OptionCheck>> = {},
 ): { readonly prefix: string; readonly isWanted: (name: string) => boolean } {
-  const fail = (message: string): never => {
-    throw new InvalidConfigurationError(`\`${factory}\` ${message}.`)
-  }
-  if (typeof options !== 'object' || options === null) fail('takes an object of options')
-  const all = ['tools', 'prefix', ...known]
-  const stranger = Object.keys(options).find((name) => !all.includes(name))
-  if (stranger !== undefined) fail(`has no option ${JSON.stringify(stranger)}; its options are ${all.join(', ')}`)
+  checkOptions<NamedTools<Name>>(factory, options, {
+    tools: { expected: 'a list of names', accepts: Array.isArray },
+    prefix: {
+      expected: 'up to 40 letters, digits, "_" and "-"',
+      accepts: (value) => typeof value === 'string' && /^[\w-]{0,40}$/.test(value),
+    },
+    ...checks,
+  })
   const { tools = names, prefix = '' } = options
-  if (typeof prefix !== 'string' || !/^[\w-]{0,40}$/.test(prefix))
-    fail('takes up to 40 letters, digits, "_" and "-" as `prefix`')
-  const unknown = Array.isArray(tools) ? tools.find((name) => !names.includes(name)) : tools
-  if (unknown !== undefined) fail(`has no tool ${JSON.stringify(unknown)}; its tools are ${names.join(', ')}`)
+  const unknown = tools.find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw optionsError(factory, `has no tool ${JSON.stringify(unknown)}; its tools are ${names.join(', ')}`)
+  }
   const wanted = new Set<string>(tools.map((name) => prefix + name))
   return { prefix, isWanted: (name) => wanted.has(name) }
 }

@@ -7,6 +7,15 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { InvalidConfigurationError } from '../errors.ts'
 import {
+  booleanOption,
+  checkOptions,
+  integerFrom,
+  required,
+  stringOption,
+  type OptionCheck,
+  type OptionChecks,
+} from '../extension.ts'
+import {
   bwrapArguments,
   firstArgument,
   holdProtected,
@@ -22,6 +31,7 @@ import { Commands } from './_commands.ts'
 import { directoryOf } from './_directory.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
+import { listOfNames, variables } from './_options.ts'
 import { searchWith } from './_ripgrep.ts'
 import { Root } from './_root.ts'
 import { seccompFilter } from './_seccomp.ts'
@@ -57,7 +67,33 @@ export interface BubblewrapOptions {
   readonly ripgrep?: string
 }
 
-const known = 'root network readable writable env limits protect user allowRoot unixSockets program ripgrep'.split(' ')
+const absolutePaths: OptionCheck = {
+  expected: 'an array of absolute paths',
+  accepts: (value) => Array.isArray(value) && value.every((path) => typeof path === 'string' && path.startsWith('/')),
+}
+
+const checks: OptionChecks<BubblewrapOptions> = {
+  root: required(stringOption),
+  network: booleanOption,
+  readable: absolutePaths,
+  writable: absolutePaths,
+  env: variables,
+  limits: { expected: 'an object of limits', accepts: (value) => typeof value === 'object' && value !== null },
+  protect: listOfNames,
+  user: { expected: 'the numbers of a user other than root', accepts: isUser },
+  allowRoot: booleanOption,
+  unixSockets: booleanOption,
+  program: stringOption,
+  ripgrep: stringOption,
+}
+
+const limitChecks: OptionChecks<BubblewrapLimits> = {
+  processes: integerFrom(1),
+  memoryBytes: integerFrom(1),
+  fileBytes: integerFrom(1),
+  cpuSeconds: integerFrom(1),
+}
+
 const probeTime = 20_000
 
 /**
@@ -78,7 +114,8 @@ const probeTime = 20_000
  * @experimental
  */
 export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
-  requireOptions(options)
+  checkOptions('bubblewrap', options, checks)
+  checkOptions('bubblewrap.limits', options.limits ?? {}, limitChecks)
   const {
     network = false,
     readable = [],
@@ -153,26 +190,9 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
   }
 }
 
-function requireOptions(options: BubblewrapOptions): void {
-  if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
-  const stranger = Object.keys(options).find((name) => !known.includes(name))
-  if (stranger !== undefined)
-    throw wrong(`has no option ${JSON.stringify(stranger)}; its options are ${known.join(', ')}`)
-  for (const option of ['readable', 'writable'] as const) {
-    const paths: unknown = options[option] ?? []
-    const isRight = Array.isArray(paths) && paths.every((path) => typeof path === 'string' && path.startsWith('/'))
-    if (!isRight) throw wrong(`takes an array of absolute paths as \`${option}\``)
-  }
-  for (const [name, amount] of Object.entries(options.limits ?? {})) {
-    const isKnown = ['processes', 'memoryBytes', 'fileBytes', 'cpuSeconds'].includes(name)
-    if (!isKnown) throw wrong(`knows no limit ${JSON.stringify(name)}`)
-    if (!Number.isSafeInteger(amount) || amount < 1)
-      throw wrong(`takes a whole number of at least 1 as \`limits.${name}\``)
-  }
-  const { uid, gid } = options.user ?? { uid: 1, gid: 1 }
-  if (!(Number.isSafeInteger(uid) && uid > 0 && Number.isSafeInteger(gid) && gid > 0)) {
-    throw wrong('takes the numbers of a user other than root as `user`')
-  }
+function isUser(value: unknown): boolean {
+  const { uid, gid } = (value ?? {}) as { readonly uid?: unknown; readonly gid?: unknown }
+  return [uid, gid].every((id) => Number.isSafeInteger(id) && (id as number) > 0)
 }
 
 /** A command that runs as root can make a program in the workspace that gives root's rights to whom the host lets run it. */

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { InvalidConfigurationError } from '../errors.ts'
-import { reporterOf } from '../extension.ts'
+import { checkOptions, functionOption, reporterOf, required, stringOption } from '../extension.ts'
 import { Commands } from './_commands.ts'
+import { listOfNames, variables } from './_options.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
 import { Root } from './_root.ts'
@@ -24,8 +24,6 @@ export interface LocalSandboxOptions {
   /** Is told once that commands are not isolated. Default: `console.error`. */
   readonly report?: (message: string) => void
 }
-
-const known = ['root', 'protect', 'env', 'report']
 
 /**
  * Makes a sandbox of a directory on this machine, without isolation.
@@ -47,12 +45,12 @@ const known = ['root', 'protect', 'env', 'report']
  * @experimental
  */
 export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbox> {
-  const stranger = Object.keys(options ?? {}).find((name) => !known.includes(name))
-  if (typeof options !== 'object' || options === null || stranger !== undefined) {
-    throw new InvalidConfigurationError(
-      `\`localSandbox\` takes an object of options, which are ${known.join(', ')}${stranger === undefined ? '' : `; not ${JSON.stringify(stranger)}`}.`,
-    )
-  }
+  checkOptions('localSandbox', options, {
+    root: required(stringOption),
+    protect: listOfNames,
+    env: variables,
+    report: functionOption,
+  })
   const { protect = protectedNames, env } = options
   environment('/', env) // throws on a wrong name
   const root = await Root.open(options.root)

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Extension, Tool, ToolContext } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
+import { functionOption, numberFrom, oneOf, optionsError, required } from '../extension.ts'
 import { Freshness } from './_freshness.ts'
 import { fileTools } from './_files-tools.ts'
 import { checked, making, type NamedTools } from './_naming.ts'
@@ -63,12 +63,13 @@ export interface ShellToolsOptions extends NamedTools<(typeof ofCommands)[number
  * @experimental
  */
 export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('workspaceTools', options, ['overwrite', 'outside'], ofFiles)
+  const { prefix, isWanted } = checked('workspaceTools', options, ofFiles, {
+    overwrite: oneOf('read', 'any'),
+    outside: oneOf('refuse', 'ask'),
+  })
   const { overwrite = 'read', outside = 'refuse' } = options
-  if (!['read', 'any'].includes(overwrite)) throw wrong('workspaceTools', 'takes "read" or "any" as `overwrite`')
-  if (!['refuse', 'ask'].includes(outside)) throw wrong('workspaceTools', 'takes "refuse" or "ask" as `outside`')
   if (outside === 'ask' && (sandbox.grant === undefined || sandbox.outside === undefined)) {
-    throw wrong('workspaceTools', `cannot ask for paths outside: the sandbox ${sandbox.name} grants none`)
+    throw optionsError('workspaceTools', `cannot ask for paths outside: the sandbox ${sandbox.name} grants none`)
   }
   const asking = outside === 'ask' ? new Outside(sandbox) : undefined
   const marks = new Sessions(() => new Freshness())
@@ -107,11 +108,14 @@ export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions 
  * @experimental
  */
 export function shellTools(sandbox: Sandbox, options: ShellToolsOptions = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('shellTools', options, ['requiresConfirmation', 'jobLifetime'], ofCommands)
+  const { prefix, isWanted } = checked('shellTools', options, ofCommands, {
+    requiresConfirmation: {
+      expected: 'true, false or a function',
+      accepts: (value) => ['boolean', 'function'].includes(typeof value),
+    },
+    jobLifetime: numberFrom(1),
+  })
   const { requiresConfirmation = sandbox.isolation === 'none', jobLifetime = 3_600_000 } = options
-  if (!(typeof jobLifetime === 'number' && jobLifetime > 0)) {
-    throw wrong('shellTools', 'takes a number of milliseconds as `jobLifetime`')
-  }
   const end = ({ jobs }: Jobs): Promise<unknown> => Promise.allSettled([...jobs.values()].map(({ job }) => job.kill()))
   const all = new Set<Jobs>()
   const sessions = new Sessions<Jobs>(
@@ -147,7 +151,7 @@ export function shellTools(sandbox: Sandbox, options: ShellToolsOptions = {}): B
  * @experimental
  */
 export function todoTools(options: NamedTools<(typeof ofLists)[number]> = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('todoTools', options, [], ofLists)
+  const { prefix, isWanted } = checked('todoTools', options, ofLists)
   const sessions = new Sessions<Todos>(() => ({ list: [] }))
   return extension(
     listTools(sessions, making(prefix)).filter(({ name }) => isWanted(name)),
@@ -170,15 +174,10 @@ export function todoTools(options: NamedTools<(typeof ofLists)[number]> = {}): B
  * @experimental
  */
 export function taskTool(options: NamedTools<(typeof ofTasks)[number]> & { readonly run: RunTask }): BuiltinTools {
-  const { prefix, isWanted } = checked('taskTool', options, ['run'], ofTasks)
-  if (typeof options.run !== 'function') throw wrong('taskTool', 'takes a function as `run`')
+  const { prefix, isWanted } = checked('taskTool', options, ofTasks, { run: required(functionOption) })
   return extension(taskTools(options.run, making(prefix)).filter(({ name }) => isWanted(name)))
 }
 
 function extension(tools: readonly Tool[], close: () => void | Promise<void> = () => {}): BuiltinTools {
   return { tools: () => tools, close }
-}
-
-function wrong(factory: string, message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`${factory}\` ${message}.`)
 }

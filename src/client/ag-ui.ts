@@ -5,8 +5,8 @@
  * @module
  */
 import type { ToolCall, ToolExecutor, ToolValues } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
-import { reporterOf } from '../extension.ts'
+import { checkOptions, functionOption, numberFrom, reporterOf } from '../extension.ts'
+import { executorOption, hostNames, pageToolsOption, tokenOption } from './_options.ts'
 import { DeclaredTools } from './ag-ui/_declared-tools.ts'
 import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
@@ -93,9 +93,19 @@ const mostEvents = 1_000
  * ```
  */
 export function agUi(options: AgUiOptions): AgUi {
-  if (typeof options?.executor?.executeToolCalls !== 'function') {
-    throw new InvalidConfigurationError('agUi takes { executor }, which createExecutor({ tools }) makes.')
-  }
+  checkOptions('agUi', options, {
+    executor: executorOption,
+    model: functionOption,
+    pageTools: pageToolsOption,
+    mostTurns: numberFrom(1),
+    report: functionOption,
+    authorize: functionOption,
+    token: tokenOption,
+    session: functionOption,
+    hosts: hostNames,
+    origins: hostNames,
+    body: numberFrom(1),
+  })
   const { executor, model, pageTools, mostTurns = 20, body: largestBody = 4_194_304, authorize, token } = options
   const report = reporterOf(options.report)
   const admit = authorize === undefined && token === undefined ? undefined : guard(options)

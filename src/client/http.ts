@@ -5,8 +5,16 @@
  * @module
  */
 import type { ToolExecutor, ToolValues } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
-import { reporterOf } from '../extension.ts'
+import {
+  checkOptions,
+  functionOption,
+  numberFrom,
+  reporterOf,
+  stringOption,
+  timerOption,
+  type OptionChecks,
+} from '../extension.ts'
+import { executorOption, hostNames, pageToolsOption, tokenOption } from './_options.ts'
 import { Answers } from './http/_answers.ts'
 import { Calls } from './http/_calls.ts'
 import { Channels } from './http/_channels.ts'
@@ -71,6 +79,28 @@ export interface HttpClientsOptions {
   readonly report?: (error: unknown) => void
 }
 
+const checks: OptionChecks<HttpClientsOptions> = {
+  executor: executorOption,
+  authorize: functionOption,
+  token: tokenOption,
+  base: stringOption,
+  hosts: hostNames,
+  origins: hostNames,
+  pageTools: pageToolsOption,
+  limits: { expected: 'an object of limits', accepts: (value) => typeof value === 'object' && value !== null },
+  heartbeat: timerOption,
+  report: functionOption,
+}
+
+const limitChecks: OptionChecks<HttpClientsLimits> = {
+  body: numberFrom(1),
+  streams: numberFrom(1),
+  allStreams: numberFrom(1),
+  backlog: numberFrom(1),
+  frames: numberFrom(1),
+  calls: numberFrom(1),
+}
+
 /** Answers the requests of pages. */
 export interface HttpClients {
   /** Answers a request. Never rejects. A request that goes away cancels nothing. */
@@ -103,26 +133,18 @@ export interface HttpClients {
  * ```
  */
 export function httpClients(options: HttpClientsOptions): HttpClients {
-  const given: unknown = options
-  if (typeof given !== 'object' || given === null || typeof options.executor?.calls.waiting !== 'function') {
-    throw new InvalidConfigurationError('httpClients takes { executor }, which createExecutor({ tools }) makes.')
-  }
-  const { executor, pageTools } = options
+  checkOptions('httpClients', options, checks)
+  checkOptions('httpClients.limits', options.limits ?? {}, limitChecks)
+  const { executor, pageTools, limits: given = {}, heartbeat = 15_000 } = options
   const report = reporterOf(options.report)
   const base = `/${options.base ?? ''}/`.replaceAll(/\/+/g, '/').slice(0, -1)
   const limits = {
-    body: amount(options, 'body', 262_144),
-    streams: amount(options, 'streams', 32),
-    allStreams: amount(options, 'allStreams', 1_000),
-    backlog: amount(options, 'backlog', 1_048_576),
-    frames: amount(options, 'frames', 2_000),
-    calls: amount(options, 'calls', 1_000),
-  }
-  const heartbeat = options.heartbeat ?? 15_000
-  if (!(heartbeat > 0 && heartbeat < 2 ** 31)) {
-    throw new InvalidConfigurationError(
-      '`heartbeat` must be a number of milliseconds above 0, and below 2,147,483,648.',
-    )
+    body: given.body ?? 262_144,
+    streams: given.streams ?? 32,
+    allStreams: given.allStreams ?? 1_000,
+    backlog: given.backlog ?? 1_048_576,
+    frames: given.frames ?? 2_000,
+    calls: given.calls ?? 1_000,
   }
   const admit = guard(options)
   const channels = new Channels(limits, heartbeat, report)
@@ -149,10 +171,4 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
       channels.close()
     },
   }
-}
-
-function amount({ limits }: HttpClientsOptions, name: keyof HttpClientsLimits, otherwise: number): number {
-  const value: unknown = limits?.[name] ?? otherwise
-  if (typeof value === 'number' && value >= 1) return value
-  throw new InvalidConfigurationError(`\`limits.${name}\` must be a number of at least 1, got ${String(value)}.`)
 }

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadableStream } from 'node:stream/web'
-import { reporterOf } from '../extension.ts'
+import { checkOptions, functionOption, integerFrom, reporterOf, stringOption } from '../extension.ts'
 
 /** Answers requests as web standards have them. `address` is that of the client, if it is known. */
 export type FetchHandler = (
@@ -53,6 +53,12 @@ export interface Listening {
  * ```
  */
 export async function listen(fetch: FetchHandler, options: ListenOptions = {}): Promise<Listening> {
+  checkOptions('listen', options, {
+    port: integerFrom(0, 65_535),
+    hostname: stringOption,
+    files: stringOption,
+    report: functionOption,
+  })
   const { port = 0, hostname = '127.0.0.1', files } = options
   const report = reporterOf(options.report)
   const handler = files === undefined ? fetch : besideFiles(await filesIn(files), fetch)

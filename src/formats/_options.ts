@@ -1,7 +1,11 @@
 import { InvalidConfigurationError } from '../errors.ts'
+import { checkOptions, type OptionCheck } from '../extension.ts'
 
 /** The options that all formats have. */
 const common = ['waiting', 'envelope', 'examples', 'programLimit', 'report']
+
+/** Takes every value: what a format does with it is its own. */
+const anything: OptionCheck = { expected: 'any value', accepts: () => true }
 
 /**
  * Checks the names of a format's options.
@@ -19,15 +23,7 @@ const common = ['waiting', 'envelope', 'examples', 'programLimit', 'report']
  * @experimental
  */
 export function requireOptions(format: string, options: object, own: readonly string[] = []): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidConfigurationError(`The format ${format} takes an object of options.`)
-  }
-  const known = [...own, ...common]
-  const stranger = Object.keys(options).find((name) => !known.includes(name))
-  if (stranger === undefined) return
-  throw new InvalidConfigurationError(
-    `The format ${format} has no option ${JSON.stringify(stranger)}; its options are ${known.join(', ')}.`,
-  )
+  checkOptions(format, options, Object.fromEntries([...own, ...common].map((name) => [name, anything])))
 }
 
 /** Returns the dialect of a name. `owner`: who has the dialects, for the error. @throws `E_INVALID_CONFIGURATION` if there is none. */

@@ -5,9 +5,22 @@ import { recordOf, type KeyOf, type Row } from './_rows.ts'
 /** What a watch is given. */
 export type RecordHint = readonly [invocationId: string, session: string, change?: RecordChange]
 
+/** What is done for listeners, as long as there are any. */
+interface Source {
+  /** Called before the first listener is added. If it throws, none is. */
+  readonly begin: () => void
+  /** Called after the last one was taken away. */
+  readonly end: () => void
+}
+
 /** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
 export class Listeners<Given extends readonly unknown[] = RecordHint> {
   readonly #listeners = new Set<(...given: Given) => void>()
+  readonly #source: Source | undefined
+
+  constructor(source?: Source) {
+    this.#source = source
+  }
 
   get size(): number {
     return this.#listeners.size
@@ -16,8 +29,11 @@ export class Listeners<Given extends readonly unknown[] = RecordHint> {
   /** Returns a function that takes the listener away. The same listener may be added twice. */
   add(listener: (...given: Given) => void): () => void {
     const own = (...given: Given): void => listener(...given)
+    if (this.size === 0) this.#source?.begin()
     this.#listeners.add(own)
-    return () => void this.#listeners.delete(own)
+    return () => {
+      if (this.#listeners.delete(own) && this.size === 0) this.#source?.end()
+    }
   }
 
   clear(): void {

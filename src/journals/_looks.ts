@@ -16,10 +16,6 @@ export class Looks {
     this.#look = look
   }
 
-  get hasBegun(): boolean {
-    return this.#timer !== undefined
-  }
-
   begin(): void {
     this.#timer = setInterval(() => this.now(), this.#interval)
     ;(this.#timer as { unref?: () => void }).unref?.() // a watch does not keep the process alive

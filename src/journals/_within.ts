@@ -1,4 +1,4 @@
-import { InvalidConfigurationError, JournalError } from '../errors.ts'
+import { JournalError } from '../errors.ts'
 
 /** Waits for a limited time. A late write may still succeed: then the fence decides. */
 export async function within<Value>(timeout: number, run: () => Promise<Value>): Promise<Value> {
@@ -13,10 +13,4 @@ export async function within<Value>(timeout: number, run: () => Promise<Value>):
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Checks an option of a time that a timer can wait. */
-export function milliseconds(option: string, value: number): number {
-  if (typeof value === 'number' && value > 0 && value < 2 ** 31) return value
-  throw new InvalidConfigurationError(`\`${option}\` must be a number of milliseconds above 0, got ${String(value)}.`)
 }

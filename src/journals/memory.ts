@@ -5,7 +5,7 @@
  * @module
  */
 import type { Extension } from '../index.ts'
-import { InvalidConfigurationError } from '../errors.ts'
+import { checkOptions, numberFrom } from '../extension.ts'
 import {
   isListed,
   newestFirst,
@@ -72,9 +72,12 @@ export interface MemoryJournalOptions {
  * ```
  */
 export function memoryJournal(options: MemoryJournalOptions = {}): Extension & { readonly journal: Journal } {
-  const mostSettled = bound('settled', options.settled ?? 10_000)
-  const mostWaiting = bound('waiting', options.waiting ?? 50_000)
-  const maximumBytes = bound('maximumBytes', options.maximumBytes ?? 67_108_864)
+  checkOptions('memoryJournal', options, {
+    settled: numberFrom(0),
+    waiting: numberFrom(0),
+    maximumBytes: numberFrom(0),
+  })
+  const { settled: mostSettled = 10_000, waiting: mostWaiting = 50_000, maximumBytes = 67_108_864 } = options
   const entries = new Map<string, Entry>()
   const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
@@ -294,11 +297,6 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     write: (record, fence) => write(keptOf(record), fence),
   }
   return { journal, ...records(own, keptRecords) }
-}
-
-function bound(option: string, value: number): number {
-  if (typeof value === 'number' && value >= 0) return value
-  throw new InvalidConfigurationError(`\`${option}\` must be a number of at least 0, got ${String(value)}.`)
 }
 
 function fenceOf({ owner, version }: Entry): Fence {

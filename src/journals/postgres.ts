@@ -6,9 +6,11 @@
  */
 import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { booleanOption, checkOptions, timerOption } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
+import { nameInTables } from './_options.ts'
 import { closed, pageLength, type Row } from './_rows.ts'
-import { milliseconds, within } from './_within.ts'
+import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
 import { connect, isUndone, refusal, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
 import { Statements } from './postgres/_statements.ts'
@@ -17,8 +19,6 @@ import { Watch } from './postgres/_watch.ts'
 import { journalOf } from './sql/_journal.ts'
 
 export type { PostgresConnection, PostgresPool } from './postgres/_connection.ts'
-
-const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
 
 export interface PostgresJournalOptions {
   /** The schema of the tables, which must exist: lower-case letters, digits and underscores. Default: `public`. */
@@ -65,8 +65,13 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   if (typeof pool === 'string' ? pool === '' : typeof pool?.query !== 'function') {
     throw new InvalidConfigurationError('postgresJournal takes a pool with a `query` method, or a connection string.')
   }
-  const schema = nameOf('schema', options.schema ?? 'public')
-  const prefix = nameOf('prefix', options.prefix ?? 'toolwright_')
+  checkOptions('postgresJournal', options, {
+    schema: nameInTables,
+    prefix: nameInTables,
+    timeout: timerOption,
+    notify: booleanOption,
+  })
+  const { schema = 'public', prefix = 'toolwright_', timeout = 10_000, notify = true } = options
   const table = (name: string): string => `"${schema}"."${prefix}${name}"`
   const [calls, owners, cuts, take] = (['calls', 'owners', 'cuts', 'take'] as const).map(table) as [
     string,
@@ -75,8 +80,6 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     string,
   ]
   const tables: Tables = { calls, owners, cuts, take, schema, prefix }
-  const { timeout: limit = 10_000, notify = true } = options
-  const timeout = milliseconds('timeout', limit)
   let connection: Promise<OwnPool> | undefined
   let preparation: Promise<void> | undefined
   let isClosed = false
@@ -140,12 +143,4 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
       await own?.end()
     },
   }
-}
-
-/** Returns a name that needs no escaping in SQL. */
-function nameOf(option: string, name: string): string {
-  if (typeof name === 'string' && namePattern.test(name)) return name
-  throw new InvalidConfigurationError(
-    `\`${option}\` must be lower-case letters, digits and underscores, 40 at most, got ${JSON.stringify(name)}.`,
-  )
 }

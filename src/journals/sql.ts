@@ -6,11 +6,13 @@
  */
 import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { checkOptions, timerOption } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
 import { sessionKey } from './_columns.ts'
+import { nameInTables } from './_options.ts'
 import { closed, journalError } from './_rows.ts'
 import { ServerClock } from './_server-clock.ts'
-import { milliseconds, within } from './_within.ts'
+import { within } from './_within.ts'
 import { Changes, groupLength } from './sql/_changes.ts'
 import type { SqlDatabase, SqlDialect } from './sql/_database.ts'
 import { journalOf, rowsOf } from './sql/_journal.ts'
@@ -87,9 +89,8 @@ const defaultPrefix = 'toolwright_'
  */
 export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {}): SqlJournal {
   requireDatabase(database)
-  const { prefix = defaultPrefix } = options
-  const timeout = milliseconds('timeout', options.timeout ?? 10_000)
-  const interval = milliseconds('pollInterval', options.pollInterval ?? 1_000)
+  checkOptions('sqlJournal', options, { prefix: nameInTables, timeout: timerOption, pollInterval: timerOption })
+  const { prefix = defaultPrefix, timeout = 10_000, pollInterval: interval = 1_000 } = options
   const { dialect, bus } = database
   const names = namesOf(prefix)
   const topic = `changes:${prefix}`
@@ -229,6 +230,7 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
  */
 export function tableStatements(dialect: SqlDialect, options: Pick<SqlJournalOptions, 'prefix'> = {}): string[] {
   requireDialect(dialect)
+  checkOptions('tableStatements', options, { prefix: nameInTables })
   return tablesOf(namesOf(options.prefix ?? defaultPrefix), dialect)
 }
 

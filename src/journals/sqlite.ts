@@ -8,6 +8,7 @@ import { resolve as absolute } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
+import { checkOptions, numberFrom } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
 import { closed } from './_rows.ts'
 import { Changes, groupLength } from './sql/_changes.ts'
@@ -51,10 +52,8 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
   if (typeof file !== 'string' || file === '' || file === ':memory:' || file.includes('\0')) {
     throw new InvalidConfigurationError('sqliteJournal takes the path of a file, as in sqliteJournal("./calls.db").')
   }
+  checkOptions('sqliteJournal', options, { busyTimeout: numberFrom(0) })
   const { busyTimeout = 5_000 } = options
-  if (typeof busyTimeout !== 'number' || !(busyTimeout >= 0)) {
-    throw new InvalidConfigurationError(`\`busyTimeout\` must be a number of at least 0, got ${String(busyTimeout)}.`)
-  }
   const database = opened(absolute(file), busyTimeout)
   const answer = answersOf(database)
   const statements = new Statements(words)

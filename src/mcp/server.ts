@@ -7,14 +7,13 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
-import { InvalidConfigurationError } from '../errors.ts'
-import { reporterOf } from '../extension.ts'
+import { checkOptions, integerFrom, reporterOf, stringOption } from '../extension.ts'
 import { connect, serve } from './server/_connection.ts'
-import { httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
+import { httpChecks, httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
 import { GrantedResources } from './server/_resources.ts'
 import { OpenQuestions } from './server/_rounds.ts'
-import { amount, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
+import { serverChecks, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
 
 export { mcpClient, type McpClient } from './server/_call.ts'
 export type { GuardOptions } from './server/_guard.ts'
@@ -99,8 +98,17 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
     return { closed, close: () => connection.close() }
   }
   return {
-    http: (given = {}) => httpHandler(settings, given),
+    http(given = {}) {
+      checkOptions('http', given, httpChecks)
+      return httpHandler(settings, given)
+    },
     async listen(given = {}) {
+      checkOptions('listen', given, {
+        ...httpChecks,
+        port: integerFrom(0, 65_535),
+        host: stringOption,
+        path: stringOption,
+      })
       const { listen } = await import('#listen')
       return listen(httpHandler(settings, given), given, settings.report)
     },
@@ -113,19 +121,8 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
 }
 
 function settingsOf(options: McpServerOptions): Settings {
-  const given: unknown = options
-  const isExecutor =
-    typeof given === 'object' && given !== null && typeof (given as McpServerOptions).executor?.stream === 'function'
-  if (!isExecutor) {
-    throw new InvalidConfigurationError('mcpServer takes { executor }, which createExecutor({ tools }) makes.')
-  }
-  const { approvals = 'client' } = options
-  if (approvals !== 'client' && approvals !== 'application') {
-    throw new InvalidConfigurationError(
-      `\`approvals\` of mcpServer must be "client" or "application", got ${JSON.stringify(approvals) ?? typeof approvals}.`,
-    )
-  }
-  const answerTimeout = amount(options, 'answerTimeout', 600_000)
+  checkOptions('mcpServer', options, serverChecks)
+  const { answerTimeout = 600_000 } = options
   return {
     executor: options.executor,
     name: options.name ?? 'toolwright',
@@ -133,12 +130,12 @@ function settingsOf(options: McpServerOptions): Settings {
     title: options.title,
     instructions: options.instructions,
     caller: options.caller ?? 'model',
-    approvals,
+    approvals: options.approvals ?? 'client',
     resources: options.resources ?? [],
-    pageSize: amount(options, 'pageSize', 100),
-    readLimit: amount(options, 'readLimit', 1_048_576),
-    structuredLimit: amount(options, 'structuredLimit', 4_194_304),
-    messageLimit: amount(options, 'messageLimit', 4_194_304),
+    pageSize: options.pageSize ?? 100,
+    readLimit: options.readLimit ?? 1_048_576,
+    structuredLimit: options.structuredLimit ?? 4_194_304,
+    messageLimit: options.messageLimit ?? 4_194_304,
     answerTimeout,
     values: options.values,
     identify: options.identify,

@@ -9,7 +9,7 @@ import { link, lstat, mkdir, rename, unlink, type FileHandle } from 'node:fs/pro
 import { dirname } from 'node:path'
 import type { Extension } from '../index.ts'
 import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
-import type { ArtifactStore, SpoolReader, SpoolSource } from '../extension.ts'
+import { checkOptions, numberFrom, type ArtifactStore, type SpoolReader, type SpoolSource } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { collect, forget, type Collected } from './file/_collect.ts'
@@ -79,13 +79,11 @@ export interface FileStore extends Extension {
  * ```
  */
 export function fileStore(directory: string, options: FileStoreOptions = {}): FileStore {
-  const { maximumBytes = 4_294_967_296 } = options
   if (typeof directory !== 'string' || directory === '' || directory.includes('\0')) {
     throw new InvalidConfigurationError('fileStore takes the path of a directory, as in fileStore("./artifacts").')
   }
-  if (typeof maximumBytes !== 'number' || !(maximumBytes > 0)) {
-    throw new InvalidConfigurationError(`\`maximumBytes\` must be a number above 0, got ${String(maximumBytes)}.`)
-  }
+  checkOptions('fileStore', options, { maximumBytes: numberFrom(1) })
+  const { maximumBytes = 4_294_967_296 } = options
   const places = new Places(directory)
 
   async function write(source: SpoolSource, { session, mediaType, signal }: Writing): Promise<Written> {
@@ -127,10 +125,9 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
 
   return {
     store,
-    async collect({ olderThan = Infinity } = {}) {
-      if (typeof olderThan !== 'number' || !(olderThan >= 0)) {
-        throw new InvalidConfigurationError('`olderThan` must be a number of milliseconds.')
-      }
+    async collect(given = {}) {
+      checkOptions('collect', given, { olderThan: numberFrom(0) })
+      const { olderThan = Infinity } = given
       return onDisk('collected', () => collect(places, olderThan))
     },
   }

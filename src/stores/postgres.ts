@@ -7,11 +7,11 @@
 import { createSha256 } from '#sha256'
 import type { Extension } from '../index.ts'
 import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
-import type { ArtifactStore, SpoolReader } from '../extension.ts'
+import { checkOptions, numberFrom, timerOption, type ArtifactStore, type SpoolReader } from '../extension.ts'
 import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { openDatabase, type PostgresStorePool, type Row, type Transaction } from './postgres/_database.ts'
-import { pieceLength, prepare, tablesOf } from './postgres/_tables.ts'
+import { nameInTables, pieceLength, prepare, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
 
@@ -75,15 +75,15 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
       'postgresStore takes a pool with the methods `query` and `connect`, or a connection string.',
     )
   }
-  const tables = tablesOf(options.schema ?? 'public', options.prefix ?? 'toolwright_')
+  checkOptions('postgresStore', options, {
+    schema: nameInTables,
+    prefix: nameInTables,
+    timeout: timerOption,
+    maximumBytes: numberFrom(1),
+  })
+  const { schema = 'public', prefix = 'toolwright_', timeout = 10_000, maximumBytes = 268_435_456 } = options
+  const tables = tablesOf(schema, prefix)
   const { artifacts, contents, pieces } = tables
-  const { timeout = 10_000, maximumBytes = 268_435_456 } = options
-  if (typeof timeout !== 'number' || !(timeout > 0 && timeout < 2 ** 31)) {
-    throw new InvalidConfigurationError(`\`timeout\` must be a number of milliseconds above 0, got ${String(timeout)}.`)
-  }
-  if (typeof maximumBytes !== 'number' || !(maximumBytes > 0)) {
-    throw new InvalidConfigurationError(`\`maximumBytes\` must be a number above 0, got ${String(maximumBytes)}.`)
-  }
   const database = openDatabase(pool, timeout)
   let preparation: Promise<void> | undefined
 
@@ -218,10 +218,9 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
 
   return {
     store,
-    async collect({ olderThan = Infinity } = {}) {
-      if (typeof olderThan !== 'number' || !(olderThan >= 0)) {
-        throw new InvalidConfigurationError('`olderThan` must be a number of milliseconds.')
-      }
+    async collect(given = {}) {
+      checkOptions('collect', given, { olderThan: numberFrom(0) })
+      const { olderThan = Infinity } = given
       const condition = `created_at < clock_timestamp() - interval '1 millisecond' * $1::float8`
       return { artifacts: await remove(condition, Math.min(olderThan, oldest)) }
     },

@@ -40,6 +40,28 @@ describe.each([
     ])
   })
 
+  test('gives the value of a result whose content is whole, and the artifact of one that is too large', async () => {
+    const parcel = { from: 'Oslo', weights: [1, 2.5], note: null }
+    const weigh = tool('weigh', () => parcel)
+    const name = tool('name', () => 'Ada')
+    const list = tool({ name: 'list', description: 'Lists', inlineLimit: 200, handler: () => Array(500).fill('Oslo') })
+    const fail = tool('fail', () => {
+      throw new ToolFailure('no scales')
+    })
+    const ground = sqliteGround([weigh, name, list, fail], dispatcherOf())
+    const caller = callerOn(ground)
+    workerOn(ground)
+    const [weighed, named, listed, failed] = await Promise.all(
+      ['weigh', 'name', 'list', 'fail'].map((of) => caller.execute({ name: of }, { session: 's' })),
+    )
+    expect(weighed).toMatchObject({ status: 'ok', value: parcel })
+    expect(named).toMatchObject({ status: 'ok', value: 'Ada' })
+    expect(listed?.status).toBe('ok')
+    expect([listed?.value, failed?.status, failed?.value]).toEqual([undefined, 'error', undefined])
+    expect(await listed?.artifact?.head(1)).toContain('Oslo')
+    expect(JSON.parse(JSON.stringify(weighed))).not.toHaveProperty('value')
+  })
+
   test('asks a person before a call waits for a worker, and holds no worker meanwhile', async () => {
     const ran: string[] = []
     const guarded = tool({

@@ -160,6 +160,7 @@ describe('memoryJournal is bounded', () => {
     ['waiting', -1],
     ['maximumBytes', Number.NaN],
     ['maximumBytes', '5'],
+    ['maximum', 5],
   ])('and refuses %s %s', (option, value) => {
     expect(() => memoryJournal({ [option]: value })).toThrow(InvalidConfigurationError)
   })

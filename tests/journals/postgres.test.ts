@@ -34,6 +34,8 @@ describe('postgresJournal takes', () => {
     ['no prefix with a line break at its end', () => postgresJournal(url, { prefix: 'a\n' })],
     ['no timeout of 0', () => postgresJournal(url, { timeout: 0 })],
     ['no timeout that is no number', () => postgresJournal(url, { timeout: Number.NaN })],
+    ['no yes or no that is a word', () => postgresJournal(url, { notify: 'no' as never })],
+    ['no option that it does not have', () => postgresJournal(url, { table: 'calls' } as never)],
   ])('%s', (_, make) => {
     expect(make).toThrow(InvalidConfigurationError)
   })

@@ -197,6 +197,7 @@ describe('sqlJournal takes', () => {
     ['no prefix that would have to be escaped', () => sqlJournal(whole, { prefix: 'a; DROP TABLE b' }), /prefix/],
     ['no timeout of 0', () => sqlJournal(whole, { timeout: 0 }), /timeout/],
     ['no interval that is no number', () => sqlJournal(whole, { pollInterval: Number.NaN }), /pollInterval/],
+    ['no option that it does not have', () => sqlJournal(whole, { interval: 5 } as never), /no option "interval"/],
     ['no dialect without types, for the tables', () => tableStatements({ now: 'x' } as never), /dialect\.types\.key/],
   ])('%s', (_, make, message) => {
     expect(make).toThrow(InvalidConfigurationError)

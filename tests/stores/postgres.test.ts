@@ -37,6 +37,7 @@ describe('postgresStore takes', () => {
     ['no timeout of 0', () => postgresStore(url, { timeout: 0 })],
     ['no maximum of 0', () => postgresStore(url, { maximumBytes: 0 })],
     ['no maximum that is no number', () => postgresStore(url, { maximumBytes: '1' as never })],
+    ['no option that it does not have', () => postgresStore(url, { table: 'artifacts' } as never)],
   ])('%s', (_, make) => {
     expect(make).toThrow(InvalidConfigurationError)
   })

@@ -63,6 +63,8 @@ describe('s3Store takes', () => {
     ['no timeout of 0', { ...right, timeout: 0 }],
     ['no maximum of 0', { ...right, maximumBytes: 0 }],
     ['no region with a line break', { ...right, region: 'eu\n' }],
+    ['no style that is no yes or no', { ...right, pathStyle: 'path' }],
+    ['no option that it does not have', { ...right, buckets: ['artifacts'] }],
   ])('%s, and says no secret', (_, options) => {
     const refusal = (() => {
       try {

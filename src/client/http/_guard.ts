@@ -1,5 +1,6 @@
 import { sha256 } from '#sha256'
 import { InvalidConfigurationError } from '../../errors.ts'
+import { optionsError } from '../../extension.ts'
 import type { HttpClientsOptions, PageUser } from '../http.ts'
 import type { Right } from '../protocol.ts'
 import { fault } from './_reply.ts'
@@ -24,12 +25,10 @@ export type Admission = { readonly sign: (answer: Response) => Response } & (
  */
 export function guard(options: HttpClientsOptions): (request: Request) => Promise<Admission> {
   const { authorize, token } = options
-  if (token !== undefined && !(typeof token === 'string' && /^[\x21-\x7e]+$/.test(token))) {
-    throw new InvalidConfigurationError('`token` has to be a string of printable ASCII characters without spaces.')
-  }
   if (authorize === undefined && token === undefined) {
-    throw new InvalidConfigurationError(
-      'httpClients lets in only users that it knows: give it `authorize`, or a `token` that all of them share.',
+    throw optionsError(
+      'httpClients',
+      'lets in only users that it knows: give it `authorize`, or a `token` that all of them share',
     )
   }
   const expected = token === undefined ? undefined : sha256(token)

@@ -26,7 +26,7 @@ interface Watched {
  */
 export class Watch {
   readonly #journal: Watched
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
   readonly #looks = new Looks(interval, (isOver) => this.#ask(isOver))
   /** Ends the listening; set while it begins too. */
   #unhear: (() => void) | undefined
@@ -39,12 +39,7 @@ export class Watch {
   }
 
   add(listener: (...told: RecordHint) => void): () => void {
-    const remove = this.#listeners.add(listener)
-    if (!this.#looks.hasBegun) this.#begin()
-    return () => {
-      remove()
-      if (this.#listeners.size === 0) this.close()
-    }
+    return this.#listeners.add(listener)
   }
 
   close(): void {

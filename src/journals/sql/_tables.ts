@@ -1,4 +1,4 @@
-import { InvalidConfigurationError, JournalError } from '../../errors.ts'
+import { JournalError } from '../../errors.ts'
 import { beatsKept } from '../_rows.ts'
 import type { SqlConnection, SqlDatabase, SqlDialect } from './_database.ts'
 import { bound } from './_operations.ts'
@@ -18,14 +18,8 @@ export interface TableNames {
   readonly state: string
 }
 
-const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
-
+/** @param prefix Checked. */
 export function namesOf(prefix: string): TableNames {
-  if (typeof prefix !== 'string' || !namePattern.test(prefix)) {
-    throw new InvalidConfigurationError(
-      `\`prefix\` must be lower-case letters, digits and underscores, 40 at most, got ${JSON.stringify(prefix)}.`,
-    )
-  }
   return { calls: `${prefix}calls`, owners: `${prefix}owners`, cuts: `${prefix}cuts`, state: `${prefix}state` }
 }
 

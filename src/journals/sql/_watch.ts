@@ -18,7 +18,7 @@ export interface Watched {
 /** Tells listeners of changes, by this process and by others. Transactions take turns, so that no change has a number of the past. */
 export class Watch {
   readonly #journal: Watched
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
   readonly #looks: Looks
   #unhear: (() => void) | undefined
   #last: number | undefined
@@ -29,12 +29,7 @@ export class Watch {
   }
 
   add(listener: (...told: RecordHint) => void): () => void {
-    const remove = this.#listeners.add(listener)
-    if (!this.#looks.hasBegun) this.#begin()
-    return () => {
-      remove()
-      if (this.#listeners.size === 0) this.close()
-    }
+    return this.#listeners.add(listener)
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { Listeners, tellRow } from '../_listeners.ts'
+import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
 import { runAtOnce, type Answer, type Statement } from '../sql/_operations.ts'
 import type { Statements } from '../sql/_statements.ts'
 import { after, lastChange, version } from './_words.ts'
@@ -10,7 +10,7 @@ const interval = 250
 export class Watch {
   readonly #statements: Statements
   readonly #answer: (statement: Statement) => Answer
-  readonly #listeners = new Listeners()
+  readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
   #timer: ReturnType<typeof setInterval> | undefined
   #version: unknown
   #last = 0
@@ -20,13 +20,8 @@ export class Watch {
     this.#answer = answer
   }
 
-  add(listener: (invocationId: string, session: string) => void): () => void {
-    if (this.#listeners.size === 0) this.#begin()
-    const remove = this.#listeners.add(listener)
-    return () => {
-      remove()
-      if (this.#listeners.size === 0) this.close()
-    }
+  add(listener: (...told: RecordHint) => void): () => void {
+    return this.#listeners.add(listener)
   }
 
   close(): void {

@@ -5,8 +5,18 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { ToolContext, ToolOptions } from '../../index.ts'
-import { InvalidConfigurationError } from '../../errors.ts'
-import { reporterOf, timerLength } from '../../extension.ts'
+import {
+  checkOptions,
+  functionOption,
+  numberFrom,
+  oneOf,
+  optionsError,
+  reporterOf,
+  stringOption,
+  timerLength,
+  type OptionCheck,
+  type OptionChecks,
+} from '../../extension.ts'
 
 /** A tool as its server lists it: nothing of it is trusted. */
 export interface ServerTool {
@@ -113,12 +123,73 @@ export interface Target extends McpToolsOptions {
   readonly report: (error: unknown) => void
 }
 
-const known = new Set<string>(
-  (
-    'name command args env cwd url type headers transport fetch authProvider authorize prefix include exclude tools ' +
-    'protocol timeout connectTimeout reconnects reconnectDelay elicit meta limits report'
-  ).split(' '),
-)
+const isWord = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0')
+
+function word(expected: string): OptionCheck {
+  return { expected, accepts: (value) => value !== '' && isWord(value) }
+}
+
+/** Takes strings by their names, which may be secrets. */
+function words(expected: string, isRight: (values: Readonly<Record<string, string>>) => boolean): OptionCheck {
+  return {
+    expected,
+    accepts: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      Object.values(value).every(isWord) &&
+      isRight(value as Readonly<Record<string, string>>),
+    isSecret: true,
+  }
+}
+
+const choiceOfTools: OptionCheck = {
+  expected: 'an array of names, or a function,',
+  accepts: (value) => typeof value === 'function' || (Array.isArray(value) && value.every(isWord)),
+}
+
+/** Takes an object or a function. What it has is seen when it is used. */
+function made(expected: string): OptionCheck {
+  return { expected, accepts: (value) => value !== null && ['object', 'function'].includes(typeof value) }
+}
+
+const checks: OptionChecks<McpToolsOptions> = {
+  name: word('a string that is not empty'),
+  command: word('the name of a program'),
+  args: { expected: 'an array of strings', accepts: (value) => Array.isArray(value) && value.every(isWord) },
+  env: words('an object of strings', () => true),
+  cwd: word('the path of a folder'),
+  url: { expected: 'an address', accepts: () => true, isSecret: true }, // `addressOf` says what is wrong with it
+  type: stringOption,
+  headers: words('names and values that HTTP can send', areHeaders),
+  transport: made('a transport, or a function that gives one,'),
+  fetch: functionOption,
+  authProvider: made('a provider of tokens'),
+  authorize: functionOption,
+  prefix: {
+    expected: '1 to 32 letters, digits, "_" or "-"',
+    accepts: (value) => typeof value === 'string' && /^[a-zA-Z0-9_-]{1,32}$/.test(value),
+  },
+  include: choiceOfTools,
+  exclude: choiceOfTools,
+  tools: made('options by the names of tools, or a function,'),
+  protocol: oneOf('auto', '2025-11-25', '2026-07-28'),
+  timeout: numberFrom(0),
+  connectTimeout: numberFrom(1),
+  reconnects: numberFrom(0),
+  reconnectDelay: numberFrom(1),
+  elicit: functionOption,
+  meta: functionOption,
+  limits: made('an object of limits'),
+  report: functionOption,
+}
+
+const limitChecks: OptionChecks<McpLimits> = {
+  tools: numberFrom(1),
+  pages: numberFrom(1),
+  definition: numberFrom(1),
+  message: numberFrom(1),
+  progress: numberFrom(0),
+}
 
 /**
  * Validates options.
@@ -127,52 +198,27 @@ const known = new Set<string>(
  * `transport` is given.
  */
 export function targetOf(options: McpToolsOptions): Target {
-  if (typeof options !== 'object' || options === null) throw wrong('takes an object of options')
-  const stranger = Object.keys(options).find((option) => !known.has(option))
-  if (stranger !== undefined) throw wrong(`has no option ${JSON.stringify(stranger)}`)
+  checkOptions('mcpTools', options, checks)
   const ways = (['command', 'url', 'transport'] as const).filter((way) => options[way] !== undefined)
-  if (ways.length !== 1) throw wrong('takes one of `command`, `url` and `transport`')
-  requireWords(options)
-  if (options.prefix !== undefined && !/^[a-zA-Z0-9_-]{1,32}$/.test(options.prefix)) {
-    throw wrong('takes 1 to 32 letters, digits, "_" or "-" as `prefix`')
-  }
-  for (const option of ['include', 'exclude'] as const) {
-    const choice: unknown = options[option] ?? []
-    const isList = Array.isArray(choice) && choice.every((name) => typeof name === 'string')
-    if (!isList && typeof choice !== 'function') throw wrong(`takes an array of names, or a function, as \`${option}\``)
-  }
-  if (!['auto', '2025-11-25', '2026-07-28', undefined].includes(options.protocol)) {
-    throw wrong('takes "auto", "2025-11-25" or "2026-07-28" as `protocol`')
-  }
+  if (ways.length !== 1) throw optionsError('mcpTools', 'takes one of `command`, `url` and `transport`')
+  const { limits = {} } = options
+  checkOptions('mcpTools.limits', limits, limitChecks)
   return {
     ...options,
     kind: kindOf(options),
     address: options.url === undefined ? undefined : addressOf(options.url),
-    connectTimeout: timerLength(amount('connectTimeout', options.connectTimeout, 30_000, 1)),
-    reconnects: amount('reconnects', options.reconnects, 5, 0),
-    reconnectDelay: amount('reconnectDelay', options.reconnectDelay, 500, 1),
+    connectTimeout: timerLength(options.connectTimeout ?? 30_000),
+    reconnects: options.reconnects ?? 5,
+    reconnectDelay: options.reconnectDelay ?? 500,
     limits: {
-      tools: amount('limits.tools', options.limits?.tools, 1_000, 1),
-      pages: amount('limits.pages', options.limits?.pages, 64, 1),
-      definition: amount('limits.definition', options.limits?.definition, 65_536, 1),
-      message: amount('limits.message', options.limits?.message, 10_485_760, 1),
-      progress: amount('limits.progress', options.limits?.progress, 1_000, 0),
+      tools: limits.tools ?? 1_000,
+      pages: limits.pages ?? 64,
+      definition: limits.definition ?? 65_536,
+      message: limits.message ?? 10_485_760,
+      progress: limits.progress ?? 1_000,
     },
     report: reporterOf(options.report),
   }
-}
-
-/** Requires strings without NUL characters for all that goes to a process or over the wire. */
-function requireWords({ command, args = [], env = {}, cwd, headers = {}, name }: McpToolsOptions): void {
-  const isWord = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0')
-  if (command !== undefined && (!isWord(command) || command === ''))
-    throw wrong('takes the name of a program as `command`')
-  if (!Array.isArray(args) || !args.every(isWord)) throw wrong('takes an array of strings as `args`')
-  if (!Object.values(env).every(isWord)) throw wrong('takes strings as values of `env`')
-  if (!Object.values(headers).every(isWord) || !areHeaders(headers))
-    throw wrong('takes names and values that HTTP can send as `headers`')
-  if (cwd !== undefined && !isWord(cwd)) throw wrong('takes the path of a folder as `cwd`')
-  if (name !== undefined && (!isWord(name) || name === '')) throw wrong('takes a string as `name`')
 }
 
 function areHeaders(headers: Readonly<Record<string, string>>): boolean {
@@ -189,7 +235,10 @@ function kindOf({ command, url, type, transport }: McpToolsOptions): Target['kin
   const types: readonly unknown[] = command === undefined ? ['http', 'sse', undefined] : ['stdio', undefined]
   if (!types.includes(type)) {
     const way = command === undefined ? '`url`' : '`command`'
-    throw wrong(`does not take \`type\` ${JSON.stringify(type)} with ${way}${advice.get(String(type)) ?? ''}`)
+    throw optionsError(
+      'mcpTools',
+      `does not take \`type\` ${JSON.stringify(type)} with ${way}${advice.get(String(type)) ?? ''}`,
+    )
   }
   if (command !== undefined) return 'stdio'
   return url !== undefined && type === 'sse' ? 'sse' : 'http'
@@ -204,23 +253,12 @@ const advice = new Map([
 function addressOf(url: string | URL): URL {
   const address = URL.parse(String(url))
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
-    throw wrong('takes an address that begins with http:// or https:// as `url`')
+    throw optionsError('mcpTools', 'takes an address that begins with http:// or https:// as `url`')
   }
   if (address.username !== '' || address.password !== '') {
-    throw wrong('takes no user and password in `url`: give them in `headers` or by `authProvider`')
+    throw optionsError('mcpTools', 'takes no user and password in `url`: give them in `headers` or by `authProvider`')
   }
   return address
-}
-
-function amount(option: string, value: unknown, otherwise: number, least: number): number {
-  const given = value ?? otherwise
-  if (typeof given === 'number' && given >= least) return given
-  throw wrong(`takes a number of at least ${least} as \`${option}\``)
-}
-
-/** Makes the error of invalid options. */
-export function wrong(message: string): InvalidConfigurationError {
-  return new InvalidConfigurationError(`\`mcpTools\` ${message}.`)
 }
 
 /** Returns whether the lists of names in `include` and `exclude` allow a name. */

@@ -1,6 +1,7 @@
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { InvalidConfigurationError } from '../../errors.ts'
-import { wrong, type Target } from './_options.ts'
+import { optionsError } from '../../extension.ts'
+import type { Target } from './_options.ts'
 import { longestDelay } from './_pauses.ts'
 import { outages } from './_watch.ts'
 
@@ -21,13 +22,13 @@ export async function prepareTransport(target: Target): Promise<PreparedTranspor
   if (typeof transport === 'function') return { transport: unused(await transport()), lastWords: silent }
   if (transport !== undefined) return { transport: unused(transport), lastWords: silent }
   if (command !== undefined) return programTransport(target, command)
-  if (address === undefined) throw wrong('takes one of `command`, `url` and `transport`')
+  if (address === undefined) throw optionsError('mcpTools', 'takes one of `command`, `url` and `transport`')
   return { transport: httpTransport(target, address), lastWords: silent }
 }
 
 function unused(transport: Transport): Transport {
   if (typeof transport?.start !== 'function')
-    throw wrong('takes a transport, or a function that gives one, as `transport`')
+    throw optionsError('mcpTools', 'takes a transport, or a function that gives one, as `transport`')
   if (used.has(transport)) {
     throw new InvalidConfigurationError(
       'A transport serves one connection, and this one was used before. Give a function that makes a new one each time.',

@@ -4,7 +4,7 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import { sha256 } from '#sha256'
-import { InvalidConfigurationError } from '../../errors.ts'
+import type { OptionCheck, OptionChecks } from '../../extension.ts'
 import { isPreflight, preflight } from './_cross-origin.ts'
 
 /** Who may send requests. */
@@ -28,20 +28,27 @@ export type Admission =
   | { readonly principal: string | undefined; readonly answer?: undefined; readonly page: string | undefined }
   | { readonly answer: Response; readonly page: string | undefined }
 
-/**
- * Makes a function that checks host, origin and token of a request before its body is read.
- *
- * @throws `E_INVALID_CONFIGURATION` if the token cannot be sent in a header.
- */
+const hostNames: OptionCheck = {
+  expected: 'a list of host names',
+  accepts: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+}
+
+/** What the options take. */
+export const guardChecks: OptionChecks<GuardOptions> = {
+  token: {
+    expected: 'a function, or a string of printable ASCII characters without spaces,',
+    accepts: (value) => typeof value === 'function' || isToken(value),
+    isSecret: true,
+  },
+  hosts: hostNames,
+  origins: hostNames,
+}
+
+/** Makes a function that checks host, origin and token of a request before its body is read. */
 export function guard(options: GuardOptions): (request: Request) => Promise<Admission> {
   const { token } = options
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())]
   const origins = [...(options.origins ?? localhostAllowedHostnames())]
-  if (token !== undefined && typeof token !== 'function' && !isToken(token)) {
-    throw new InvalidConfigurationError(
-      '`token` has to be a function, or a string of printable ASCII characters without spaces.',
-    )
-  }
   const expected = typeof token === 'string' ? sha256(token) : undefined
 
   async function principalOf(given: string): Promise<string | undefined> {

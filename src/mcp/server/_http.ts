@@ -8,10 +8,10 @@ import {
 } from '@modelcontextprotocol/server'
 import { parseJson } from '../../index.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
-import { policiesOf } from '../../extension.ts'
+import { functionOption, numberFrom, policiesOf, type OptionChecks } from '../../extension.ts'
 import { connect, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
-import { guard, refuse, type GuardOptions } from './_guard.ts'
+import { guard, guardChecks, refuse, type GuardOptions } from './_guard.ts'
 import { networkOf, yielding } from './_quota.ts'
 import { OpenQuestions } from './_rounds.ts'
 import { amount, type Peer, type Settings } from './_settings.ts'
@@ -40,6 +40,16 @@ export interface HttpOptions extends GuardOptions {
   readonly clientAddress?: (request: Request) => string | null | undefined
   /** After how many milliseconds without a request such a session may be closed. Default: 3,600,000. */
   readonly sessionTimeout?: number
+}
+
+/** What the options take. */
+export const httpChecks: OptionChecks<HttpOptions> = {
+  ...guardChecks,
+  maximumSessions: amount,
+  sessionsPerPrincipal: amount,
+  questionsPerPrincipal: amount,
+  clientAddress: functionOption,
+  sessionTimeout: numberFrom(0),
 }
 
 /** The server, as a web-standard handler. */
@@ -72,8 +82,8 @@ const deepest = 512
  */
 export function httpHandler(given: Settings, options: HttpOptions): HttpHandler {
   const { sessionTimeout = 3_600_000, clientAddress = (request) => addresses.get(request) } = options
-  const quota = { each: amount(options, 'sessionsPerPrincipal', 100), all: amount(options, 'maximumSessions', 1_000) }
-  const questions = amount(options, 'questionsPerPrincipal', 100)
+  const { sessionsPerPrincipal = 100, maximumSessions = 1_000, questionsPerPrincipal: questions = 100 } = options
+  const quota = { each: sessionsPerPrincipal, all: maximumSessions }
   // This handler has its own waiting calls: once it is closed, its clients cannot answer them elsewhere.
   const settings: Settings = { ...given, openQuestions: new OpenQuestions(given.answerTimeout, questions) }
   const { messageLimit, executor } = settings

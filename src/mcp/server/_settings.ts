@@ -1,6 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { ToolExecutor, ToolValues } from '../../index.ts'
-import { InvalidConfigurationError } from '../../errors.ts'
+import {
+  functionOption,
+  integerFrom,
+  oneOf,
+  stringOption,
+  type OptionCheck,
+  type OptionChecks,
+} from '../../extension.ts'
 import type { GrantedResources } from './_resources.ts'
 import type { OpenQuestions } from './_rounds.ts'
 
@@ -118,17 +125,31 @@ export interface Peer extends McpPeer {
   readonly party: string | undefined
 }
 
-/**
- * Reads an option that is a whole number of at least 1.
- *
- * @throws `E_INVALID_CONFIGURATION` if it is not.
- */
-export function amount<Options extends object>(
-  options: Options,
-  name: keyof Options & string,
-  otherwise: number,
-): number {
-  const value: unknown = options[name] ?? otherwise
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 2 ** 31 - 1) return value
-  throw new InvalidConfigurationError(`\`${name}\` has to be a whole number of at least 1.`)
+/** Takes how many there may be, or how much of something. */
+export const amount: OptionCheck = integerFrom(1, 2 ** 31 - 1)
+
+/** What the options of a server take. */
+export const serverChecks: OptionChecks<McpServerOptions> = {
+  executor: {
+    expected: 'an executor of createExecutor({ tools })',
+    accepts: (value) => typeof (value as ToolExecutor | null)?.stream === 'function',
+    isRequired: true,
+  },
+  name: stringOption,
+  version: stringOption,
+  title: stringOption,
+  instructions: stringOption,
+  caller: oneOf('model', 'user'),
+  approvals: oneOf('client', 'application'),
+  resources: { expected: 'a list of resources', accepts: Array.isArray },
+  pageSize: amount,
+  readLimit: amount,
+  structuredLimit: amount,
+  messageLimit: amount,
+  answerTimeout: amount,
+  values: functionOption,
+  identify: functionOption,
+  around: functionOption,
+  extend: functionOption,
+  report: functionOption,
 }

@@ -1,4 +1,5 @@
-import { ArtifactError, InvalidConfigurationError } from '../../errors.ts'
+import { ArtifactError } from '../../errors.ts'
+import type { OptionCheck } from '../../extension.ts'
 import type { Database } from './_database.ts'
 
 /** Bytes of a piece. To change it, change the version of the tables too. */
@@ -8,7 +9,12 @@ const schemaVersion = 1
 const description = 'Toolwright artifacts '
 /** An arbitrary number that other programs are unlikely to lock. */
 const lock = 7_301_982_155
-const namePattern = /^[a-z_][a-z0-9_]{0,39}$/
+
+/** Takes a name that needs no escaping in SQL. */
+export const nameInTables: OptionCheck = {
+  expected: 'lower-case letters, digits and underscores, 40 at most,',
+  accepts: (value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,39}$/.test(value),
+}
 
 /** The names of the tables, ready for statements. */
 export interface Tables {
@@ -18,14 +24,14 @@ export interface Tables {
   readonly unused: string
 }
 
+/** @param schema Checked, as the prefix is. */
 export function tablesOf(schema: string, prefix: string): Tables {
-  const [within, start] = [nameOf('schema', schema), nameOf('prefix', prefix)]
-  const table = (name: string): string => `"${within}"."${start}${name}"`
+  const table = (name: string): string => `"${schema}"."${prefix}${name}"`
   return {
     artifacts: table('artifacts'),
     contents: table('contents'),
     pieces: table('pieces'),
-    unused: `"${start}contents_unused"`,
+    unused: `"${prefix}contents_unused"`,
   }
 }
 
@@ -69,12 +75,4 @@ export async function prepare(database: Database, { artifacts, contents, pieces,
       `The tables have version ${version}, but this store needs version ${schemaVersion}. Give it another schema or prefix.`,
     )
   }
-}
-
-/** Returns a name that is safe in SQL without escaping, or throws. */
-function nameOf(option: string, name: string): string {
-  if (typeof name === 'string' && namePattern.test(name)) return name
-  throw new InvalidConfigurationError(
-    `\`${option}\` must be lower-case letters, digits and underscores, 40 at most, got ${JSON.stringify(name)}.`,
-  )
 }

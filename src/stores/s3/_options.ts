@@ -1,4 +1,13 @@
-import { InvalidConfigurationError } from '../../errors.ts'
+import {
+  booleanOption,
+  checkOptions,
+  integerFrom,
+  numberFrom,
+  required,
+  timerOption,
+  type OptionCheck,
+  type OptionChecks,
+} from '../../extension.ts'
 
 /** An access key of S3. */
 export interface S3Credentials {
@@ -43,26 +52,32 @@ export interface Settings {
 const smallestPart = 5_242_880
 const largestPart = 536_870_912
 const mostParts = 10_000
-const bucketPattern = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
-const regionPattern = /^[a-z0-9-]{1,40}$/
 /** Only characters that every server and every signature encodes in the same way. */
-const prefixPattern = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*)?$/
+const prefixPattern = /^(?=.{0,500}$)(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*)?$/
+
+const checks: OptionChecks<S3StoreOptions> = {
+  bucket: required(matching('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)),
+  region: matching('the name of a region', /^[a-z0-9-]{1,40}$/),
+  prefix: matching('letters, digits, `_`, `.`, `-` and `/`, 500 at most,', prefixPattern),
+  // The URL may have a password, which no message shows.
+  endpoint: { expected: 'an http or https URL without credentials', accepts: isPlainUrl, isSecret: true },
+  pathStyle: booleanOption,
+  credentials: {
+    expected: 'an access key with its secret, or a function',
+    accepts: (value) => isAsked(value) || isPair(value),
+    isRequired: true,
+    isSecret: true,
+  },
+  timeout: timerOption,
+  partLength: integerFrom(smallestPart, largestPart),
+  maximumBytes: numberFrom(1),
+}
 
 export function settingsOf(options: S3StoreOptions): Settings {
-  const { bucket, credentials, region = 'us-east-1', endpoint, prefix = '' } = options ?? {}
-  const { partLength = 8_388_608, timeout = 60_000, pathStyle = endpoint !== undefined } = options ?? {}
-  demand('bucket', isMatch(bucket, bucketPattern), 'the name of a bucket')
-  demand('region', isMatch(region, regionPattern), 'the name of a region')
-  demand('prefix', isMatch(prefix, prefixPattern) && prefix.length <= 500, 'letters, digits, `_`, `.`, `-` and `/`')
-  demand('credentials', isAsked(credentials) || isPair(credentials), 'an access key with its secret, or a function')
-  demand('timeout', timeout > 0 && timeout < 2 ** 31, 'a number of milliseconds above 0')
-  demand(
-    'partLength',
-    Number.isInteger(partLength) && partLength >= smallestPart && partLength <= largestPart,
-    'a number of bytes from 5 MiB to 512 MiB',
-  )
+  checkOptions('s3Store', options, checks)
+  const { bucket, credentials, region = 'us-east-1', endpoint, prefix = '' } = options
+  const { partLength = 8_388_608, timeout = 60_000, pathStyle = endpoint !== undefined } = options
   const { maximumBytes = Infinity } = options
-  demand('maximumBytes', maximumBytes > 0, 'a number above 0')
   return {
     url: `${bucketUrl(endpoint ?? `https://s3.${region}.amazonaws.com`, bucket, pathStyle)}/${prefix}`,
     region,
@@ -74,16 +89,19 @@ export function settingsOf(options: S3StoreOptions): Settings {
 }
 
 function bucketUrl(endpoint: string, bucket: string, pathStyle: boolean): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
-  const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
-  demand('endpoint', isPlain && /^https?:$/.test(url.protocol), 'an http or https URL without credentials')
-  const { protocol, host, pathname } = url as URL
+  const { protocol, host, pathname } = new URL(endpoint)
   const path = pathname.replace(/\/+$/, '')
   return pathStyle ? `${protocol}//${host}${path}/${bucket}` : `${protocol}//${bucket}.${host}${path}`
 }
 
-function isMatch(value: unknown, pattern: RegExp): value is string {
-  return typeof value === 'string' && pattern.test(value)
+function matching(expected: string, pattern: RegExp): OptionCheck {
+  return { expected, accepts: (value) => typeof value === 'string' && pattern.test(value) }
+}
+
+function isPlainUrl(endpoint: unknown): boolean {
+  const url = typeof endpoint === 'string' ? URL.parse(endpoint) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return `${url.username}${url.password}${url.search}${url.hash}` === ''
 }
 
 function isAsked(credentials: unknown): credentials is () => S3Credentials | Promise<S3Credentials> {
@@ -94,8 +112,4 @@ function isAsked(credentials: unknown): credentials is () => S3Credentials | Pro
 export function isPair(credentials: unknown): credentials is S3Credentials {
   const { accessKeyId, secretAccessKey } = (credentials ?? {}) as Partial<S3Credentials>
   return [accessKeyId, secretAccessKey].every((key) => typeof key === 'string' && key !== '')
-}
-
-function demand(option: string, isFit: boolean, what: string): void {
-  if (!isFit) throw new InvalidConfigurationError(`\`${option}\` of s3Store must be ${what}.`)
 }

@@ -65,7 +65,7 @@ describe('a format of another package', () => {
 
   it('refuses an option that it has not, with the names of its own', () => {
     expect(() => acme({ pendng: 'omit' } as never)).toThrow(expect.objectContaining({ code }))
-    expect(() => acme({ pendng: 'omit' } as never)).toThrow(/^The format acme has no option "pendng"; its options are /)
+    expect(() => acme({ pendng: 'omit' } as never)).toThrow(/^`acme` has no option "pendng"; its options are /)
   })
 
   it('says what another provider’s message is, and reads its own although it looks like another', () => {

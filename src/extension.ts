@@ -27,8 +27,8 @@ export type { RespondOptions } from './kernel/calls-types.ts'
 export type { Bus, CallQueue, CarriedCall, ExecutorQueue, OrderedCall, RunOptions } from './kernel/queue-types.ts'
 export type { EventNamed, Invocable, InvokeArguments, InvokeResult } from './kernel/executor-types.ts'
 export type { CallingProgram } from './kernel/call/call.ts'
+export type { Approval } from './kernel/call/approval.ts'
 export type {
-  Approval,
   Authorized,
   Confirmed,
   Identified,
@@ -38,7 +38,16 @@ export type {
   Validated,
   Verdict,
 } from './kernel/call/parcel.ts'
-export type { Elsewhere, Redactor } from './kernel/kernel.ts'
+export type {
+  CallsInFlight,
+  Elsewhere,
+  ElsewhereContext,
+  EventTargets,
+  OutcomeContext,
+  RecordsContext,
+  ToolLookup,
+} from './kernel/executor-context.ts'
+export type { Redactor } from './kernel/call/redactor.ts'
 export type { Deadline } from './kernel/call/deadline.ts'
 export type { Slots } from './kernel/call/slots.ts'
 export type { EventEnvelope } from './kernel/call/events.ts'
@@ -59,26 +68,14 @@ export type { ArtifactArgument } from './spool/argument.ts'
 export type { LineIndex } from './spool/lines.ts'
 
 // Extending
-export type {
-  ApprovalAnswer,
-  ApprovalRequest,
-  Approver,
-  ArtifactStore,
-  Decision,
-  Middleware,
-  Observer,
-  Policy,
-  Runner,
-  Shelved,
-  Spooling,
-  SpoolReader,
-  SpoolSource,
-  StoredArtifact,
-  PostDecision,
-  ToolHooks,
-} from './kernel/ports.ts'
+export type { ApprovalAnswer, ApprovalRequest, Approver } from './kernel/call/approval.ts'
+export type { ArtifactStore, Spooling, SpoolReader, SpoolSource, StoredArtifact } from './kernel/result/store.ts'
+export type { Decision, Middleware, Policy, PostDecision, Runner, SessionTools, ToolHooks } from './kernel/ports.ts'
+export type { Observer } from './kernel/call/events.ts'
+export type { Shelved } from './kernel/result/shelf.ts'
 export type { Recorder, Settlement } from './kernel/recorder.ts'
-export type { ResumableCall, WaitReason, Resumption } from './kernel/call/wait.ts'
+export type { ResumableCall, Resumption } from './kernel/call/wait.ts'
+export type { WaitReason } from './kernel/call/approval.ts'
 export type {
   WaitRecord,
   QueuedWork,

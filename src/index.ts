@@ -24,7 +24,8 @@ export type { ExecutorOptions } from './kernel/assemble.ts'
 export { ToolRegistry } from './kernel/tool/registry.ts'
 export type { OnCollision } from './kernel/tool/registry.ts'
 export { outputsOf } from './kernel/outcome/result.ts'
-export type { CallStatus, SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
+export type { CallStatus } from './kernel/errors.ts'
+export type { SideEffect, ToolCall, ToolResult } from './kernel/call/call.ts'
 export type { ToolEvent, ToolEventName, ToolEventOf } from './kernel/call/events.ts'
 
 // Identity
@@ -43,7 +44,9 @@ export type { MemoryStore } from './spool/memory.ts'
 export { masked } from './redaction/masked.ts'
 
 // Extending
-export type { Extension, Shelf, ToolContext, Caller, CallOptions, ToolValues } from './kernel/ports.ts'
+export type { Extension } from './kernel/ports.ts'
+export type { Shelf } from './kernel/result/shelf.ts'
+export type { ToolContext, Caller, CallOptions, ToolValues } from './kernel/call/context-types.ts'
 export type { WaitingCall } from './kernel/call/wait.ts'
 export type { Recovery, ToolCallSnapshot } from './kernel/call/record.ts'
 

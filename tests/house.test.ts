@@ -7,9 +7,23 @@ import * as errorsDoor from 'toolwright/errors'
 import * as extensionDoor from 'toolwright/extension'
 import { bytesOf, walls } from './walls.ts'
 
-// The rooms of the kernel from the ground up. A room imports from those below it; every room may import the free files.
+// The rooms of the kernel from the ground up. A room imports from those below it, and the errors, which lie under all of them.
 const rooms = ['json', 'schema', 'result', 'tool', 'call', 'outcome', 'run', 'stages', 'kernel']
-const free = ['ports', 'recorder', 'errors', 'kernel', 'executor-types'].map((name) => `src/kernel/${name}.ts`)
+const ground = 'src/kernel/errors.ts'
+// The contracts between the rooms. A room may import their types from above it, and nothing that runs.
+const contracts = [
+  'call/context-types',
+  'call/events',
+  'executor-context',
+  'executor-types',
+  'kernel',
+  'ports',
+  'recorder',
+].map((name) => `src/kernel/${name}.ts`)
+/** How many files may import each other in a circle, types alone among them. It only goes down. */
+const largestCircle = 9
+/** The files that may see all of the kernel: the executor, what makes it, and the stages. */
+const kernelHolders = ['assemble', 'calls', 'direct', 'evaluate', 'executor', 'kernel', 'pipeline']
 const frontDoors = ['index', 'errors', 'extension'].map((name) => `src/${name}.ts`)
 const wings = ['records', 'approvals', 'redaction', 'spool']
 
@@ -53,17 +67,50 @@ function roomOf(file: string): string {
 
 /** The files that a file imports, by their paths. */
 function neighboursOf(file: string): string[] {
-  return importsOf(file)
+  return pathsOf(importsOf(file), file)
+}
+
+/** The files of which a file imports types alone. */
+function typesOf(file: string): string[] {
+  const imports = [...codeOf(file).matchAll(/^(?:import|export) type [^']*from '([^']+)'/gm)]
+  return pathsOf(
+    imports.map((match) => match[1] ?? ''),
+    file,
+  )
+}
+
+function pathsOf(specifiers: readonly string[], file: string): string[] {
+  return specifiers
     .filter((name) => name.startsWith('.'))
     .map((specifier) => new URL(specifier, `file:///${file}`).pathname.slice(1))
 }
 
+/** The largest set of files of which each imports each other, over any number of steps. */
+function circleOf(files: readonly string[]): readonly string[] {
+  const reached = new Map<string, Set<string>>()
+  for (const file of files) {
+    const seen = new Set<string>()
+    const next = [file]
+    for (let at = next.pop(); at !== undefined; at = next.pop()) {
+      for (const path of neighboursOf(at)) {
+        if (!files.includes(path) || seen.has(path)) continue
+        seen.add(path)
+        next.push(path)
+      }
+    }
+    reached.set(file, seen)
+  }
+  const circles = files.map((file) => [...(reached.get(file) ?? [])].filter((path) => reached.get(path)?.has(file)))
+  return circles.reduce((largest, circle) => (circle.length > largest.length ? circle : largest), [])
+}
+
 describe('the kernel', () => {
-  it.each(kernel)('%s stands in a room, and imports from its own room, those below and the free files', (file) => {
-    const floor = rooms.indexOf(roomOf(file))
+  it.each(kernel)('%s stands in a room, and imports from its own room and those below', (file) => {
+    const floor = file === ground ? rooms.indexOf('schema') : rooms.indexOf(roomOf(file))
     expect(floor).toBeGreaterThanOrEqual(0)
+    const types = typesOf(file)
     for (const path of neighboursOf(file)) {
-      if (free.includes(path) || free.includes(file)) continue
+      if (path === ground || (contracts.includes(path) && types.includes(path))) continue
       // A tool loads what runs it when it is first called, so that a program that defines tools does not carry it.
       if (file === 'src/kernel/tool/tool.ts' && path === 'src/kernel/direct.ts') continue
       // An artifact loads what reads its lines when it is first asked for lines.
@@ -87,9 +134,20 @@ describe('the kernel', () => {
     ])
   })
 
-  it.each(free)('%s imports types alone, but for the text that errors are bounded with', (file) => {
+  it.each(contracts)('%s runs nothing that it imports, but for the errors', (file) => {
     const values = [...codeOf(file).matchAll(/^import (?!type )[^']*'([^']+)'/gm)].map((match) => match[1])
-    expect(values).toEqual(file.endsWith('/errors.ts') ? ['./json/shortened.ts'] : [])
+    expect(values.filter((name) => !name?.endsWith('/errors.ts'))).toEqual([])
+  })
+
+  it(`has no circle of more than ${largestCircle} files`, () => {
+    expect(circleOf([...kernel, ...wingFiles]).length).toBeLessThanOrEqual(largestCircle)
+  })
+
+  it('is seen whole by the executor, what makes it, and the stages', () => {
+    const expected = [...kernelHolders, ...stages.map((stage) => `stages/${stage}`)]
+    expect(sources.filter((file) => /\bKernel\b/.test(codeOf(file))).toSorted()).toEqual(
+      expected.map((name) => `src/kernel/${name}.ts`).toSorted(),
+    )
   })
 
   it.each(wingFiles)('%s of a wing imports the kernel and its own wing', (file) => {

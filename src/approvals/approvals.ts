@@ -1,25 +1,18 @@
-import { emit, isWatched } from '../kernel/call/events.ts'
-import {
-  stamp,
-  type Approval,
-  type Authorized,
-  type Received,
-  type Resolved,
-  type Verdict,
-} from '../kernel/call/parcel.ts'
+import { emit, isWatched } from '../kernel/call/emit.ts'
+import { stamp, type Authorized, type Received, type Resolved, type Verdict } from '../kernel/call/parcel.ts'
+import type { Approval, Approver } from '../kernel/call/approval.ts'
 import { Wait, type Resumption } from '../kernel/call/wait.ts'
 import { ToolDeniedError } from '../kernel/errors.ts'
-import type { Approvals, Kernel } from '../kernel/kernel.ts'
-import type { Approver } from '../kernel/ports.ts'
+import type { Approvals, EventTargets } from '../kernel/executor-context.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import { askApprover, questionFor } from './approver.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
 /** Asks people. Without an approver the call waits: what keeps waiting calls takes the answer. */
 export class HumanApprovals implements Approvals {
-  readonly #kernel: Kernel
+  readonly #kernel: EventTargets & { readonly approvalTimeout: number }
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: EventTargets & { readonly approvalTimeout: number }) {
     this.#kernel = kernel
   }
 

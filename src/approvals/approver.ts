@@ -1,15 +1,14 @@
 import { copyOf } from '../kernel/json/copy.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { ApprovalExpiredError, ToolDeniedError } from '../kernel/errors.ts'
-import { emit, isWatched } from '../kernel/call/events.ts'
-import { toldInput, type Approval, type Authorized, type Verdict } from '../kernel/call/parcel.ts'
-import type { ApprovalAnswer, Approver } from '../kernel/ports.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import { emit, isWatched } from '../kernel/call/emit.ts'
+import { toldInput, type Authorized, type Verdict } from '../kernel/call/parcel.ts'
+import type { Approval, ApprovalAnswer, Approver, Question } from '../kernel/call/approval.ts'
 import { unawaited } from '../kernel/json/thenable.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
-import type { Question } from '../kernel/call/wait.ts'
 import { shortened } from '../kernel/json/shortened.ts'
 import { shownBy } from './shown.ts'
+import type { EventTargets } from '../kernel/executor-context.ts'
 
 const approvalTimeout = 300_000
 const longestPrompt = 4_096
@@ -46,7 +45,7 @@ function promptFor({ confirmationMessage: message, name }: ToolDefinition, input
 /** Asks the approver, up to its timeout. The clock of the call stops meanwhile. */
 export async function askApprover(
   authorized: Authorized,
-  kernel: Kernel,
+  kernel: EventTargets,
   approver: Approver,
   ask: Verdict['ask'],
 ): Promise<Approval> {

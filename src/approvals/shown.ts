@@ -1,6 +1,6 @@
 import { limited } from '../kernel/call/deadline.ts'
 import type { Authorized } from '../kernel/call/parcel.ts'
-import type { Question } from '../kernel/call/wait.ts'
+import type { Question } from '../kernel/call/approval.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/json-text.ts'
 import { shortened } from '../kernel/json/shortened.ts'

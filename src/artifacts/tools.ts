@@ -101,8 +101,8 @@ function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
 /** Returns the tools that fit a session's artifacts. Their schemas list these artifacts. */
 function named(forges: Forges, { limits }: QueryOptions): Tools {
   const sessions = new Map<string, { readonly key: string; readonly tools: readonly Tool[] }>()
-  return (session, artifactIndex) => {
-    const live = artifactIndex.list(session).slice(0, mostNamed)
+  return ({ session, shelf }) => {
+    const live = shelf.list(session).slice(0, mostNamed)
     for (const { Class } of live) forges.join(Class)
     const key = [forges.all.length, ...live.map(({ handle }) => handle)].join(' ')
     const former = sessions.get(session)

@@ -104,7 +104,7 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
       changed()
     },
     isGuest: true,
-    tools(session) {
+    tools({ session }) {
       const known = sessions.get(session)
       if (known === undefined) return none
       expire(session, known)

@@ -26,12 +26,12 @@ import { CallResult } from '../kernel/call/call-result.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { toldInput } from '../kernel/call/parcel.ts'
 import { Wait } from '../kernel/call/wait.ts'
-import { publish } from '../kernel/call/events.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import { publish } from '../kernel/call/emit.ts'
 import { failed, failure } from '../kernel/outcome/result.ts'
 import { queueOf } from '../records/queued.ts'
 import { isSettled } from '../records/record.ts'
 import { lastEventsOf } from './_last-events.ts'
+import type { ElsewhereContext } from '../kernel/executor-context.ts'
 
 /** Says which calls of `server` and `mcp` tools run on workers, and tells the workers of them. */
 export interface Workers {
@@ -88,11 +88,11 @@ const cancelTimeout = 5_000
  */
 export function elsewhere(workers: Workers): Required<Pick<Extension, 'elsewhere'>> {
   return {
-    elsewhere(kernel, hasStore) {
-      const { recorder } = kernel
+    elsewhere(context) {
+      const { recorder, hasStore } = context
       // Else the workers could not find the calls and their results.
       const isShared = recorder !== undefined && (recorder.isDurable || workers.isLocal === true)
-      if (isShared && hasStore) return new CallerSide(workers, kernel, recorder)
+      if (isShared && hasStore) return new CallerSide(workers, context, recorder)
       throw new InvalidConfigurationError(
         'Calls on workers need a journal that is durable and a store, which the workers share. Bring both in `use`, such as `postgresJournal(pool)` and `postgresStore(pool)`.',
       )
@@ -102,12 +102,12 @@ export function elsewhere(workers: Workers): Required<Pick<Extension, 'elsewhere
 
 class CallerSide implements Elsewhere {
   readonly #workers: Workers
-  readonly #kernel: Kernel
+  readonly #context: ElsewhereContext
   readonly #recorder: Recorder
 
-  constructor(workers: Workers, kernel: Kernel, recorder: Recorder) {
+  constructor(workers: Workers, context: ElsewhereContext, recorder: Recorder) {
     this.#workers = workers
-    this.#kernel = kernel
+    this.#context = context
     this.#recorder = recorder
   }
 
@@ -148,11 +148,11 @@ class CallerSide implements Elsewhere {
     const queue = queueOf(waiting)
     if (queue === undefined) return waiting
     const { id, invocationId, watcher, receivedAt } = received
-    const arrived = this.#kernel.inFlight.expect(invocationId) // a drain waits for it
+    const arrived = this.#context.inFlight.expect(invocationId) // a drain waits for it
     try {
       const unfollow =
-        watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus, this.#kernel.report)
-      if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch(this.#kernel.report)
+        watcher && this.#workers.follow?.(received, watcher, this.#recorder.queue.bus, this.#context.report)
+      if (queue !== '') void this.#workers.send([{ invocationId, queue }]).catch(this.#context.report)
       const settled = (either: AbortSignal): Promise<ToolResult> =>
         this.#untilSettled(waiting, received, either, signal, closed)
       const result = await withAny([signal, closed], settled)
@@ -178,7 +178,7 @@ class CallerSide implements Elsewhere {
       } catch (error) {
         if (signal?.aborted && !closed.aborted) return this.#giveUp(received, signal.reason, closed)
         if (closed.aborted) return this.#leave(waiting)
-        if (!isToolError(error) || !error.retryable) return failed(received, this.#kernel, error)
+        if (!isToolError(error) || !error.retryable) return failed(received, this.#context, error)
       }
       await new Promise((resolve) => setTimeout(resolve, again)) // the journal may answer again
     }
@@ -186,7 +186,7 @@ class CallerSide implements Elsewhere {
 
   /** Whether observers heard the call begin here, and hear how it ends. */
   #isHeard({ recording }: Received): boolean {
-    return recording !== undefined && this.#kernel.watchers.size > 0
+    return recording !== undefined && this.#context.watchers.size > 0
   }
 
   /** Returns the record of a call, if it has settled. */
@@ -202,8 +202,8 @@ class CallerSide implements Elsewhere {
     unfollow?: (end: ToolCallRecord | undefined) => void,
   ): void {
     unfollow?.(end)
-    if (end === undefined || !this.#isHeard(received) || end.journal?.owner === this.#kernel.owner()) return
-    for (const event of lastEventsOf(end, received.seq)) publish(event, undefined, this.#kernel)
+    if (end === undefined || !this.#isHeard(received) || end.journal?.owner === this.#context.owner()) return
+    for (const event of lastEventsOf(end, received.seq)) publish(event, undefined, this.#context)
   }
 
   /** Returns what is known of a call when its caller closes. The call goes on. */
@@ -225,10 +225,10 @@ class CallerSide implements Elsewhere {
     const words = 'The call was cancelled by its caller.'
     const late = (): JournalError => new JournalError('The journal did not cancel the call in time.')
     const outcome = await limited(calls.cancel(invocationId, words), cancelTimeout, late).catch(() => 'asked')
-    if (outcome !== 'asked') return calls.settled(invocationId).catch((error) => failed(received, this.#kernel, error))
+    if (outcome !== 'asked') return calls.settled(invocationId).catch((error) => failed(received, this.#context, error))
     this.#workers.cancel?.(invocationId)
     if (this.#isHeard(received)) void this.#tellLater(received, closed)
-    return failure(received, this.#kernel, new ToolCancelledError(words, { cause }))
+    return failure(received, this.#context, new ToolCancelledError(words, { cause }))
   }
 
   /** Tells the observers how a call ended for which its caller did not wait. */

@@ -3,12 +3,14 @@ import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/deadline.ts'
 import { Gates, InFlight } from './call/in-flight.ts'
 import type { Writable } from './call/parcel.ts'
-import type { Extension, Observer, Runner } from './ports.ts'
+import type { Extension, Runner } from './ports.ts'
+import type { Observer } from './call/events.ts'
 import type { WaitKeeper } from './recorder.ts'
 import { HumanApprovals } from '../approvals/approvals.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
-import type { Approvals, Kernel } from './kernel.ts'
+import type { Approvals } from './executor-context.ts'
+import type { Kernel } from './kernel.ts'
 import { reporterOf } from './reporter.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
 import { loadPart } from './json/thenable.ts'
@@ -132,11 +134,12 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     unrecorded: undefined,
     owner,
     inFlight,
+    hasStore: store !== undefined,
     report,
   }
   kernel.approvals = new HumanApprovals(kernel)
   kernel.recorder = records?.(kernel)
-  kernel.elsewhere = elsewhere?.(kernel, store !== undefined)
+  kernel.elsewhere = elsewhere?.(kernel)
   return { kernel, registry }
 }
 

@@ -1,7 +1,8 @@
 import type { ToolResult } from './call/call.ts'
 import type { WaitingCall } from './call/wait.ts'
 import type { RecordChange, RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
-import type { ApprovalAnswer, CallOptions, ToolValues } from './ports.ts'
+import type { ApprovalAnswer } from './call/approval.ts'
+import type { CallOptions, ToolValues } from './call/context-types.ts'
 
 /** Options of an answer to a waiting call. */
 export interface DecideOptions extends Omit<ApprovalAnswer, 'decision'> {

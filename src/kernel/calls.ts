@@ -1,12 +1,11 @@
 import { withAny } from '#clock'
-import type { ToolResult } from './call/call.ts'
-import { idOf, optionsOf } from './call/call.ts'
+import { type ToolResult, idOf, optionsOf } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { Resumption, WaitingCall } from './call/wait.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
 import type { Kernel } from './kernel.ts'
-import type { CallOptions } from './ports.ts'
+import type { CallOptions } from './call/context-types.ts'
 import type { Answers } from './recorder.ts'
 
 /** What redeems a token and resumes its call. */

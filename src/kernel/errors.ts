@@ -1,12 +1,15 @@
-import type { CallStatus } from './call/call.ts'
 import type { Issue } from './schema/standard.ts'
 import { shortened } from './json/shortened.ts'
+
+/** How a call has settled. */
+export type SettledStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled'
+export type CallStatus = SettledStatus | 'waiting'
 
 /** The kind of an error, derived from types and codes, never from message text. */
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
-type Row = readonly [category: ErrorCategory, status?: Exclude<CallStatus, 'ok' | 'waiting'>, retryable?: boolean]
+type Row = readonly [category: ErrorCategory, status?: Exclude<SettledStatus, 'ok'>, retryable?: boolean]
 
 /**
  * Every code: its category, the status of a call that it ends (default `error`), and `retryable`: whether the same call may
@@ -85,7 +88,7 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   invocationId?: string
 
   constructor(message: string, details: ToolErrorDetails = {}) {
-    const { cause = message.length > longestMessage ? message : undefined } = details
+    const { cause = message.length > longestMessage ? message : undefined, issues, recommendations: advice } = details
     super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
     const [category, , retryable = false]: Row = table[this.code]
@@ -94,7 +97,6 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     this.category = details.category ?? category
     this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
-    const { issues, recommendations: advice } = details
     if (issues) this.issues = firstOf(issues)
     if (advice) this.recommendations = [...advice].slice(0, 16).map((line) => shortened(String(line), longestLine))
   }
@@ -265,8 +267,7 @@ export class ToolDeniedError extends ToolError<'E_TOOL_DENIED'> {
 
   constructor(message: string, details: ToolErrorDetails & { readonly toolResult?: unknown } = {}) {
     super(message, details)
-    const { toolResult: value } = details
-    if (value !== undefined) Object.defineProperty(this, 'toolResult', { value })
+    if (details.toolResult !== undefined) Object.defineProperty(this, 'toolResult', { value: details.toolResult })
   }
 }
 
@@ -288,8 +289,7 @@ export class ToolFailure extends Error {
     super(message)
     Object.defineProperty(this, 'name', { value: 'ToolFailure', configurable: true, writable: true })
     Object.defineProperty(this, failureBrand, { value: true })
-    const { recommendations } = details
-    this.recommendations = Array.isArray(recommendations) ? recommendations.map(String) : []
+    this.recommendations = Array.isArray(details.recommendations) ? details.recommendations.map(String) : []
     this.retryable = details.retryable ?? false
   }
 

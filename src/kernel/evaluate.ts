@@ -4,7 +4,8 @@ import type { Evaluation } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import { failed } from './outcome/result.ts'
 import type { prepare as prepareCall } from './pipeline.ts'
-import type { Observer, Policy } from './ports.ts'
+import type { Observer } from './call/events.ts'
+import type { Policy } from './ports.ts'
 
 /**
  * Returns what would become of a call: passes it through the stages before the run. Emits, writes and asks nothing.

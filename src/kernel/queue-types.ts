@@ -1,6 +1,6 @@
 import type { ToolResult } from './call/call.ts'
 import type { ResumableCall } from './call/wait.ts'
-import type { ToolValues } from './ports.ts'
+import type { ToolValues } from './call/context-types.ts'
 
 /** The calls that wait for workers. A worker asks it. */
 export interface CallQueue {

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import type { Extension, Shelf, Tool } from '../index.ts'
+import type { Extension, SessionTools } from '../kernel/ports.ts'
+import type { Tool } from '../index.ts'
 import { ToolAlreadyRegisteredError } from '../errors.ts'
 import { asyncDispose } from '../kernel/run/stream.ts'
 import { Connection } from './client/_connection.ts'
@@ -35,10 +36,11 @@ export interface McpTools extends Extension {
   /**
    * Returns the tools that the server offers now: the same array until they change.
    *
-   * @param session Ignored: all sessions share the connection.
-   * @param isTaken Returns whether a name belongs to another source. Such a tool becomes `<server>_<name>`, which is reported.
+   * All sessions share the connection, and have the same tools.
+   *
+   * @param request Only `isTaken` is read. A tool whose name is taken becomes `<server>_<name>`, which is reported.
    */
-  tools(session?: string, shelf?: Shelf, isTaken?: (name: string) => boolean): readonly Tool[]
+  tools(request?: Pick<SessionTools, 'isTaken'>): readonly Tool[]
   /** Subscribes to changes of the tool list. Returns an unsubscribe function. */
   onToolsChange(listener: () => void): () => void
   /** Lists the server's tools again. */
@@ -81,7 +83,7 @@ export async function mcpTools(options: McpToolsOptions): Promise<McpTools> {
     get serverName() {
       return connection.name
     },
-    tools: (_session, _shelf, isTaken) => namespace.tools(isTaken),
+    tools: (request) => namespace.tools(request?.isTaken),
     onToolsChange: (listener) => connection.onChange(listener),
     refresh: () => connection.refresh(),
     close: () => connection.close(),

@@ -1,10 +1,9 @@
 import type { DecideOptions, RespondOptions } from '../kernel/calls-types.ts'
-import type { Approval } from '../kernel/call/parcel.ts'
-import type { ResumableCall, Resumption, WaitingCall, WaitReason } from '../kernel/call/wait.ts'
+import type { Approval, WaitReason } from '../kernel/call/approval.ts'
+import type { ResumableCall, Resumption, WaitingCall } from '../kernel/call/wait.ts'
 import { ApprovalExpiredError, ApprovalInvalidError, LeasedError, ValidatorFailedError } from '../kernel/errors.ts'
 import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
 import type { Answers, WaitKeeper } from '../kernel/recorder.ts'
 import type { Issue } from '../kernel/schema/standard.ts'
@@ -12,16 +11,17 @@ import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/va
 import { validateOutput } from '../kernel/stages/check.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import { inputOf } from '../kernel/tool/validators.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How often a call that others change meanwhile is taken again. */
 const mostAttempts = 10
 
 /** Takes the answers to the waiting calls of one keeper. An answer that is refused leaves its call waiting. */
 export class KeptAnswers implements Answers {
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   readonly #keeper: Pick<WaitKeeper, 'find' | 'take'>
 
-  constructor(kernel: Kernel, keeper: Pick<WaitKeeper, 'find' | 'take'>) {
+  constructor(kernel: RecordsContext, keeper: Pick<WaitKeeper, 'find' | 'take'>) {
     this.#kernel = kernel
     this.#keeper = keeper
   }

@@ -6,12 +6,12 @@ import type { Wait } from '../kernel/call/wait.ts'
 import { InvalidToolResultError } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/json-text.ts'
 import { ownJson } from '../kernel/json/own-json.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { resultOf } from '../kernel/outcome/result.ts'
-import type { ToolValues } from '../kernel/ports.ts'
+import type { ToolValues } from '../kernel/call/context-types.ts'
 import type { BeginningWait } from '../kernel/recorder.ts'
 import { randomDigits } from '../kernel/call/random.ts'
 import { waitingWords } from './words.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** The most waiting calls whose values are kept in this process. */
 const mostValues = 10_000
@@ -24,7 +24,7 @@ const endOfTime = 8.64e15
 export function beginningOf(
   received: Received,
   { question, reason, work, timeout }: Wait,
-  kernel: Kernel,
+  kernel: RecordsContext,
 ): BeginningWait {
   const { id, tool, identity, approval, call, invocationId, context } = stageFields(received)
   if (tool === undefined || identity === undefined) throw new TypeError('A call waits only once it is identified.')
@@ -54,7 +54,7 @@ export function beginningOf(
   return { result: waitingResult(received, wait, token), wait, body }
 }
 
-function keepValues(digest: string, own: ToolValues, { waitingValues: values }: Kernel): void {
+function keepValues(digest: string, own: ToolValues, { waitingValues: values }: RecordsContext): void {
   values.set(digest, own)
   const [oldest] = values.keys()
   if (values.size > mostValues && oldest !== undefined) values.delete(oldest)

@@ -12,7 +12,6 @@ import {
 } from '../kernel/errors.ts'
 import type { CallQuery, RecordedCalls, PruneQuery, WaitingQuery } from '../kernel/calls-types.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { close, expiry, isBeingClosed } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { cancelInFlight, unlisted } from './in-flight.ts'
@@ -24,6 +23,7 @@ import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { Hints, untilSettled } from './settled.ts'
 import { isWanted, keyOf, leased, waitOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How often to take a record that others change meanwhile. */
 const mostAttempts = 10
@@ -40,10 +40,10 @@ const defaultReason = 'The call was cancelled.'
 export class JournalCalls implements RecordedCalls {
   readonly #recorder: JournalRecorder
   readonly #journal: Journal
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   readonly #hints: Hints
 
-  constructor(recorder: JournalRecorder, journal: Journal, kernel: Kernel) {
+  constructor(recorder: JournalRecorder, journal: Journal, kernel: RecordsContext) {
     this.#recorder = recorder
     this.#journal = journal
     this.#kernel = kernel

@@ -1,5 +1,5 @@
 import { keptFor, unref } from '#clock'
-import type { Kernel } from '../kernel/kernel.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 import type { Journal } from './journal.ts'
 
 /** How long a call runs before its cancellation is watched for, and how often that is looked at, in milliseconds. */
@@ -8,13 +8,13 @@ const interval = 250
 /** Hears that another process asked to cancel a call that runs here. Shorter calls than the interval need no watch. */
 export class Cancellations {
   readonly #journal: Journal
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   /** Asks the journal which calls are to be cancelled. */
   readonly #ask: () => void
   #timer: ReturnType<typeof setInterval> | undefined
   #unwatch: (() => void) | undefined
 
-  constructor(journal: Journal, kernel: Kernel, ask: () => void) {
+  constructor(journal: Journal, kernel: RecordsContext, ask: () => void) {
     this.#journal = journal
     this.#kernel = kernel
     this.#ask = ask

@@ -1,4 +1,5 @@
-import { publish, type EventEnvelope, type ToolEvent } from '../kernel/call/events.ts'
+import { publish } from '../kernel/call/emit.ts'
+import type { EventEnvelope, ToolEvent } from '../kernel/call/events.ts'
 import type { Journaled, WaitRecord, ToolCallRecord } from '../kernel/call/record.ts'
 import {
   ApprovalExpiredError,
@@ -8,7 +9,7 @@ import {
   type ToolError,
   ToolTimeoutError,
 } from '../kernel/errors.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
 import type { FoundRecord, ListedRecord } from './journal.ts'
@@ -67,7 +68,7 @@ function envelopeOf(record: ToolCallRecord): EventEnvelope {
 }
 
 /** Emits the end of a call that no executor runs. */
-export function publishEnd({ events }: Pick<Closing, 'events'>, kernel: Kernel, digest?: string): void {
+export function publishEnd({ events }: Pick<Closing, 'events'>, kernel: RecordsContext, digest?: string): void {
   for (const event of events) {
     const isChained = event.event === 'call:settled' && digest !== undefined
     publish(isChained ? { ...event, digest } : event, undefined, kernel)
@@ -80,7 +81,7 @@ export async function close(
   error: ToolError,
   effect: ToolCallRecord['effect'],
   recorder: JournalRecorder,
-  kernel: Kernel,
+  kernel: RecordsContext,
 ): Promise<ToolCallRecord | undefined> {
   const taken = await recorder.takeOver(before, fence)
   if (taken === null) return undefined
@@ -95,7 +96,7 @@ export async function close(
 }
 
 /** Tells of a call that the journal dropped while it waited. The executor that wrote it last tells, and no other. */
-export function tellDropped({ record: before, fence }: FoundRecord, kernel: Kernel): void {
+export function tellDropped({ record: before, fence }: FoundRecord, kernel: RecordsContext): void {
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
   kernel.report(error)

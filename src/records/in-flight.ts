@@ -1,14 +1,14 @@
 import { stageFields, type Received } from '../kernel/call/parcel.ts'
 import type { ToolCallAuditEntry, ToolCallRecord } from '../kernel/call/record.ts'
 import { ApprovalInvalidError, ToolCancelledError } from '../kernel/errors.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 
 /** Cancels a call in flight. Returns `undefined` if it is not in flight, or waits. */
 export async function cancelInFlight(
   invocationId: string,
   reason: string,
-  { inFlight }: Kernel,
+  { inFlight }: RecordsContext,
 ): Promise<'cancelled' | 'not found' | undefined> {
   const call = inFlight.get(invocationId)
   if (call === undefined) return undefined

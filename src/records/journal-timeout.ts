@@ -1,5 +1,6 @@
 import { limited } from '../kernel/call/deadline.ts'
-import { closing, Pace } from '../kernel/run/stream.ts'
+import { closing } from '../kernel/run/stream.ts'
+import { Pace } from '../kernel/run/pace.ts'
 import { isToolError, JournalError, type ToolError } from '../kernel/errors.ts'
 
 /** How long a journal may take to answer, in milliseconds. */

@@ -1,10 +1,9 @@
-import { publish } from '../kernel/call/events.ts'
+import { publish } from '../kernel/call/emit.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { Wait, type ResumableCall, type Resumption } from '../kernel/call/wait.ts'
 import type { WaitRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
 import { isToolError, UnavailableError } from '../kernel/errors.ts'
 import type { Bus, RunOptions } from '../kernel/queue-types.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { WorkQueue } from '../kernel/recorder.ts'
 import { endOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
@@ -14,6 +13,7 @@ import { resumableCallOf } from './resumable.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { SessionOrder } from './session-order.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How many calls are told to the workers again at a time. */
 const mostUnsent = 1_000
@@ -28,7 +28,7 @@ const mostLacking = 1_000
 export class JournalQueue implements WorkQueue {
   readonly #recorder: JournalRecorder
   readonly #journal: Journal
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   readonly #order: SessionOrder
   /** The calls that were taken and are about to run. */
   readonly #taken = new Map<string, FoundRecord>()
@@ -41,7 +41,7 @@ export class JournalQueue implements WorkQueue {
   /** The calls in that line, and what tells of their end. */
   readonly #inLine = new Map<string, () => void>()
 
-  constructor(recorder: JournalRecorder, journal: Journal, kernel: Kernel) {
+  constructor(recorder: JournalRecorder, journal: Journal, kernel: RecordsContext) {
     this.#recorder = recorder
     this.#journal = journal
     this.#kernel = kernel

@@ -8,7 +8,6 @@ import type { RecoverOptions, Recovery, ToolCallRecord, ToolCallSnapshot, WaitRe
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { ToolResult } from '../kernel/call/call.ts'
 import { SealedError } from '../kernel/errors.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import type { Answers, BeginningWait, Recorder, Settlement } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
@@ -29,6 +28,7 @@ import { recover } from './recover.ts'
 import { recall, replay } from './replay.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** The digest that chains a settlement to the one before, if the journal is durable. */
 type Digested = ReturnType<Recorder['settle']>
@@ -39,7 +39,7 @@ const largestKeptArgs = 262_144
 /** Writes the records of one executor into a journal, and gives signs of life. */
 export class JournalRecorder implements Recorder {
   readonly #journal: Journal
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   readonly #format: RecordFormat
   readonly answers: Answers
   readonly calls: JournalCalls
@@ -50,7 +50,7 @@ export class JournalRecorder implements Recorder {
   readonly #cancellations: Cancellations
   #hasEnded = false
 
-  constructor(journal: Journal, kernel: Kernel, format: RecordFormat = plainRecords) {
+  constructor(journal: Journal, kernel: RecordsContext, format: RecordFormat = plainRecords) {
     this.#journal = journal
     this.#kernel = kernel
     this.#format = format

@@ -1,7 +1,7 @@
 import type { ToolResult } from '../kernel/call/call.ts'
 import type { Recovery, RecoverOptions, ToolCallRecord, ToolCallState } from '../kernel/call/record.ts'
 import { InvalidConfigurationError, SealedError } from '../kernel/errors.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 import { aliveFor, close, isBeingClosed } from './close.ts'
 import type { ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
@@ -24,7 +24,11 @@ const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
  *
  * @throws `E_INVALID_CONFIGURATION` if an option is wrong; `E_JOURNAL`.
  */
-export async function recover(options: RecoverOptions, recorder: JournalRecorder, kernel: Kernel): Promise<Recovery> {
+export async function recover(
+  options: RecoverOptions,
+  recorder: JournalRecorder,
+  kernel: RecordsContext,
+): Promise<Recovery> {
   const { strategy, approvals, staleAfter, attempts } = checked(options)
   const { rerun = kernel.elsewhere !== undefined } = options
   const { calls, queue } = recorder

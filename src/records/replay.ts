@@ -9,7 +9,6 @@ import { duplicate } from '../kernel/outcome/failure.ts'
 import { waitingWords } from './words.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import { parseArgs } from '../kernel/json/parse.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { inQueue } from './queued.ts'
 import { isSettled } from './record.ts'
 import type { Journaled, ToolCallRecord, WaitRecord } from '../kernel/call/record.ts'
@@ -17,6 +16,7 @@ import { encodeResult } from '../kernel/result/encode.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { plainArgs } from '../kernel/outcome/publish.ts'
 import { contentOf } from './stored-content.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How long a store may take to open an artifact, in milliseconds. */
 const storeTimeout = 30_000
@@ -29,7 +29,7 @@ const storeTimeout = 30_000
  */
 export async function recall(
   received: Received,
-  kernel: Kernel,
+  kernel: RecordsContext,
   read: (invocationId: string) => Promise<ToolCallRecord | undefined>,
 ): Promise<ToolResult | undefined> {
   const { call, invocationId, session, caller } = received
@@ -64,7 +64,7 @@ function waiting(record: ToolCallRecord, { reason, expiresAt, work }: WaitRecord
   return work === undefined ? result : inQueue(result, work.queue)
 }
 
-function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boolean {
+function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: RecordsContext): boolean {
   const { registryFor, argsLimit } = kernel
   const { args = {}, name } = call
   try {
@@ -80,7 +80,7 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: Kernel): boo
 }
 
 /** Returns the result of a settled record, as it was returned first. */
-export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<ToolResult> {
+export async function replay(record: ToolCallRecord, kernel: RecordsContext): Promise<ToolResult> {
   const {
     id: invocationId,
     callId,
@@ -109,7 +109,7 @@ export async function replay(record: ToolCallRecord, kernel: Kernel): Promise<To
 
   async function artifactOf(
     { name }: ToolCallRecord,
-    { spool, registryFor }: Kernel,
+    { spool, registryFor }: RecordsContext,
   ): Promise<SpooledArtifact | undefined> {
     const { artifact: option, trusted } = registryFor(session).get(name) ?? {}
     if (handle === undefined) return shownAgain(blocks, option, trusted, journal?.artifact)

@@ -3,9 +3,9 @@ import type { ToolResult } from '../kernel/call/call.ts'
 import { timerLength } from '../kernel/call/deadline.ts'
 import { ToolCancelledError } from '../kernel/errors.ts'
 import type { RecordChange } from '../kernel/call/record.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { FoundRecord, Journal } from './journal.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How often to look, in milliseconds: beside a watch, without one, and if each call is read alone. */
 const watched = 5_000
@@ -39,7 +39,7 @@ interface Look {
  */
 export async function untilSettled(
   invocationId: string,
-  { inFlight }: Kernel,
+  { inFlight }: RecordsContext,
   signal: AbortSignal | undefined,
   look: (settled?: FoundRecord) => Promise<Look>,
   watch: (hint: Hint) => () => void = () => () => {},

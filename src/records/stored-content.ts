@@ -2,8 +2,8 @@ import { sha256 } from '#sha256'
 import { limited } from '../kernel/call/deadline.ts'
 import type { Journaled } from '../kernel/call/record.ts'
 import { ArtifactError } from '../kernel/errors.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { ContentBlock } from '../kernel/result/content.ts'
 
 /** The largest content in a record, in characters. */
@@ -37,7 +37,7 @@ export function lengthOf(content: readonly ContentBlock[], most: number = Infini
 export async function storeContent(
   content: readonly ContentBlock[],
   session: string,
-  { spool, report }: Kernel,
+  { spool, report }: RecordsContext,
 ): Promise<RecordedContent> {
   let size = ''
   const result = (): ContentBlock[] => {
@@ -60,7 +60,7 @@ export async function storeContent(
 export async function contentOf(
   { stored, result = [] }: Partial<Journaled>,
   session: string,
-  { spool, report }: Kernel,
+  { spool, report }: RecordsContext,
 ): Promise<readonly ContentBlock[]> {
   if (stored === undefined) return result
   try {

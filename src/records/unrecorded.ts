@@ -8,7 +8,6 @@ import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolE
 import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Kernel } from '../kernel/kernel.ts'
 import type { Answers, BeginningWait, WaitKeeper } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
@@ -21,6 +20,7 @@ import { snapshotOf } from './record.ts'
 import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
 import { isWanted, keyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
+import type { RecordsContext } from '../kernel/executor-context.ts'
 
 interface Entry {
   readonly call: ResumableCall
@@ -42,7 +42,7 @@ type Listed = Entry | { readonly record: ToolCallRecord }
 export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
   readonly answers: Answers
   readonly calls: RecordedCalls = this
-  readonly #kernel: Kernel
+  readonly #kernel: RecordsContext
   readonly #entries = new Map<string, Entry>()
   /** About how many bytes the calls of each session take. */
   readonly #sizes = new Map<string, number>()
@@ -51,7 +51,7 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
   /** The calls that were answered and go on. */
   readonly #resumed = new Set<string>()
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: RecordsContext) {
     this.#kernel = kernel
     this.answers = new KeptAnswers(kernel, this)
   }

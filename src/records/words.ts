@@ -1,4 +1,4 @@
-import type { WaitReason } from '../kernel/call/wait.ts'
+import type { WaitReason } from '../kernel/call/approval.ts'
 
 /** Returns the words for the model about a call that waits. */
 export function waitingWords(toolName: string, reason: WaitReason): string {

@@ -6,7 +6,7 @@ import {
   UncanonicalArgsError,
   type ErrorCode,
 } from '../kernel/errors.ts'
-import type { Redactor } from '../kernel/kernel.ts'
+import type { Redactor } from '../kernel/call/redactor.ts'
 
 /** Also masks plain JSON. */
 interface DataRedactor extends Redactor {

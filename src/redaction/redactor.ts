@@ -2,7 +2,7 @@ import { stageFields, type Identity, type Received } from '../kernel/call/parcel
 import { InvalidToolResultError, isToolError, type ToolError } from '../kernel/errors.ts'
 import { isArrayBuffer } from '../kernel/json/copy.ts'
 import { bounded, jsonText, readText } from '../kernel/json/json-text.ts'
-import type { Redactor } from '../kernel/kernel.ts'
+import type { Redactor } from '../kernel/call/redactor.ts'
 import {
   content,
   isMarkedJson,

@@ -1,8 +1,8 @@
 import { ArtifactError } from '../kernel/errors.ts'
 import { wholeCharacters } from '../kernel/json/shortened.ts'
-import type { SpoolReader } from '../kernel/ports.ts'
+import type { SpoolReader } from '../kernel/result/store.ts'
 import type { Lines, SpooledArtifact } from '../kernel/result/artifact.ts'
-import { Pace } from '../kernel/run/stream.ts'
+import { Pace } from '../kernel/run/pace.ts'
 
 /** Bytes that are read at a time. Line ends are counted for each such stretch. */
 export const stretch = 262_144

@@ -1,9 +1,9 @@
 import { createSha256, sha256 } from '#sha256'
 import { ArtifactError } from '../kernel/errors.ts'
 import { MemoryReader } from '../kernel/result/artifact.ts'
-import type { ArtifactStore, SpoolSource } from '../kernel/ports.ts'
+import type { ArtifactStore, SpoolSource } from '../kernel/result/store.ts'
 import { randomDigits } from '../kernel/call/random.ts'
-import { Pace } from '../kernel/run/stream.ts'
+import { Pace } from '../kernel/run/pace.ts'
 
 /** A store in the memory of this process. */
 export interface MemoryStore extends ArtifactStore {

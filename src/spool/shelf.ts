@@ -4,7 +4,8 @@ import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
 import { LineIndex } from './lines.ts'
 import type { Received } from '../kernel/call/parcel.ts'
-import type { ArtifactStore, Shelf, Shelved, SpoolReader, SpoolSource, StoredArtifact } from '../kernel/ports.ts'
+import type { ArtifactStore, SpoolReader, SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
+import type { Shelf, Shelved } from '../kernel/result/shelf.ts'
 
 /** The most artifacts that are remembered. Of others the store still knows the bytes and the media type. */
 const mostRemembered = 10_000

@@ -8,7 +8,7 @@ import { openStream, type OpenStream } from './stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { wordsOf } from '../kernel/outcome/failure.ts'
 import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
-import type { SpoolSource, StoredArtifact } from '../kernel/ports.ts'
+import type { SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
 import { previewLength, previewOf } from './preview.ts'
 import { classOfMediaType, type ArtifactShelf } from './shelf.ts'
 import {
@@ -19,8 +19,9 @@ import {
   jsonBlock,
   keepSmall,
   shownLimit,
+  type EncodedResult,
+  type Receipt,
 } from '../kernel/result/encode.ts'
-import type { EncodedResult, Receipt } from '../kernel/result/encode.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import { joinedBytes } from './lines.ts'
 

@@ -1,4 +1,5 @@
-import { closing, Pace, type Stream } from '../kernel/run/stream.ts'
+import { closing, type Stream } from '../kernel/run/stream.ts'
+import { Pace } from '../kernel/run/pace.ts'
 
 /** A stream that is being read. Closing it takes effect at once, also while a piece is awaited. */
 export interface OpenStream {

@@ -3,6 +3,7 @@ import {
   createExecutor,
   JsonArtifact,
   memoryStore,
+  type Shelf,
   TextArtifact,
   tool,
   type ArtifactQuery,
@@ -10,6 +11,7 @@ import {
   type ToolExecutor,
 } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
+import type { SessionTools } from 'toolwright/extension'
 import { artifactTools, type ArtifactToolsOptions } from 'toolwright/artifacts/tools'
 import { anthropic } from 'toolwright/formats/anthropic'
 import { describe, expect, test, vi } from 'vitest'
@@ -21,6 +23,11 @@ const textNames = ['head', 'tail', 'grep', 'cat', 'byte_length', 'line_count', '
 )
 const jsonNames = ['type', 'keys', 'length', 'get', 'slice', 'filter', 'pluck'].map((name) => `artifact_json_${name}`)
 const names = [...textNames, 'artifact_bytes', 'artifact_image', ...jsonNames]
+
+/** What an executor asks an extension for tools with. */
+function requestOf(session: string, shelf: Shelf): SessionTools {
+  return { session, shelf, isTaken: () => false, catalogue: () => [] }
+}
 
 class AccessLog extends TextArtifact {
   static override readonly kind: string = 'access_log'
@@ -83,18 +90,18 @@ describe('the tools', () => {
   test('are the same array, and the same objects, until there are more of them', async () => {
     const extension = artifactTools()
     const shelf = { list: () => [], open: () => Promise.reject(new Error('unused')) }
-    const first = extension.tools('a', shelf, () => false)
-    expect(extension.tools('b', shelf, () => false)).toBe(first)
+    const first = extension.tools(requestOf('a', shelf))
+    expect(extension.tools(requestOf('b', shelf))).toBe(first)
     const large = tool({ name: 'large', description: 'Large', handler: () => requests })
     const log = tool({ name: 'log', description: 'Log', artifact: AccessLog, handler: () => requests })
     const executor = createExecutor({ tools: [large, log], use: [extension] })
     await executor.execute({ name: 'large' })
-    expect(extension.tools('a', shelf, () => false)).toBe(first)
+    expect(extension.tools(requestOf('a', shelf))).toBe(first)
     await executor.execute({ name: 'log' })
-    const second = extension.tools('a', shelf, () => false)
+    const second = extension.tools(requestOf('a', shelf))
     expect(second).not.toBe(first)
     await executor.execute({ name: 'log' })
-    expect(extension.tools('a', shelf, () => false)).toBe(second)
+    expect(extension.tools(requestOf('a', shelf))).toBe(second)
   })
 
   test('are six, unless the host names others, and each preview names those alone', async () => {
@@ -491,7 +498,7 @@ describe('{ enumerate: true }', () => {
     const extension = artifactTools({ enumerate: true })
     const large = tool({ name: 'large', description: 'Large', handler: () => requests })
     const executor = createExecutor({ tools: [large], use: [extension] })
-    const tools = (session: string): unknown => extension.tools(session, executor.artifacts, () => false)
+    const tools = (session: string): unknown => extension.tools(requestOf(session, executor.artifacts))
     await executor.execute({ name: 'large' }, { session: 'a' })
     const first = tools('a')
     tools('b')

@@ -1,5 +1,6 @@
 // Whose tool a name means, whatever extensions give from one moment to the next.
 import { createExecutor, ToolRegistry, type Extension, type Tool, type ToolExecutor } from 'toolwright'
+import type { SessionTools } from 'toolwright/extension'
 import { describe, expect, test } from 'vitest'
 import { text, work } from './_calls.ts'
 
@@ -114,12 +115,38 @@ describe('a name that a tool of the application’s own had first', () => {
     const other = [work('ask', () => 'the other')]
     const none: Tool[] = []
     const { executor, reports } = watched([
-      { tools: (session) => (session === 'one' ? one : none) },
-      { tools: (session) => (session === 'one' ? none : other) },
+      { tools: ({ session }) => (session === 'one' ? one : none) },
+      { tools: ({ session }) => (session === 'one' ? none : other) },
     ])
     expect(text(await executor.execute({ name: 'ask' }, { session: 'one' }))).toBe('ask of ours')
     expect(text(await executor.execute({ name: 'ask' }, { session: 'two' }))).toBe('the other')
     expect(reports).toEqual([])
+  })
+})
+
+describe('the catalogue of a session', () => {
+  test('has the tools of all sources, for a handler of an extension to read', async () => {
+    let ask: SessionTools | undefined
+    const index = work('index', () => ask?.catalogue('model').map(({ name }) => name))
+    const indexing: Extension = {
+      tools(request) {
+        ask = request
+        return [index]
+      },
+    }
+    const forPeople = work('hidden', () => '', { audience: 'user' })
+    const { executor, reports } = watched([indexing, serverOf('files', 'read')], [local('ask'), forPeople])
+    const result = await executor.execute({ name: 'index' })
+    expect(result.value).toEqual(['ask', 'index', 'read'])
+    expect(ask?.catalogue()).toHaveLength(4)
+    expect(reports).toEqual([])
+  })
+
+  test('cannot be read while the tools of the session are asked for, which is reported', () => {
+    const eager: Extension = { tools: ({ catalogue }) => catalogue() }
+    const { executor, reports } = watched([eager, serverOf('files', 'read')])
+    expect(executor.tools().map(({ name }) => name)).toEqual(['read'])
+    expect(reports).toEqual([expect.stringMatching(/`catalogue`.*Read it later/)])
   })
 })
 

@@ -40,9 +40,9 @@ function shelfOver(store: ArtifactStore = memoryStore()): Placed {
 }
 
 /** The shelf that an extension is given. */
-function handed(use: (shelf: Shelf) => void): { tools(session: string, shelf: Shelf): [] } {
+function handed(use: (shelf: Shelf) => void): { tools(request: { readonly shelf: Shelf }): [] } {
   return {
-    tools(_session, shelf) {
+    tools({ shelf }) {
       use(shelf)
       return []
     },

@@ -21,7 +21,7 @@ describe('a listing', () => {
       trusted: false,
       mcpConfig: { serverName: 'scripted', toolName: 'one', transport: 'stdio' },
     })
-    expect(server.tools()).toBe(server.tools('another session'))
+    expect(server.tools()).toBe(server.tools({ isTaken: () => false }))
   })
 
   test('that never ends is taken up to its limit of pages, and reported', async () => {

@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
-import type { ToolError } from '../errors.ts'
-import type { CallStatus, SideEffect, ToolResult } from './call.ts'
+import type { ToolError, CallStatus } from '../errors.ts'
+import type { SideEffect, ToolResult } from './call.ts'
 import type { Writable } from './parcel.ts'
 
 /** The result of a call. A replay has the same JSON, since that leaves out how long the call took. */

@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
-import { InvalidConfigurationError, InvalidToolArgsError, type ToolError } from '../errors.ts'
-import type { CallOptions } from '../ports.ts'
+import { InvalidConfigurationError, InvalidToolArgsError, type CallStatus, type ToolError } from '../errors.ts'
+import type { CallOptions } from './context-types.ts'
 import { shortened } from '../json/shortened.ts'
 import { sha256 } from '#sha256'
 
@@ -35,11 +35,6 @@ export interface TakenCall extends ToolCall {
   /** Why it cannot be run. */
   readonly refusal?: ToolError
 }
-
-export type CallStatus = SettledStatus | 'waiting'
-
-/** How a call has settled. */
-export type SettledStatus = 'ok' | 'error' | 'denied' | 'timed_out' | 'cancelled'
 
 /** The side effect of a call: `none` happened, it is `completed`, or it is `unknown` whether it happened. */
 export type SideEffect = 'none' | 'completed' | 'unknown'

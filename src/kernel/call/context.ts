@@ -1,10 +1,15 @@
-import type { Caller, ToolValues, ToolContext } from '../ports.ts'
-import { emitProgress } from './events.ts'
+import type { Spool } from '../kernel.ts'
+import type { EventTargets } from '../executor-context.ts'
+import type { Caller, ToolValues, ToolContext } from './context-types.ts'
+import { emitProgress } from './emit.ts'
 import { Parcel, stageFields, type Received, type Reception } from './parcel.ts'
-import type { Kernel } from '../kernel.ts'
 
 /** Makes the first state of a call. */
-export function receive(reception: Reception, kernel: Kernel, values: ToolValues): Received {
+export function receive(
+  reception: Reception,
+  kernel: EventTargets & { readonly spool: Pick<Spool, 'keepBeside'> },
+  values: ToolValues,
+): Received {
   const parcel = new Parcel(reception)
   parcel.context = new CallContext(parcel, kernel, values)
   return parcel
@@ -14,9 +19,13 @@ export function receive(reception: Reception, kernel: Kernel, values: ToolValues
 class CallContext implements ToolContext {
   readonly values: ToolValues
   readonly #parcel: Received
-  readonly #kernel: Kernel
+  readonly #kernel: EventTargets & { readonly spool: Pick<Spool, 'keepBeside'> }
 
-  constructor(parcel: Received, kernel: Kernel, values: ToolValues) {
+  constructor(
+    parcel: Received,
+    kernel: EventTargets & { readonly spool: Pick<Spool, 'keepBeside'> },
+    values: ToolValues,
+  ) {
     this.#parcel = parcel
     this.#kernel = kernel
     this.values = values

@@ -1,14 +1,7 @@
-import { type CallingProgram, type SettledStatus, type SideEffect, toldId } from './call.ts'
-import { copyOf } from '../json/copy.ts'
+import type { CallingProgram, SideEffect } from './call.ts'
+import { type SettledStatus, InvalidConfigurationError, type ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import { InvalidConfigurationError, type ToolError } from '../errors.ts'
-import { stageFields, type Approval, type Received } from './parcel.ts'
-import type { Kernel, Redactor } from '../kernel.ts'
-import type { Observer } from '../ports.ts'
-import { isThenable, unawaited } from '../json/thenable.ts'
-import { bounded } from '../json/json-text.ts'
-import { shortened } from '../json/shortened.ts'
-import type { WaitReason, Question } from './wait.ts'
+import type { Approval, WaitReason, Question } from './approval.ts'
 
 /** The fields of each type of event beside the envelope. */
 export interface Bodies {
@@ -99,140 +92,9 @@ export type ToolEventOf<Name extends ToolEventName> = Name extends ToolEventName
 /** Everything that can be observed of a call, as one closed union. Records, telemetry and views are folds over it. */
 export type ToolEvent = ToolEventOf<ToolEventName>
 
-/** Whether a recorder or an observer takes events. Callers ask before they build one, so that unused events cost nothing. */
-export function isWatched(parcel: Received, kernel: Kernel): boolean {
-  return kernel.recorder !== undefined || hasObservers(parcel, kernel)
-}
-
-function hasObservers(parcel: Received, kernel: Kernel): boolean {
-  return kernel.watchers.size > 0 || parcel.watcher !== undefined
-}
-
-/** Records an event and emits it. */
-export function emit<Name extends ToolEventName>(
-  parcel: Received,
-  kernel: Kernel,
-  name: Name,
-  body: Bodies[Name],
-): void {
-  const event = eventOf(parcel, kernel, name, body)
-  recordEvent(event, parcel, kernel)
-  publish(event, parcel, kernel)
-}
-
-/** Emits progress, if a recorder or an observer takes events. */
-export function emitProgress(parcel: Received, kernel: Kernel, type: string, data: unknown): void {
-  if (isWatched(parcel, kernel)) emit(parcel, kernel, 'tool:progress', { type, data })
-}
-
-const longestText = 16_384
-const largestData = 65_536
-
-/** The events whose texts and data come from outside, in any size. */
-const unbounded = new Set<ToolEventName>(['call:waiting', 'call:resumed', 'tool:progress'])
-
-/** Cuts the texts and data of a body to the limits of an event. Args have their own limit. */
-function fitting<Body extends object>(body: Body, { argsLimit }: Kernel): Body {
-  const members = Object.entries(body).map(([name, value]: [string, unknown]) => {
-    if (name === 'args' || name === 'input') return [name, bounded(value, argsLimit)]
-    const isText = typeof value === 'string' && name !== 'data'
-    return [name, isText ? shortened(value, longestText) : bounded(value, largestData)]
-  })
-  return Object.fromEntries(members) as Body
-}
-
-/** Folds an event into the record and uses its number. */
-export function recordEvent(event: ToolEvent, parcel: Received, kernel: Kernel): void {
-  kernel.recorder?.note(parcel, event)
-  countEvent(event, parcel, kernel)
-}
-
-/** Uses the number of an event, and copies args or input for observers, since the handler or the caller holds them too. */
-export function countEvent(event: ToolEvent, parcel: Received, kernel: Kernel): void {
-  parcel.seq++ // only now: an event that could not be recorded leaves no gap
-  const field = shielded[event.event]
-  if (field !== undefined && hasObservers(parcel, kernel)) copyField(event, field, parcel, kernel)
-}
-
-/** What hides a secret in a field that comes from a caller, a handler or a person: the masked args, or a method of the redactor. */
-type Masks = {
-  readonly [Name in ToolEventName]?: { readonly [Field in keyof Bodies[Name]]?: 'args' | 'text' | 'value' }
-}
-
-const masks: Masks = {
-  'call:received': { args: 'args' },
-  'call:waiting': { prompt: 'text', why: 'text', meta: 'value', input: 'args' },
-  'call:resumed': { note: 'text', args: 'args' },
-  'tool:start': { input: 'args' },
-  'tool:progress': { type: 'text', data: 'value' },
-}
-
-function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], redactor: Redactor): Bodies[Name] {
-  const masked = { ...body } as Record<string, unknown>
-  for (const [field, method] of Object.entries(
-    (masks[name] ?? {}) as Readonly<Record<string, 'args' | 'text' | 'value'>>,
-  )) {
-    if (masked[field] !== undefined) masked[field] = redactor[method](masked[field] as never)
-  }
-  return masked as Bodies[Name]
-}
-
 /**
- * Makes an event, with the secrets of its call masked. It takes a raw body: no emitter has to mask. Only the error of a result is
- * masked before, with the result.
- *
- * Each of its two shapes has one literal, which engines build fastest.
+ * Takes every event, with the tool if it is resolved. It cannot affect the call: its errors are reported. The handler and
+ * the caller hold no part of an event. All observers share it, and the input may share parts with the args, so an observer
+ * has to copy what it changes.
  */
-export function eventOf<Name extends ToolEventName>(
-  parcel: Received,
-  kernel: Kernel,
-  event: Name,
-  body: Bodies[Name],
-): ToolEvent {
-  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor } = parcel
-  const own = redactor === undefined ? body : maskedBody(event, body, redactor)
-  const id = toldId(parcel.id)
-  const open: Record<string, unknown> =
-    id === undefined
-      ? { event, callId, invocationId, toolName, session, seq, timestamp: Date.now() }
-      : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
-  if (principal !== undefined) open['principal'] = principal
-  if (program !== undefined) open['program'] = program
-  // Engines set a field by its name in a third of the time.
-  if (event === 'call:received') open['args'] = (own as Bodies['call:received']).args
-  else if (event === 'tool:start') open['input'] = (own as Bodies['tool:start']).input
-  else Object.assign(open, unbounded.has(event) ? fitting(own, kernel) : own)
-  return open as unknown as ToolEvent
-}
-
-/** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */
-function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, { argsLimit }: Kernel): void {
-  const open = event as unknown as Record<string, unknown>
-  const copy = copyOf(open[field], parcel.shown)
-  // Args were measured on receipt, but a validator may return a larger input.
-  open[field] = parcel.shown = field === 'args' || copy === parcel.shown ? copy : bounded(copy, argsLimit)
-}
-
-/** The fields that handlers or callers hold too. */
-const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
-  'call:received': 'args',
-  'call:resumed': 'args',
-  'call:waiting': 'input',
-  'tool:start': 'input',
-}
-
-/** Emits an event to all observers. */
-export function publish(event: ToolEvent, parcel: Received | undefined, kernel: Kernel): void {
-  const tool = parcel === undefined ? undefined : stageFields(parcel).tool
-  for (const watcher of kernel.watchers) notify(watcher, event, tool, kernel)
-  if (parcel?.watcher !== undefined) notify(parcel.watcher, event, tool, kernel)
-}
-
-function notify(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, kernel: Kernel): void {
-  try {
-    const done: unknown = watcher(event, tool)
-    if (isThenable(done)) void unawaited(done, kernel.report)
-  } catch (error) {
-    kernel.report(error)
-  }
-}
+export type Observer = (event: ToolEvent, tool?: ToolDefinition) => void

@@ -1,5 +1,6 @@
 import { unref } from '#clock'
 import { ToolTimeoutError } from '../errors.ts'
+import type { CallsInFlight } from '../executor-context.ts'
 import type { ToolResult } from './call.ts'
 import { timerLength } from './deadline.ts'
 import { stageFields, type Confirmed, type Received } from './parcel.ts'
@@ -10,7 +11,7 @@ const mostWait = 60_000
 const mostLate = 30_000
 
 /** The calls in flight in one executor. */
-export class InFlight implements Iterable<Received> {
+export class InFlight implements CallsInFlight {
   // Each call stores its index. A map would allocate again every few calls.
   readonly #calls: Received[] = []
   /** Whether the executor may have made an id. */
@@ -21,7 +22,6 @@ export class InFlight implements Iterable<Received> {
   readonly #arriving = new Map<Promise<void>, string>()
   /** Why calls are cancelled; set when the drain is over. */
   #reason: string | undefined
-  /** Whether the executor closes, and takes no more calls. */
   isEnding = false
   /** Listeners for the end of a call, by its id; made on first use. */
   #waiting: Map<string, Set<(result?: ToolResult) => void>> | undefined
@@ -30,12 +30,10 @@ export class InFlight implements Iterable<Received> {
     this.#isOurs = isOurs
   }
 
-  /** Whether the calls that are left are cancelled, since the executor closes. */
   get isClosing(): boolean {
     return this.#reason !== undefined
   }
 
-  /** Announces a call that is about to enter. Call the returned function when it has entered or failed. */
   expect(invocationId: string): () => void {
     let arrived = (): void => {}
     const arrival = new Promise<void>((resolve) => (arrived = resolve))
@@ -64,14 +62,12 @@ export class InFlight implements Iterable<Received> {
     if (this.#waiting !== undefined) this.tell(call.invocationId, result)
   }
 
-  /** Tells the listeners of an invocation that it has left, or has settled elsewhere. */
   tell(invocationId: string, result?: ToolResult): void {
     const listeners = this.#waiting?.get(invocationId)
     this.#waiting?.delete(invocationId)
     for (const listener of listeners ?? []) listener(result)
   }
 
-  /** Calls the listener once, when an invocation leaves or settles. Returns an unsubscribe function. */
   next(invocationId: string, listener: (result?: ToolResult) => void): () => void {
     const waiting = (this.#waiting ??= new Map())
     const listeners = waiting.get(invocationId) ?? new Set()
@@ -81,14 +77,12 @@ export class InFlight implements Iterable<Received> {
     }
   }
 
-  /** Returns the call of an invocation, if it is in flight. */
   get(invocationId: string): Received | undefined {
     const named = this.#named.get(invocationId)
     if (named !== undefined || !this.#isOurs(invocationId)) return named
     return this.#calls.find((call) => call.invocationId === invocationId)
   }
 
-  /** Whether an invocation is in flight, or about to be. */
   has(invocationId: string): boolean {
     return this.get(invocationId) !== undefined || [...this.#arriving.values()].includes(invocationId)
   }
@@ -97,7 +91,6 @@ export class InFlight implements Iterable<Received> {
     return this.#calls.values()
   }
 
-  /** Waits until an invocation is no longer in flight. Returns its result, if it has one. */
   async left(invocationId: string): Promise<ToolResult | undefined> {
     return this.get(invocationId) && new Promise((resolve) => this.next(invocationId, resolve))
   }

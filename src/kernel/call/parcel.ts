@@ -1,8 +1,10 @@
-import type { ApprovalAnswer, Caller, Observer, ToolContext } from '../ports.ts'
+import type { Approval } from './approval.ts'
+import type { Caller, ToolContext } from './context-types.ts'
+import type { Observer } from './events.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Slots } from './slots.ts'
-import type { Redactor } from '../kernel.ts'
+import type { Redactor } from './redactor.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { Resumption } from './wait.ts'
@@ -26,9 +28,6 @@ export interface Verdict {
   } | null
   readonly result: { readonly value: unknown } | null
 }
-
-/** The answer to a request for approval, as the call keeps it. */
-export type Approval = ApprovalAnswer
 
 /** A value as the function that makes it sees it. */
 export type Writable<Value> = { -readonly [Field in keyof Value]: Value[Field] }

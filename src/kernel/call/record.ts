@@ -1,9 +1,8 @@
-import type { ToolError } from '../errors.ts'
+import type { ToolError, CallStatus } from '../errors.ts'
 import type { ContentBlock } from '../result/content.ts'
-import type { Caller } from '../ports.ts'
-import type { CallingProgram, CallStatus, SideEffect, ToolResult } from './call.ts'
-import type { Approval } from './parcel.ts'
-import type { WaitReason, Question } from './wait.ts'
+import type { Caller } from './context-types.ts'
+import type { CallingProgram, SideEffect, ToolResult } from './call.ts'
+import type { Approval, WaitReason, Question } from './approval.ts'
 
 /** The state of a call. */
 export type ToolCallState =

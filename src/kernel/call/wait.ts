@@ -1,21 +1,7 @@
-import type { Caller, ToolValues } from '../ports.ts'
+import type { Caller, ToolValues } from './context-types.ts'
 import type { ToolCall } from './call.ts'
-import type { Approval } from './parcel.ts'
+import type { Approval, WaitReason, Question } from './approval.ts'
 import type { WaitRecord, QueuedWork, Recording } from './record.ts'
-
-/** Who a waiting call waits for: a person, the client that runs the tool, or a worker of a fleet. */
-export type WaitReason = 'approval' | 'client' | 'worker'
-
-/** What a person or a client is asked. */
-export interface Question {
-  /** In words: at most 4,096 characters. */
-  readonly prompt: string
-  /** Why a policy wants it asked: at most 1,024 characters. */
-  readonly why?: string
-  readonly meta?: Readonly<Record<string, unknown>>
-  /** The args after validation. If the tool has secrets, its masked args before validation. */
-  readonly input: unknown
-}
 
 /** A stage throws it to let the call wait for an answer. */
 export class Wait {

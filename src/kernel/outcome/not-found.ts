@@ -1,6 +1,6 @@
 import type { Received } from '../call/parcel.ts'
 import { ToolNotFoundError } from '../errors.ts'
-import type { Kernel } from '../kernel.ts'
+import type { RunContext } from '../executor-context.ts'
 import { canBeDescribed, type ToolDefinition } from '../tool/definition.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 import { oneLine } from './failure.ts'
@@ -13,7 +13,11 @@ const mostSteps = 200_000
 const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
 
 /** Makes the error for a tool that the registry lacks, or that the caller may not see. Names those that it could call, the most similar first. */
-export function notFound({ call, caller }: Received, registry: ToolRegistry, kernel: Kernel): ToolNotFoundError {
+export function notFound(
+  { call, caller }: Received,
+  registry: ToolRegistry,
+  kernel: Pick<RunContext, 'runners'>,
+): ToolNotFoundError {
   const isRunnable = ({ type }: ToolDefinition): boolean => runHere.includes(type) || kernel.runners.has(type)
   const runnable = Array.from(registry.list(caller).filter(isRunnable), ({ name }) => name)
   const names = nearestFirst(runnable, call.name)

@@ -1,14 +1,15 @@
 import { SpooledArtifact } from '../result/artifact.ts'
-import type { SettledStatus, ToolResult } from '../call/call.ts'
+import { type SettledStatus, InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
+import type { ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
-import { InvalidToolResultError, isToolError, JournalError } from '../errors.ts'
-import { countEvent, emit, eventOf, publish, type Bodies, type ToolEvent } from '../call/events.ts'
+import { countEvent, emit, eventOf, publish } from '../call/emit.ts'
+import type { Bodies, ToolEvent } from '../call/events.ts'
 import { bounded, readText } from '../json/json-text.ts'
 import { failure } from './result.ts'
 import { stageFields, type Received } from '../call/parcel.ts'
-import type { Kernel } from '../kernel.ts'
 import type { BeginningWait, Recorder, Settlement, WaitKeeper } from '../recorder.ts'
 import { isThenable } from '../json/thenable.ts'
+import type { OutcomeContext } from '../executor-context.ts'
 
 type Description = Settlement['artifact']
 const largestDescription = 16_384
@@ -20,9 +21,9 @@ const largestDescription = 16_384
  */
 export function publishOutcome(
   received: Received,
-  kernel: Kernel,
+  kernel: OutcomeContext,
   result: ToolResult,
-  recorder: Recorder | null | undefined = kernel.recorder,
+  recorder: Pick<Recorder, 'settle'> | null | undefined,
 ): ToolResult | Promise<ToolResult> {
   emitArrival(received, kernel)
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
@@ -54,7 +55,7 @@ export function publishOutcome(
  */
 export function publishWait(
   received: Received,
-  kernel: Kernel,
+  kernel: OutcomeContext,
   beginning: BeginningWait,
   keeper: WaitKeeper,
 ): ToolResult | Promise<ToolResult> {
@@ -82,7 +83,7 @@ export function publishWait(
 }
 
 /** Emits `call:received` of a call that failed before it had an identity. Its args are left out if they may hold secrets. */
-function emitArrival(received: Received, kernel: Kernel): void {
+function emitArrival(received: Received, kernel: OutcomeContext): void {
   if (received.seq > 0) return
   const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
   emit(received, kernel, 'call:received', { args })
@@ -99,7 +100,7 @@ function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: 
 }
 
 /** Returns the description of an artifact. A handler's own artifact class may throw, which is reported. */
-function describeArtifact(artifact: SpooledArtifact, kernel: Kernel): Description {
+function describeArtifact(artifact: SpooledArtifact, kernel: OutcomeContext): Description {
   try {
     const isOurs = artifact.toJSON === SpooledArtifact.prototype.toJSON && artifact.mediaType.length <= 256
     const said: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)
@@ -115,7 +116,7 @@ function describeArtifact(artifact: SpooledArtifact, kernel: Kernel): Descriptio
  * Whether args have no secrets. The call may have ended before its tool was resolved, or its caller may not see the tool. If
  * the tool is unknown, no tool may have secrets, since the args may be meant for any of them.
  */
-function maySayArgs(received: Received, kernel: Kernel): boolean {
+function maySayArgs(received: Received, kernel: OutcomeContext): boolean {
   try {
     const registry = kernel.registryFor(received.session)
     const { tool = registry.resolve(received.call.name) } = stageFields(received)
@@ -127,7 +128,7 @@ function maySayArgs(received: Received, kernel: Kernel): boolean {
 }
 
 /** Returns args without a canonical form as plain JSON, which is all that records hold. Large args are cut. */
-export function plainArgs(args: unknown, { argsLimit: limit }: Kernel): unknown {
+export function plainArgs(args: unknown, { argsLimit: limit }: OutcomeContext): unknown {
   try {
     // The first cut bounds the work, the second bounds what `toJSON` returns.
     return bounded(readText(JSON.stringify(bounded(args, limit))), limit)
@@ -137,7 +138,7 @@ export function plainArgs(args: unknown, { argsLimit: limit }: Kernel): unknown 
 }
 
 /** Returns the result of a call whose outcome could not be written. It keeps the artifact, since the tool has run. */
-function unwrittenResult(received: Received, kernel: Kernel, result: ToolResult, cause: unknown): ToolResult {
+function unwrittenResult(received: Received, kernel: OutcomeContext, result: ToolResult, cause: unknown): ToolResult {
   const { artifact, handle } = result
   const isJournals = !isToolError(cause) || cause.code === 'E_JOURNAL'
   const error = isJournals ? lossOf(received, cause) : cause

@@ -1,11 +1,12 @@
-import type { CallStatus, SideEffect, ToolResult } from '../call/call.ts'
+import { type CallStatus, InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
+import type { SideEffect, ToolResult } from '../call/call.ts'
 import { CallResult } from '../call/call-result.ts'
 import { unmarked, type ContentBlock } from '../result/content.ts'
-import { InternalError, isToolError, statusOf, ToolDeniedError, type ToolError } from '../errors.ts'
 import { modelLine } from './failure.ts'
 import { stageFields, toldOutput, type Received, type Spooled, type Writable } from '../call/parcel.ts'
-import type { Kernel } from '../kernel.ts'
 import { encodeResult } from '../result/encode.ts'
+import type { OutcomeContext } from '../executor-context.ts'
+import type { WaitKeeper } from '../recorder.ts'
 
 /** Makes the result of a call that passed every stage of the pipeline. */
 export function success(spooled: Spooled): ToolResult {
@@ -42,7 +43,7 @@ export function outputsOf(results: readonly ToolResult[]): Readonly<Record<strin
 }
 
 /** Makes the result of a call that left the pipeline early. */
-export function failure(received: Received, kernel: Kernel, thrown: ToolError): ToolResult {
+export function failure(received: Received, kernel: OutcomeContext, thrown: ToolError): ToolResult {
   const error = received.redactor?.error(thrown) ?? thrown
   const result = resultOf(received, statusOf(error), received.effect, wordsFor(received, kernel, error))
   result.error = error
@@ -51,17 +52,23 @@ export function failure(received: Received, kernel: Kernel, thrown: ToolError): 
   return result
 }
 
+/** Where the outcomes of calls that waited are found. */
+interface Outcomes {
+  readonly waits: () => Pick<WaitKeeper, 'outcome'> | Promise<Pick<WaitKeeper, 'outcome'>>
+  readonly report: (error: unknown) => void
+}
+
 /** Returns the results of a turn. Those that waited and have settled since are given as they settled. */
-export async function upToDate(results: readonly ToolResult[], kernel: Kernel): Promise<ToolResult[]> {
+export async function upToDate(results: readonly ToolResult[], { waits, report }: Outcomes): Promise<ToolResult[]> {
   const settled = async (result: ToolResult): Promise<ToolResult> => {
     if (result.status !== 'waiting') return result
     try {
-      const outcome = await (await kernel.waits()).outcome(result.invocationId)
+      const outcome = await (await waits()).outcome(result.invocationId)
       return outcome === undefined || result.id === undefined
         ? (outcome ?? result)
         : CallResult.of(outcome, { id: result.id })
     } catch (error) {
-      kernel.report(error)
+      report(error)
       return result
     }
   }
@@ -69,7 +76,7 @@ export async function upToDate(results: readonly ToolResult[], kernel: Kernel): 
 }
 
 /** Makes the result of a failed call from any thrown value. What is no error of the package is its own fault, which is reported. */
-export function failed(received: Received, kernel: Kernel, cause: unknown): ToolResult {
+export function failed(received: Received, kernel: OutcomeContext, cause: unknown): ToolResult {
   if (isToolError(cause)) return failure(received, kernel, cause)
   const message = 'The kernel failed while it handled the call; this is a fault of the package.'
   const error = new InternalError(message, { cause, exposed: false })
@@ -92,7 +99,7 @@ export function resultOf(
   return result
 }
 
-function wordsFor(received: Received, kernel: Kernel, error: ToolError): readonly ContentBlock[] {
+function wordsFor(received: Received, kernel: OutcomeContext, error: ToolError): readonly ContentBlock[] {
   if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
     try {
       return encodeResult(error.toolResult).blocks

@@ -1,7 +1,8 @@
 import { artifactBrand } from './brand.ts'
 import type { Schema } from '../schema/infer.ts'
 import { utf8Length } from '../json/text.ts'
-import type { SpoolReader, ToolContext } from '../ports.ts'
+import type { SpoolReader } from './store.ts'
+import type { ToolContext } from '../call/context-types.ts'
 import { LineReader, type LineIndex } from '../../spool/lines.ts'
 
 /** The parts of an artifact. */

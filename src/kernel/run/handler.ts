@@ -9,21 +9,21 @@ import {
   ToolNoHandlerError,
   type ToolError,
 } from '../errors.ts'
-import { emitProgress } from '../call/events.ts'
+import { emitProgress } from '../call/emit.ts'
 import { downstream, returnedFailure } from '../outcome/failure.ts'
 import { stamp, toldInput, type Confirmed, type Ran } from '../call/parcel.ts'
 import { timerLength } from '../call/deadline.ts'
 import { Wait } from '../call/wait.ts'
-import type { Kernel } from '../kernel.ts'
 import { compose } from './middleware.ts'
 import type { Runner } from '../ports.ts'
 import { thenSync, isThenable } from '../json/thenable.ts'
+import type { RunContext } from '../executor-context.ts'
 
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
 const clientTimeout = 30_000
 
 /** Returns the result of a call that does not run here: a policy gave it, or the provider ran the tool itself. */
-export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readonly value: unknown } | null {
+export function resultWithoutRun(confirmed: Confirmed, kernel: RunContext): { readonly value: unknown } | null {
   const { tool, verdict, call, resumption } = confirmed
   if (verdict !== null && verdict.result !== null) return verdict.result
   if (resumption?.isExpired) throw new ClientToolError('The client did not answer in time.')
@@ -40,7 +40,7 @@ export function resultWithoutRun(confirmed: Confirmed, kernel: Kernel): { readon
 }
 
 /** Runs the handler within the middleware. `input` is what was confirmed. */
-export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+export function wrap(confirmed: Confirmed, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   const { tool, deadline } = confirmed
   const isBare = kernel.middleware.length === 0 && tool.middleware.length === 0 && tool.hooks?.postToolUse === undefined
   if (isBare) return runHandler(confirmed, input, kernel)
@@ -53,7 +53,7 @@ export function wrap(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran 
 }
 
 /** Runs the handler, or the runner of the tool's type, once. `input` is what was confirmed. */
-export function runHandler(confirmed: Confirmed, input: unknown, kernel: Kernel): Ran | Promise<Ran> {
+export function runHandler(confirmed: Confirmed, input: unknown, kernel: RunContext): Ran | Promise<Ran> {
   confirmed.deadline.check()
   stamp(confirmed, 'input', input) // a middleware may have replaced it
   const work = workOf(confirmed, input, kernel)
@@ -71,7 +71,7 @@ function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
   return type !== 'output' && !(traits.readonly && (type === 'server' || mcpConfig?.hostTraits?.readonly === true))
 }
 
-function invoke(confirmed: Confirmed, work: () => unknown, kernel: Kernel): Ran | Promise<Ran> {
+function invoke(confirmed: Confirmed, work: () => unknown, kernel: RunContext): Ran | Promise<Ran> {
   try {
     const value = work()
     const ran = isThenable(value) ? awaitHandler(value, confirmed, kernel) : given(value, confirmed, kernel)
@@ -88,7 +88,7 @@ function orError(ran: Promise<Ran>, confirmed: Confirmed, isOfMiddleware = false
   })
 }
 
-function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: Kernel): Promise<Ran> {
+function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: RunContext): Promise<Ran> {
   const { deadline } = confirmed
   const { recorder } = kernel
   const next = (value: unknown): Ran | Promise<Ran> => given(value, confirmed, kernel)
@@ -100,13 +100,13 @@ function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: 
 }
 
 /** Takes a value that a handler gave. A generator first runs to its end. */
-function given(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
+function given(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran | Promise<Ran> {
   if (!isGenerator(value)) return returned(value, confirmed, kernel)
   const progress = (data: unknown): void => emitProgress(confirmed, kernel, 'yield', data)
   return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))
 }
 
-function returned(value: unknown, confirmed: Confirmed, kernel: Kernel): Ran {
+function returned(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran {
   const failure = returnedFailure(value)
   if (failure !== undefined) throw failure
   const { type, requiresResponse } = confirmed.tool
@@ -122,7 +122,7 @@ function errorOf(thrown: unknown, { deadline, tool }: Confirmed, isOfMiddleware 
 }
 
 /** Whether a runner asks a client. While the client thinks, the call takes no slot and no time. */
-export function asksClient({ tool, resumption }: Confirmed, { runners }: Kernel): boolean {
+export function asksClient({ tool, resumption }: Confirmed, { runners }: RunContext): boolean {
   return tool.type === 'client' && tool.requiresResponse && runners.has('client') && resumption?.reply === undefined
 }
 
@@ -136,7 +136,7 @@ function askClient(confirmed: Confirmed, runner: Runner): unknown {
   return deadline.outside(answer).finally(() => clearTimeout(timer))
 }
 
-function workOf(confirmed: Confirmed, input: unknown, kernel: Kernel): () => unknown {
+function workOf(confirmed: Confirmed, input: unknown, kernel: RunContext): () => unknown {
   const { tool, context, resumption } = confirmed
   const reply = resumption?.reply
   const { handler } = internals(tool)

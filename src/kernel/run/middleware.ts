@@ -1,14 +1,14 @@
 import type { Confirmed } from '../call/parcel.ts'
-import { emitProgress, isWatched } from '../call/events.ts'
+import { emitProgress, isWatched } from '../call/emit.ts'
 import { InvalidConfigurationError, isToolError } from '../errors.ts'
 import { isPlainObject } from '../json/copy.ts'
-import type { Kernel } from '../kernel.ts'
 import { modelLine } from '../outcome/failure.ts'
 import type { Middleware, ToolHooks } from '../ports.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
+import type { RunContext } from '../executor-context.ts'
 
 /** Wraps a run in middleware. `next` may be called again only after the former call rejected. */
-export function compose(call: Confirmed, kernel: Kernel, run: () => Promise<unknown>): Promise<unknown> {
+export function compose(call: Confirmed, kernel: RunContext, run: () => Promise<unknown>): Promise<unknown> {
   const layers = layersOf(call.tool, kernel)
   let failure: unknown
   return enter(0)
@@ -50,7 +50,7 @@ export function compose(call: Confirmed, kernel: Kernel, run: () => Promise<unkn
 }
 
 /** Emits the number of the attempt that begins and the error of the one before, in the words that the model may read. */
-function emitRetry(call: Confirmed, kernel: Kernel, failure: unknown): void {
+function emitRetry(call: Confirmed, kernel: RunContext, failure: unknown): void {
   if (!isToolError(failure) || !isWatched(call, kernel)) return
   const { redactor, tool, attempts } = call
   const isExposed = tool.exposeErrors ?? kernel.exposeErrors
@@ -80,7 +80,7 @@ function has<Name extends string>(said: unknown, name: Name): said is Record<Nam
 }
 
 /** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */
-function layersOf(tool: ToolDefinition, kernel: Kernel): readonly Middleware[] {
+function layersOf(tool: ToolDefinition, kernel: RunContext): readonly Middleware[] {
   const hook = tool.hooks?.postToolUse
   if (hook === undefined && tool.middleware.length === 0) return kernel.middleware
   return [...kernel.middleware, ...tool.middleware, ...(hook === undefined ? [] : [afterwards(hook)])]

@@ -1,6 +1,6 @@
 import { callIdOf, canonicalize } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
-import { emit, isWatched } from '../call/events.ts'
+import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
 import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'

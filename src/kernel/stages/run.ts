@@ -1,4 +1,4 @@
-import { emit, eventOf, isWatched, recordEvent, publish } from '../call/events.ts'
+import { emit, eventOf, isWatched, recordEvent, publish } from '../call/emit.ts'
 import { type Confirmed, type Ran, stamp } from '../call/parcel.ts'
 import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'

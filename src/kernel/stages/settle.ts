@@ -1,5 +1,5 @@
 import type { ToolResult } from '../call/call.ts'
-import { isWatched } from '../call/events.ts'
+import { isWatched } from '../call/emit.ts'
 import { failed, success } from '../outcome/result.ts'
 import type { Received, Spooled } from '../call/parcel.ts'
 import { Wait } from '../call/wait.ts'
@@ -58,7 +58,7 @@ function leave(received: Received, kernel: Kernel, end: ToolResult | (() => Resu
 }
 
 function published(received: Received, kernel: Kernel, result: ToolResult): Result {
-  return isWatched(received, kernel) ? publishOutcome(received, kernel, result) : result
+  return isWatched(received, kernel) ? publishOutcome(received, kernel, result, kernel.recorder) : result
 }
 
 function fail(received: Received, kernel: Kernel, thrown: unknown): Result {

@@ -1,6 +1,8 @@
-import type { Caller, Extension, Shelf } from '../ports.ts'
+import type { Caller } from '../call/context-types.ts'
+import type { Extension, SessionTools } from '../ports.ts'
+import type { Shelf } from '../result/shelf.ts'
 import { definitionOf, isToolLike, type ToolDefinition, type ToolLike } from './definition.ts'
-import { ToolAlreadyRegisteredError } from '../errors.ts'
+import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
 import { spelling, ToolRegistry } from './registry.ts'
 
 /** The most names that one extension may claim in the life of an executor. */
@@ -154,10 +156,22 @@ export function registriesOf(
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
   let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
+  let isAsking = false
+  const requestOf = (extension: Extension, session: string): SessionTools => ({
+    session,
+    shelf,
+    isTaken: (name) => owners.isTaken(name, extension),
+    catalogue(caller) {
+      if (!isAsking) return registryFor(session).list(caller)
+      throw new InvalidConfigurationError(
+        'An extension read the `catalogue` of a session within its own `tools`. Read it later, such as in a handler.',
+      )
+    },
+  })
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
   const givenBy = (extension: Extension, session: string, former: Given | undefined): Given => {
     try {
-      const tools = extension.tools?.(session, shelf, (name) => owners.isTaken(name, extension)) ?? []
+      const tools = extension.tools?.(requestOf(extension, session)) ?? []
       if (former?.tools !== tools) return { tools, own: owners.claim(tools, extension) }
       if (!extension.isGuest) return former
       const own = owners.claim(tools, extension) // others may have its names by now
@@ -169,12 +183,15 @@ export function registriesOf(
       return { tools: [], own: [] }
     }
   }
-  return (session) => {
+  const registryFor = (session: string): ToolRegistry => {
+    isAsking = true
     const given = giving.map((extension, index) => givenBy(extension, session, last?.given[index]))
+    isAsking = false
     if (last === undefined || given.some((each, index) => each !== last?.given[index])) {
       const own = given.flatMap((each) => each.own)
       last = { given, registry: new SessionRegistry(owners, own, report) }
     }
     return last.registry
   }
+  return registryFor
 }

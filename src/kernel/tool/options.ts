@@ -2,7 +2,9 @@ import type { ArtifactOption, SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock, MarkedJson } from '../result/content.ts'
 import type { EmptyInput, InputOf, OutputOf, Schema, Typed } from '../schema/infer.ts'
 import type { ToolExecutor } from '../executor-types.ts'
-import type { CallOptions, Middleware, Observer, ToolContext, ToolHooks } from '../ports.ts'
+import type { CallOptions, ToolContext } from '../call/context-types.ts'
+import type { Middleware, ToolHooks } from '../ports.ts'
+import type { Observer } from '../call/events.ts'
 import type { JsonSchema, JsonSchemaObject } from '../schema/standard.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Caller } from '../ports.ts'
+import type { Caller } from '../call/context-types.ts'
 import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
 import { isRaw } from '../schema/json-schema.ts'

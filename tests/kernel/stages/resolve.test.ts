@@ -152,7 +152,9 @@ describe('resolve', () => {
   test("the tools of a session are there in that session alone, before the executor's", async () => {
     const executor = createExecutor({
       tools: [work('where', () => 'everywhere')],
-      use: [{ tools: (session) => (session === 'one' ? [work('where', () => 'in one'), work('own', () => 1)] : []) }],
+      use: [
+        { tools: ({ session }) => (session === 'one' ? [work('where', () => 'in one'), work('own', () => 1)] : []) },
+      ],
     })
     expect(text(await executor.execute({ name: 'where' }, { session: 'one' }))).toBe('in one')
     expect(text(await executor.execute({ name: 'where' }, { session: 'two' }))).toBe('everywhere')

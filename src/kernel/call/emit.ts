@@ -1,0 +1,148 @@
+import type { EventTargets } from '../executor-context.ts'
+import { copyOf } from '../json/copy.ts'
+import { bounded } from '../json/json-text.ts'
+import { shortened } from '../json/shortened.ts'
+import { isThenable, unawaited } from '../json/thenable.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
+import { toldId } from './call.ts'
+import type { ToolEventName, Bodies, ToolEvent, Observer } from './events.ts'
+import { type Received, stageFields } from './parcel.ts'
+import type { Redactor } from './redactor.ts'
+
+/** Whether a recorder or an observer takes events. Callers ask before they build one, so that unused events cost nothing. */
+export function isWatched(parcel: Received, targets: EventTargets): boolean {
+  return targets.recorder !== undefined || hasObservers(parcel, targets)
+}
+
+function hasObservers(parcel: Received, targets: EventTargets): boolean {
+  return targets.watchers.size > 0 || parcel.watcher !== undefined
+}
+
+/** Records an event and emits it. */
+export function emit<Name extends ToolEventName>(
+  parcel: Received,
+  targets: EventTargets,
+  name: Name,
+  body: Bodies[Name],
+): void {
+  const event = eventOf(parcel, targets, name, body)
+  recordEvent(event, parcel, targets)
+  publish(event, parcel, targets)
+}
+
+/** Emits progress, if a recorder or an observer takes events. */
+export function emitProgress(parcel: Received, targets: EventTargets, type: string, data: unknown): void {
+  if (isWatched(parcel, targets)) emit(parcel, targets, 'tool:progress', { type, data })
+}
+
+const longestText = 16_384
+const largestData = 65_536
+
+/** The events whose texts and data come from outside, in any size. */
+const unbounded = new Set<ToolEventName>(['call:waiting', 'call:resumed', 'tool:progress'])
+
+/** Cuts the texts and data of a body to the limits of an event. Args have their own limit. */
+function fitting<Body extends object>(body: Body, { argsLimit }: EventTargets): Body {
+  const members = Object.entries(body).map(([name, value]: [string, unknown]) => {
+    if (name === 'args' || name === 'input') return [name, bounded(value, argsLimit)]
+    const isText = typeof value === 'string' && name !== 'data'
+    return [name, isText ? shortened(value, longestText) : bounded(value, largestData)]
+  })
+  return Object.fromEntries(members) as Body
+}
+
+/** Folds an event into the record and uses its number. */
+export function recordEvent(event: ToolEvent, parcel: Received, targets: EventTargets): void {
+  targets.recorder?.note(parcel, event)
+  countEvent(event, parcel, targets)
+}
+
+/** Uses the number of an event, and copies args or input for observers, since the handler or the caller holds them too. */
+export function countEvent(event: ToolEvent, parcel: Received, targets: EventTargets): void {
+  parcel.seq++ // only now: an event that could not be recorded leaves no gap
+  const field = shielded[event.event]
+  if (field !== undefined && hasObservers(parcel, targets)) copyField(event, field, parcel, targets)
+}
+
+/** What hides a secret in a field that comes from a caller, a handler or a person: the masked args, or a method of the redactor. */
+type Masks = {
+  readonly [Name in ToolEventName]?: { readonly [Field in keyof Bodies[Name]]?: 'args' | 'text' | 'value' }
+}
+
+const masks: Masks = {
+  'call:received': { args: 'args' },
+  'call:waiting': { prompt: 'text', why: 'text', meta: 'value', input: 'args' },
+  'call:resumed': { note: 'text', args: 'args' },
+  'tool:start': { input: 'args' },
+  'tool:progress': { type: 'text', data: 'value' },
+}
+
+function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], redactor: Redactor): Bodies[Name] {
+  const masked = { ...body } as Record<string, unknown>
+  for (const [field, method] of Object.entries(
+    (masks[name] ?? {}) as Readonly<Record<string, 'args' | 'text' | 'value'>>,
+  )) {
+    if (masked[field] !== undefined) masked[field] = redactor[method](masked[field] as never)
+  }
+  return masked as Bodies[Name]
+}
+
+/**
+ * Makes an event, with the secrets of its call masked. It takes a raw body: no emitter has to mask. Only the error of a result is
+ * masked before, with the result.
+ *
+ * Each of its two shapes has one literal, which engines build fastest.
+ */
+export function eventOf<Name extends ToolEventName>(
+  parcel: Received,
+  targets: EventTargets,
+  event: Name,
+  body: Bodies[Name],
+): ToolEvent {
+  const { callId, invocationId, name: toolName, session, principal, program, seq, redactor } = parcel
+  const own = redactor === undefined ? body : maskedBody(event, body, redactor)
+  const id = toldId(parcel.id)
+  const open: Record<string, unknown> =
+    id === undefined
+      ? { event, callId, invocationId, toolName, session, seq, timestamp: Date.now() }
+      : { event, callId, invocationId, id, toolName, session, seq, timestamp: Date.now() }
+  if (principal !== undefined) open['principal'] = principal
+  if (program !== undefined) open['program'] = program
+  // Engines set a field by its name in a third of the time.
+  if (event === 'call:received') open['args'] = (own as Bodies['call:received']).args
+  else if (event === 'tool:start') open['input'] = (own as Bodies['tool:start']).input
+  else Object.assign(open, unbounded.has(event) ? fitting(own, targets) : own)
+  return open as unknown as ToolEvent
+}
+
+/** Copies a field for observers. If validation changed nothing, the input reuses the copy of the args. */
+function copyField(event: ToolEvent, field: 'args' | 'input', parcel: Received, { argsLimit }: EventTargets): void {
+  const open = event as unknown as Record<string, unknown>
+  const copy = copyOf(open[field], parcel.shown)
+  // Args were measured on receipt, but a validator may return a larger input.
+  open[field] = parcel.shown = field === 'args' || copy === parcel.shown ? copy : bounded(copy, argsLimit)
+}
+
+/** The fields that handlers or callers hold too. */
+const shielded: Partial<Record<ToolEventName, 'args' | 'input'>> = {
+  'call:received': 'args',
+  'call:resumed': 'args',
+  'call:waiting': 'input',
+  'tool:start': 'input',
+}
+
+/** Emits an event to all observers. */
+export function publish(event: ToolEvent, parcel: Received | undefined, targets: EventTargets): void {
+  const tool = parcel === undefined ? undefined : stageFields(parcel).tool
+  for (const watcher of targets.watchers) notify(watcher, event, tool, targets)
+  if (parcel?.watcher !== undefined) notify(parcel.watcher, event, tool, targets)
+}
+
+function notify(watcher: Observer, event: ToolEvent, tool: ToolDefinition | undefined, targets: EventTargets): void {
+  try {
+    const done: unknown = watcher(event, tool)
+    if (isThenable(done)) void unawaited(done, targets.report)
+  } catch (error) {
+    targets.report(error)
+  }
+}

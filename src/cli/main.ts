@@ -7,6 +7,7 @@ import { check } from './check.ts'
 import { decide } from './decide.ts'
 import { note, print, wordsOf, type Host } from './host.ts'
 import { id } from './id.ts'
+import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { list } from './list.ts'
 import { lock } from './lock.ts'
@@ -15,12 +16,16 @@ import { prune } from './prune.ts'
 import { run } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [run, call, list, id, mcp, inspect, check, lock, calls, decide, prune].map((command) => [command.name, command]),
+  [init, run, call, list, id, mcp, inspect, check, lock, calls, decide, prune].map((command) => [
+    command.name,
+    command,
+  ]),
 )
 
 const help = `\
 Usage: toolwright <command> …
 
+  init [folder]                        writes tools, a program that uses them, and a test
   run <module> [message.json | -]      runs the calls of a message, and prints the reply
   call <module> <tool> [args-json]     runs one call, and prints its result
   list <module>                        prints the definitions of the tools

@@ -19,11 +19,12 @@ describe('toolwright', { timeout }, () => {
     const [all, short, ...each] = await Promise.all([
       toolwright(['--help']),
       toolwright(['-h']),
-      ...['run', 'call', 'list', 'id', 'calls', 'decide', 'prune'].map((name) => toolwright([name, '--help'])),
+      ...['init', 'run', 'call', 'list', 'id', 'calls', 'decide', 'prune'].map((name) => toolwright([name, '--help'])),
     ])
     expect(all).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: toolwright <command>/), stderr: '' })
     expect(short).toEqual(all)
     expect(each.map(({ code, stdout }) => [code, stdout.split(' ', 3).join(' ')])).toEqual([
+      [0, 'Usage: toolwright init'],
       [0, 'Usage: toolwright run'],
       [0, 'Usage: toolwright call'],
       [0, 'Usage: toolwright list'],
@@ -45,7 +46,7 @@ describe.concurrent('wrong usage', { timeout }, () => {
   const asking = openaiMessage(['one'])
 
   const cases: readonly (readonly [title: string, words: () => string[], says: RegExp, stdin?: string])[] = [
-    ['no command', () => [], /A command is missing\. Known are run, call, list, id/],
+    ['no command', () => [], /A command is missing\. Known are init, run, call, list, id/],
     ['an unknown command', () => ['jump'], /There is no command "jump"/],
     ['a command with escapes in it', () => ['\u001B[31mred'], /There is no command "\\u001b\[31mred"/],
     ['a missing argument', () => ['run'], /Something is missing\. Usage: toolwright run <module>/],

@@ -54,13 +54,16 @@ function tableAt(bench: BenchSummary | undefined, title: string): SummaryTable |
   return bench?.tables.find((one) => one.title.startsWith(title))
 }
 
+/** The variants whose figures the front page has. */
+const shownVariants = ['direct call', 'whole pipeline', '… one policy, one observer', '… and a journal in memory']
+
 /** Our own figures, and the way to all others. */
 function lineOf({ overhead }: Summary): string {
-  const ours = overhead?.tables[0]?.rows.slice(1).filter(([name]) => !name.endsWith('handler')) ?? []
+  const ours = overhead?.tables[0]?.rows.filter(([name]) => shownVariants.includes(name)) ?? []
   const words = (name: string): string => name.replace('… and ', 'and ').replace('… ', 'with ')
   const figures = ours.map(([name, , , , ratio]) => `${words(name)} ${ratio?.toFixed(2)}`).join(' · ')
-  const rest = `[All figures, and other packages beside them](${published}/blob/main/bench/README.md).`
-  return `What a call costs, if the same steps by hand (the tight floor) cost 1: ${figures}. ${rest}`
+  const rest = `[All figures](${published}/blob/main/bench/README.md).`
+  return `What a call costs, if the same steps by hand cost 1: ${figures}. ${rest}`
 }
 
 /** What a bench asks, if its tables do not say it. */

@@ -8,8 +8,18 @@ import { missing } from './_installed.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = join(import.meta.dirname, `.snippets-${process.pid}`)
-const page = readFileSync(join(root, 'src', 'frameworks', 'README.md'), 'utf8')
-const snippets = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ''], index) => [index + 1, code] as const)
+/** The blocks of a page, each with its number. */
+function snippetsOf(page: string): (readonly [number: number, code: string])[] {
+  const text = readFileSync(join(root, 'src', page), 'utf8')
+  return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ''], index) => [index + 1, code] as const)
+}
+
+async function run(name: string, code: string): Promise<string> {
+  const file = join(folder, `${name}.ts`)
+  writeFileSync(file, code)
+  const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
+  return (await promisify(execFile)(process.execPath, [...flags, file], { cwd: root })).stdout
+}
 
 beforeAll(() => {
   mkdirSync(folder, { recursive: true })
@@ -18,13 +28,18 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.skipIf(missing !== undefined)('the page of the frameworks', () => {
-  test.each(snippets)('has a snippet %i of at most 12 lines beside its imports that runs', async (index, code) => {
-    const file = join(folder, `${index}.ts`)
-    writeFileSync(file, code)
-    const flags = ['-C', '@toolwright/source', '--disable-warning=ExperimentalWarning']
-    const { stdout } = await promisify(execFile)(process.execPath, [...flags, file], { cwd: root })
-    expect(stdout).not.toBe('')
-    const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import '))
-    expect(lines.length).toBeLessThanOrEqual(12)
+  test.each(snippetsOf('frameworks/README.md'))(
+    'has a snippet %i of at most 12 lines beside its imports that runs',
+    async (index, code) => {
+      expect(await run(`frameworks-${index}`, code)).not.toBe('')
+      const lines = code.split('\n').filter((line) => line !== '' && !line.startsWith('import '))
+      expect(lines.length).toBeLessThanOrEqual(12)
+    },
+  )
+})
+
+describe.skipIf(missing !== undefined)('the page of moving from another library', () => {
+  test.each(snippetsOf('MIGRATING.md'))('has a snippet %i that runs', async (index, code) => {
+    expect(await run(`moving-${index}`, code)).not.toBe('')
   })
 })

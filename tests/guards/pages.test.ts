@@ -14,11 +14,12 @@ describe('the figures on the pages', () => {
     for (const [path, text] of await files(summary)) expect(read(path), path).toBe(text)
   })
 
-  it('are those of the last run on the front page, too, in one line that links to the rest', () => {
+  it('are those of the last run on the front page, too: the chart, and one line that links to the rest', () => {
     const page = read('README.md')
     expect(page).toBe(frontPage(page, summary))
     const [, section = ''] = /^## Performance\n([^]*?)(?=^## )/m.exec(page) ?? []
-    expect(section.trim().split('\n')).toEqual([
+    expect(section.trim().split('\n\n')).toEqual([
+      expect.stringMatching(/^<picture>.*bench\/charts\/rivals-dark\.svg.*rivals-light\.svg.*<\/picture>$/),
       expect.stringMatching(/whole pipeline \d.*\(https:\/\/.*\/bench\/README\.md\)\. <!-- .*bench:report.* -->$/),
     ])
   })

@@ -1,11 +1,11 @@
-// The table of the README that says where the package runs. As a program, writes it: `node tests/portable/_table.ts`.
+// The table of `src/platform/README.md` that says where the package runs. As a program, writes it: `node tests/portable/_table.ts`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import prettier from 'prettier'
 import { hosts } from './hosts.ts'
 import type { Need } from './run.ts'
 
-const readme = join(import.meta.dirname, '..', '..', 'README.md')
+export const page: string = join(import.meta.dirname, '..', '..', 'src', 'platform', 'README.md')
 const begin = '<!-- Written by `node tests/portable/_table.ts`. -->'
 
 /** What users miss if a platform lacks something. */
@@ -20,8 +20,8 @@ const missed: Partial<Record<Need, string>> = {
   web: '`client/browser`, `client/http`, `mcp`, `stores/s3`, ArkType',
 }
 
-/** The README with the table as it has to be. */
-export async function withTable(page: string): Promise<string> {
+/** The text of the page with the table as it has to be. */
+export async function withTable(text: string): Promise<string> {
   const rows = new Map<string, { readonly versions: Set<string>; readonly without: Set<string> }>()
   for (const { name, row = name, version, lacks, remark } of hosts) {
     const known = rows.get(row) ?? { versions: new Set(), without: new Set() }
@@ -37,10 +37,10 @@ export async function withTable(page: string): Promise<string> {
     parser: 'markdown',
     printWidth: 120,
   })
-  const start = page.indexOf(begin)
-  if (start < 0) throw new Error(`README.md has no line ${begin}`)
-  const rest = page.slice(start + begin.length).replace(/^\s*(?:\|.*\n)*/, '')
-  return `${page.slice(0, start + begin.length)}\n\n${table}${rest.startsWith('\n') ? '' : '\n'}${rest}`
+  const start = text.indexOf(begin)
+  if (start < 0) throw new Error(`The page has no line ${begin}`)
+  const rest = text.slice(start + begin.length).replace(/^\s*(?:\|.*\n)*/, '')
+  return `${text.slice(0, start + begin.length)}\n\n${table}${rest.startsWith('\n') ? '' : '\n'}${rest}`
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(readme, await withTable(readFileSync(readme, 'utf8')))
+if (process.argv[1] === import.meta.filename) writeFileSync(page, await withTable(readFileSync(page, 'utf8')))

@@ -18,7 +18,7 @@ export interface Host {
   readonly loads?: string
   /** What the platform lacks. Cases that need it are skipped. */
   readonly lacks: readonly Need[]
-  /** The row of the README's table that tells of this host, if not one of its own. */
+  /** The row of the page's table that tells of this host, if not one of its own. */
   readonly row?: string
   /** What users have to know, in place of what it lacks. */
   readonly remark?: string

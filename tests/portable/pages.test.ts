@@ -29,10 +29,13 @@ function pageAt(path: string): Page {
   return { path, blocks: path === 'README.md' ? blocks : blocks.slice(0, 1), packages: [...packages] }
 }
 
-// The page of the frameworks has models of the tests in its blocks: tests/frameworks/readme.test.ts runs them.
+// These pages need the frameworks: tests/frameworks/readme.test.ts runs their blocks.
 const pages = [
   'README.md',
-  ...globSync(['src/*/README.md', 'validators/README.md'], { cwd: root, ignore: 'src/frameworks/**' }),
+  ...globSync(['src/**/*.md', 'validators/README.md'], {
+    cwd: root,
+    ignore: ['src/frameworks/**', 'src/MIGRATING.md'],
+  }),
 ]
   .toSorted()
   .map((path) => pageAt(path))
@@ -72,7 +75,8 @@ describe.skipIf(unbuilt !== undefined)('with only what the page tells to install
         return stdout
       })
       const outputs = await Promise.all(run)
-      if (path === 'README.md') expect(outputs.some((output) => output.includes('orders/4321 503'))).toBe(true)
+      if (path === 'src/artifacts/README.md')
+        expect(outputs.some((output) => output.includes('orders/4321 503'))).toBe(true)
     })
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cases } from './cases.ts'
 import { programOf } from './hosts.ts'
-import { withTable } from './_table.ts'
+import { page, withTable } from './_table.ts'
 import { run, type Need } from './run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'toolwright-portable-'))
@@ -30,7 +30,7 @@ it('a host is skipped if a package that it loads is not installed', () => {
   expect([programOf(host), programOf({ ...host, loads: 'no-such-package' })]).toEqual([process.execPath, undefined])
 })
 
-it('is said by the README, as the hosts of the matrix have it', async () => {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
-  expect(page).toBe(await withTable(page))
+it('is said by the page of the platforms, as the hosts of the matrix have it', async () => {
+  const text = readFileSync(page, 'utf8')
+  expect(text).toBe(await withTable(text))
 })

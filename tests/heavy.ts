@@ -1,0 +1,73 @@
+/**
+ * The test files that `npm test` leaves out, each with the reason. `npm run test:all` runs them too. A file belongs here if it
+ * takes more than about 8 seconds, or needs more than a clone has: servers, browsers, other runtimes.
+ */
+const filesByReason: Readonly<Record<string, readonly string[]>> = {
+  'processes and servers are killed, round after round': [
+    'tests/builtins/killed-host.test.ts',
+    'tests/builtins/race.test.ts',
+    'tests/crash/fleet.test.ts',
+    'tests/crash/postgres.test.ts',
+    'tests/crash/sqlite.test.ts',
+    'tests/stories/approval-survives-a-killed-process.test.ts',
+  ],
+  'fleets of workers, over real queues': [
+    'tests/distributed/alone.test.ts',
+    'tests/distributed/bus.test.ts',
+    'tests/distributed/dispatchers.test.ts',
+    'tests/distributed/lacking.test.ts',
+    'tests/distributed/redis.test.ts',
+    'tests/stories/fleet.test.ts',
+  ],
+  'real databases and object stores': [
+    'tests/journals/migration.test.ts',
+    'tests/journals/postgres.test.ts',
+    'tests/stores/postgres.test.ts',
+    'tests/stores/s3.test.ts',
+  ],
+  'real browsers': [
+    'tests/client/browser-attacks.test.ts',
+    'tests/client/browser.test.ts',
+    'tests/client/hooks.test.ts',
+    'tests/client/inspector.test.ts',
+    'tests/client/processes.test.ts',
+    'tests/client/story.test.ts',
+  ],
+  'every platform, bundler and compiler': [
+    'tests/guards/bundlers.test.ts',
+    'tests/guards/declarations.test.ts',
+    'tests/portable/matrix.test.ts',
+    'tests/stories/loops.test.ts',
+  ],
+  'the suites of other protocols, against real servers': [
+    'tests/mcp/client-conformance.test.ts',
+    'tests/mcp/conformance.test.ts',
+    'tests/mcp/server-http.test.ts',
+    'tests/stories/mcp-filesystem.test.ts',
+  ],
+  'real sandboxes and floods of output': ['tests/builtins/bubblewrap.test.ts', 'tests/builtins/flood.test.ts'],
+  'the inbox of waiting calls, over every journal': [
+    'tests/cli/inbox.test.ts',
+    'tests/kernel/waiting/inbox.test.ts',
+    'tests/kernel/waiting/settled.test.ts',
+    'tests/stories/inbox.test.ts',
+  ],
+  'a process for each command': [
+    'tests/cli/executor.test.ts',
+    'tests/cli/formats.test.ts',
+    'tests/cli/lock.test.ts',
+    'tests/cli/run.test.ts',
+    'tests/cli/terminal.test.ts',
+    'tests/cli/workspace.test.ts',
+  ],
+  'large files': ['tests/stores/file.test.ts'],
+  'the same suite over three databases': ['tests/journals/sql.test.ts'],
+}
+
+/** The reason of each file. */
+export const heavy: ReadonlyMap<string, string> = new Map(
+  Object.entries(filesByReason).flatMap(([reason, files]) => files.map((file) => [file, reason] as const)),
+)
+
+/** How many values a random test tries in `npm test`. `npm run test:all` tries all of them, or as many as `FUZZ_RUNS` says. */
+export const fewRuns = 200

@@ -48,7 +48,6 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   platform: 'neutral',
   target: 'es2022',
   splitting: true,
-  sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
   external: [/^#/, /^node:/],

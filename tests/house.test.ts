@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { describe, expect, it } from 'vitest'
@@ -288,6 +289,14 @@ describe('what a page loads', () => {
     for (const file of loaded) for (const next of loadedWith(file)) loaded.add(next)
     const strangers = [...loaded].filter((file) => !/^src\/(?:client|react)\//.test(file))
     expect(strangers).toEqual([])
+  })
+})
+
+describe('the repository', () => {
+  it('has a folder for the package, its validators, its tests, its benches and its gate, and one of a tool', () => {
+    const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n')
+    const folders = new Set(tracked.flatMap((path) => (path.includes('/') ? [path.split('/')[0]] : [])))
+    expect([...folders].toSorted()).toEqual(['.ci', '.github', 'bench', 'src', 'tests', 'validators'])
   })
 })
 

@@ -295,7 +295,7 @@ describe('what a page loads', () => {
 describe('the repository', () => {
   it('has a folder for the package, its validators, its tests, its benches and its gate, and one of a tool', () => {
     const tracked = execFileSync('git', ['ls-files'], { encoding: 'utf8' }).split('\n')
-    const folders = new Set(tracked.flatMap((path) => (path.includes('/') ? [path.split('/')[0]] : [])))
+    const folders = new Set(tracked.filter((path) => path.includes('/')).map((path) => path.replace(/\/.*/, '')))
     expect([...folders].toSorted()).toEqual(['.ci', '.github', 'bench', 'src', 'tests', 'validators'])
   })
 })

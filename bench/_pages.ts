@@ -4,7 +4,7 @@ import { chart, type Bar, type Theme } from './_chart.ts'
 import { inUnit, type Words } from './_results.ts'
 import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
 
-/** The end of the one line of the front page that is written here. */
+/** The end of the line, or the line before the table, that is written here. */
 const mark = '<!-- Written by `npm run bench:report`. -->'
 // The front page is part of the package, and the benches are not: it finds them where the sources are.
 const published = 'https://github.com/toolwright/toolwright'
@@ -29,6 +29,25 @@ export function frontPage(page: string, summary: Summary): string {
   const line = lines.findIndex((text) => text.endsWith(mark))
   if (line < 0) throw new Error(`The page has no line that ends with "${mark}".`)
   return lines.with(line, `${lineOf(summary)} ${mark}`).join('\n')
+}
+
+/**
+ * Returns the page of the validators with its table of costs as the summary has it.
+ *
+ * @throws If the page has no place for it.
+ */
+export async function validatorsPage(page: string, { validation }: Summary): Promise<string> {
+  const start = page.indexOf(mark)
+  if (start < 0) throw new Error(`The page has no line "${mark}".`)
+  const tables = ['valid input', 'invalid input', 'from nothing'].map((title) => tableAt(validation, title))
+  const names = (tables[0]?.rows ?? []).map(([name]) => name).filter((name) => !name.endsWith('alone'))
+  const cells = names.map((name) => [
+    `\`${name}\``,
+    ...tables.map((of) => of?.rows.find(([other]) => other === name)?.[4]?.toPrecision(2) ?? ''),
+  ])
+  const text = await formatted(table(['', 'valid args', 'invalid args', 'first answer of a process'], cells))
+  const rest = page.slice(start + mark.length).replace(/^\s*(?:COSTS\n|(?:\|.*\n)*)/, '')
+  return `${page.slice(0, start + mark.length)}\n\n${text}${rest.startsWith('\n') ? '' : '\n'}${rest}`
 }
 
 function charts(summary: Summary): { name: string; title: string; bars: Bar[] }[] {

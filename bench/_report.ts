@@ -2,7 +2,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import prettier from 'prettier'
-import { files, frontPage } from './_pages.ts'
+import { files, frontPage, validatorsPage } from './_pages.ts'
 import type { Results } from './_results.ts'
 import { summaryOf, type Summary } from './_summary.ts'
 
@@ -19,6 +19,7 @@ const written = new Map([
 ])
 for (const [path, text] of written) write(path, text)
 // Last, since another page in its place may have no such line.
+write('validators/README.md', await validatorsPage(readFileSync(at('validators/README.md'), 'utf8'), summary))
 write('README.md', frontPage(readFileSync(at('README.md'), 'utf8'), summary))
 
 function write(path: string, text: string): void {

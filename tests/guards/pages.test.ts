@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { files, frontPage } from '../../bench/_pages.ts'
+import { files, frontPage, validatorsPage } from '../../bench/_pages.ts'
 import type { Summary } from '../../bench/_summary.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -12,6 +12,12 @@ const summary = JSON.parse(read('bench/summary.json')) as Summary
 describe('the figures on the pages', () => {
   it('are those of the last run, on the page of the benches and in the charts', async () => {
     for (const [path, text] of await files(summary)) expect(read(path), path).toBe(text)
+  })
+
+  it('are those of the last run on the page of the validators', async () => {
+    const page = read('validators/README.md')
+    expect(page).toBe(await validatorsPage(page, summary))
+    expect(page).toMatch(/^\| `jsonSchema\(\)` +\|(?: +\d\S* \|){3}$/m)
   })
 
   it('are those of the last run on the front page, too: the chart, and one line that links to the rest', () => {

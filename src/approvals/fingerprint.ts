@@ -4,7 +4,7 @@ import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 
 /** The last hash of each definition, and what it was made of. Large schemas take a while to sort. */
-const known = new WeakMap<ToolDefinition, { readonly made: readonly unknown[]; readonly hash: string }>()
+const fingerprints = new WeakMap<ToolDefinition, { readonly made: readonly unknown[]; readonly hash: string }>()
 
 /**
  * Returns the hash of a tool's definition and its server. An approval for another definition or another server is void. Two tools
@@ -24,10 +24,10 @@ export function fingerprint(definition: ToolDefinition): string {
   const promise = { name, description, type, audience, traits, version: String(metadata.version), source }
   // A definition describes itself with the same schemas each time. The rest is small, and is compared.
   const made = [JSON.stringify(promise), schemas.inputSchema, schemas.outputSchema]
-  const last = known.get(definition)
+  const last = fingerprints.get(definition)
   if (last?.made.every((part, index) => part === made[index])) return last.hash
   const hash = sha256(JSON.stringify({ ...promise, ...schemas }, sortMembers))
-  known.set(definition, { made, hash })
+  fingerprints.set(definition, { made, hash })
   return hash
 }
 

@@ -1,10 +1,10 @@
 import { content, type SpooledArtifact } from '../index.ts'
-import { answered, Page } from './_output.ts'
-import { integer, object } from './_query.ts'
+import { withNote, AnswerPage } from './_output.ts'
+import { integerField, objectSchema } from './_query.ts'
 import type { OwnQuery, QueryOptions } from './_text-queries.ts'
 
 /** The most bytes of a picture; the same limit as for pictures that tools return. */
-const largestImage = 5_242_880
+const largestShownImage = 5_242_880
 const bytesInLine = 32
 
 /** The queries for every artifact. */
@@ -13,12 +13,12 @@ export function byteQueries({ limits }: QueryOptions): Readonly<Record<string, O
     bytes: {
       isShown: true,
       description: 'Shows the stored bytes of an artifact from `start` up to and without `end`.',
-      inputSchema: object({
-        start: integer(0, 'The first byte, counted from 0. Default: 0'),
-        end: integer(0, 'The byte before which to stop. Default: 256 more than start'),
+      inputSchema: objectSchema({
+        start: integerField(0, 'The first byte, counted from 0. Default: 0'),
+        end: integerField(0, 'The byte before which to stop. Default: 256 more than start'),
         encoding: { enum: ['hex', 'base64'], description: 'How to write them. Default: hex' },
       }),
-      answer: (artifact, input: BytesInput) => bytes(artifact, input, new Page(limits).left, limits.lines),
+      answer: (artifact, input: BytesInput) => bytes(artifact, input, new AnswerPage(limits).left, limits.lines),
     },
   }
 }
@@ -32,11 +32,12 @@ export const imageQueries: Readonly<Record<string, OwnQuery>> = {
       const { mediaType } = artifact
       const size = artifact.byteLength()
       if (!mediaType.startsWith('image/'))
-        return answered(
+        return withNote(
           '',
           `This artifact is not a picture: its media type is ${mediaType}. Ask artifact_bytes about it.`,
         )
-      if (size > largestImage) return answered('', `This picture has ${size} bytes; the limit is ${largestImage}.`)
+      if (size > largestShownImage)
+        return withNote('', `This picture has ${size} bytes; the limit is ${largestShownImage}.`)
       return content([{ type: 'image', data: base64(await artifact.bytes()), mimeType: mediaType }])
     },
   },
@@ -53,7 +54,7 @@ async function bytes(artifact: SpooledArtifact, input: BytesInput, room: number,
   const size = artifact.byteLength()
   const wanted = Math.max(0, Math.min(end, size) - start)
   if (wanted === 0) {
-    return answered('', `There are no bytes from ${start} up to and without ${end}: the artifact has ${size}.`)
+    return withNote('', `There are no bytes from ${start} up to and without ${end}: the artifact has ${size}.`)
   }
   const isHex = encoding === 'hex'
   const most = isHex
@@ -62,10 +63,10 @@ async function bytes(artifact: SpooledArtifact, input: BytesInput, room: number,
   const last = start + Math.min(most, wanted)
   const found = await artifact.bytes(start, last)
   const words = `Truncated: bytes ${start} to ${last - 1} are shown. Go on with start: ${last}.`
-  return answered(isHex ? hexadecimal(found, start) : base64(found), last < start + wanted ? words : '')
+  return withNote(isHex ? hexDump(found, start) : base64(found), last < start + wanted ? words : '')
 }
 
-function hexadecimal(found: Uint8Array, start: number): string {
+function hexDump(found: Uint8Array, start: number): string {
   const lines: string[] = []
   for (let offset = 0; offset < found.byteLength; offset += bytesInLine) {
     const line = Array.from(found.subarray(offset, offset + bytesInLine), (byte) => byte.toString(16).padStart(2, '0'))

@@ -5,11 +5,11 @@ type Class = typeof SpooledArtifact
 /** Returns a class and its base classes, the nearest first. They may come from another copy of the package. */
 export function lineageOf(of: ArtifactClass): Class[] {
   const classes: Class[] = []
-  for (let at: unknown = of; isArtifactClass(at); at = Object.getPrototypeOf(at)) classes.push(at)
+  for (let at: unknown = of; isClassOfArtifacts(at); at = Object.getPrototypeOf(at)) classes.push(at)
   return classes
 }
 
-function isArtifactClass(value: unknown): value is Class {
+function isClassOfArtifacts(value: unknown): value is Class {
   const prototype: unknown = typeof value === 'function' ? value.prototype : undefined
   return typeof prototype === 'object' && prototype !== null && Symbol.for('toolwright.artifact') in prototype
 }
@@ -31,11 +31,11 @@ export function isKindOf(of: ArtifactClass, another: ArtifactClass): boolean {
 /** Any artifact that has lines, that is, any but a `BinaryArtifact`. */
 export class ReadableArtifact extends TextArtifact {
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && isReadable(value.constructor as ArtifactClass)
+    return typeof value === 'object' && value !== null && hasLines(value.constructor as ArtifactClass)
   }
 }
 
 /** Whether artifacts of a class have lines. */
-export function isReadable(of: ArtifactClass): boolean {
+export function hasLines(of: ArtifactClass): boolean {
   return !isKindOf(of, BinaryArtifact)
 }

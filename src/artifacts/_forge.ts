@@ -12,8 +12,8 @@ import {
 } from '../index.ts'
 import type { ErasedConfig, JsonSchemaObject, MarkedContent, Shelved } from '../extension.ts'
 import { queryFor, type Forge } from './_forges.ts'
-import { jsonAnswer, textAnswer, type Limits } from './_output.ts'
-import { object } from './_query.ts'
+import { jsonAnswer, textAnswer, type AnswerLimits } from './_output.ts'
+import { objectSchema } from './_query.ts'
 import type { OwnQuery } from './_text-queries.ts'
 
 /** A model's args after validation. */
@@ -27,25 +27,25 @@ interface Input {
  *
  * @param live The artifacts that its schema lists. Default: the schema takes any handle.
  */
-export function toolOf(forge: Forge, limits: Limits, live?: readonly Shelved[]): Tool {
+export function queryTool(forge: Forge, limits: AnswerLimits, live?: readonly Shelved[]): Tool {
   const { name, query } = forge
-  const { description, inputSchema = object({}) } = query
+  const { description, inputSchema = objectSchema({}) } = query
   // A `Tool` validates and describes schemas of every kind.
   const asked = new Tool({ name, description, inputSchema, handler: () => undefined })
   return new Tool({
     name,
     description,
-    inputSchema: schemaOf(forge, asked, live),
+    inputSchema: querySchema(forge, asked, live),
     ephemeral: true,
     onCollision: 'replace',
     traits: { readonly: true, idempotent: true },
     inlineLimit: Infinity, // answers are cut already, and never stored
-    handler: (input, context) => answer(forge, asked, input as Input, context, limits),
+    handler: (input, context) => answerQuery(forge, asked, input as Input, context, limits),
   } satisfies ErasedConfig)
 }
 
 /** Adds the artifact to the schema of a query. */
-function schemaOf(forge: Forge, asked: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
+function querySchema(forge: Forge, asked: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
   const reference = artifact(forge.Class)
   const jsonSchema = (): Record<string, unknown> => {
     const { properties, required = [], ...rest } = asked.describe().inputSchema
@@ -94,21 +94,21 @@ function handleSchema(live?: readonly Shelved[]): JsonSchemaObject {
   return { type: 'string', enum: live.map(({ handle }) => handle), description: `One of ${known.join(', ')}` }
 }
 
-async function answer(
+async function answerQuery(
   forge: Forge,
   asked: Tool,
   { artifact: about, ...input }: Input,
   context: ToolContext,
-  limits: Limits,
+  limits: AnswerLimits,
 ): Promise<SpooledArtifact | MarkedContent> {
   const query = queryFor(forge, about.constructor as ArtifactClass)
   const value: unknown = await (query as OwnQuery).answer(about, input as never, context)
   if ('isShown' in query) {
-    return typeof value === 'string' ? textOf(value, about) : (value as MarkedContent)
+    return typeof value === 'string' ? textArtifact(value, about) : (value as MarkedContent)
   }
-  if (typeof value === 'string') return textOf(textAnswer(value, limits), about)
+  if (typeof value === 'string') return textArtifact(textAnswer(value, limits), about)
   const start = hasStart(asked) ? Number(input['start'] ?? 0) : undefined
-  return textOf(jsonAnswer(value, limits, start), about)
+  return textArtifact(jsonAnswer(value, limits, start), about)
 }
 
 /** Whether a query takes a `start`, so that the model can go on in a list. */
@@ -121,7 +121,7 @@ function hasStart(asked: Tool): boolean {
 }
 
 /** Returns text as an artifact, as trusted as the artifact that it is about. */
-function textOf(text: string, { trusted }: SpooledArtifact): TextArtifact {
+function textArtifact(text: string, { trusted }: SpooledArtifact): TextArtifact {
   const bytes = new TextEncoder().encode(text)
   return new TextArtifact({
     reader: { byteLength: bytes.byteLength, read: (start, end) => bytes.subarray(start, end) },

@@ -1,7 +1,7 @@
 import { BinaryArtifact, JsonArtifact, SpooledArtifact, type ArtifactClass, type ArtifactQuery } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { byteQueries, imageQueries } from './_byte-queries.ts'
-import { isKindOf, isReadable, lineageOf, ownQueries, ReadableArtifact } from './_classes.ts'
+import { isKindOf, hasLines, lineageOf, ownQueries, ReadableArtifact } from './_classes.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { textQueries, type OwnQuery, type QueryOptions } from './_text-queries.ts'
 
@@ -16,7 +16,7 @@ export interface Forge {
 }
 
 /** The tools that most reading needs. Every definition is part of every request. */
-const usual: ReadonlySet<string> = new Set(
+const usualTools: ReadonlySet<string> = new Set(
   ['head', 'tail', 'cat', 'grep', 'json_get', 'json_filter'].map((key) => `artifact_${key}`),
 )
 
@@ -29,8 +29,8 @@ export class Forges {
 
   /** @param only The names of the tools to make. Default: the usual ones, and all of the application's own classes. */
   constructor(options: QueryOptions, only: ReadonlySet<string> | 'all' | undefined) {
-    this.#only = only ?? usual
-    this.#add(textQueries(options), ReadableArtifact, isReadable)
+    this.#only = only ?? usualTools
+    this.#add(textQueries(options), ReadableArtifact, hasLines)
     this.#add(byteQueries(options), SpooledArtifact)
     this.#add(imageQueries, BinaryArtifact)
     this.#add(jsonQueries, JsonArtifact)
@@ -68,7 +68,10 @@ export class Forges {
       if (former === undefined) {
         if (this.#only === 'all' || this.#only.has(name)) more.push({ key, name, query, Class, fits })
       } else if (!former.fits(Class)) {
-        throw wrong(Class, `and ${former.Class.name} have different queries of the name "${key}": rename one of them`)
+        throw wrongQueries(
+          Class,
+          `and ${former.Class.name} have different queries of the name "${key}": rename one of them`,
+        )
       }
       // A class may override a query of its base class: `queryFor` finds the answer at call time.
     }
@@ -89,12 +92,12 @@ function requireQuery(key: string, query: unknown, Class: ArtifactClass): void {
   const { description, answer } = (query ?? {}) as Partial<ArtifactQuery>
   const what = `has the query ${JSON.stringify(key)}, but`
   if (!/^[a-zA-Z0-9_-]{1,55}$/.test(key))
-    throw wrong(Class, `${what} its name is not 1 to 55 letters, digits, "_" or "-"`)
+    throw wrongQueries(Class, `${what} its name is not 1 to 55 letters, digits, "_" or "-"`)
   if (typeof description !== 'string' || description.trim() === '')
-    throw wrong(Class, `${what} it has no \`description\` for the model`)
-  if (typeof answer !== 'function') throw wrong(Class, `${what} it has no function \`answer\``)
+    throw wrongQueries(Class, `${what} it has no \`description\` for the model`)
+  if (typeof answer !== 'function') throw wrongQueries(Class, `${what} it has no function \`answer\``)
 }
 
-function wrong(Class: ArtifactClass, message: string): InvalidConfigurationError {
+function wrongQueries(Class: ArtifactClass, message: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`${Class.name} ${message}.`)
 }

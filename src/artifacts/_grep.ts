@@ -1,10 +1,10 @@
 import type { SpooledArtifact } from '../index.ts'
-import { answered, beginningOf, Page, type Limits } from './_output.ts'
-import type { Pace } from './_pace.ts'
+import { withNote, beginningWithin, AnswerPage, type AnswerLimits } from './_output.ts'
+import type { WorkPace } from './_pace.ts'
 import type { Matcher, PatternOptions } from './_patterns.ts'
 
 /** The input of a search. */
-export interface GrepInput extends PatternOptions {
+export interface LineSearchInput extends PatternOptions {
   readonly pattern: string
   readonly before?: number
   readonly after?: number
@@ -17,7 +17,7 @@ const windowLength = 400
 
 /** Collects the matching lines of a search and the lines around them. */
 class Finds {
-  readonly page: Page
+  readonly page: AnswerPage
   count = 0
   /** Whether lines around matches were left out for lack of room. */
   isBare = false
@@ -25,11 +25,11 @@ class Finds {
   /** How many lines after the last match are still to be shown. */
   #owed = 0
   #past: string[] = []
-  readonly #input: GrepInput
+  readonly #input: LineSearchInput
   readonly #matcher: Matcher
 
-  constructor(limits: Limits, input: GrepInput, matcher: Matcher) {
-    this.page = new Page(limits)
+  constructor(limits: AnswerLimits, input: LineSearchInput, matcher: Matcher) {
+    this.page = new AnswerPage(limits)
     this.#input = input
     this.#matcher = matcher
   }
@@ -82,19 +82,19 @@ class Finds {
     }
     const part = text.slice(first, first + windowLength).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
     const room = this.page.lines.length > 0 ? Infinity : this.page.left - 40
-    const { text: fitting, length } = beginningOf(part, room)
+    const { text: fitting, length } = beginningWithin(part, room)
     const isCut = first + windowLength < text.length || length < part.length
     return `${line}${mark} ${first > 0 ? '…' : ''}${fitting}${isCut ? '…' : ''}`
   }
 }
 
 /** Searches an artifact for matching lines, and returns one page of them as an answer. */
-export async function grep(
+export async function searchLines(
   artifact: SpooledArtifact,
-  input: GrepInput,
+  input: LineSearchInput,
   matcher: Matcher,
-  limits: Limits,
-  pace: Pace,
+  limits: AnswerLimits,
+  pace: WorkPace,
 ): Promise<string> {
   const { start = 0, limit = Infinity } = input
   const finds = new Finds(limits, input, matcher)
@@ -103,10 +103,10 @@ export async function grep(
   let long = 0
   let end: 'all' | 'full' | 'spent' = 'all'
   search: for await (const { first, texts } of artifact.lineGroups({ start, longest: matcher.longest })) {
-    if (pace.isDue(50_000)) await pace.turn()
+    if (pace.isDue(50_000)) await pace.pause()
     for (const [index, text] of texts.entries()) {
       const isLong = text.length > matcher.longest
-      if (pace.isDue(20 + text.length * matcher.cost)) await pace.turn()
+      if (pace.isDue(20 + text.length * matcher.cost)) await pace.pause()
       if (finds.count === limit && !finds.isWaiting) {
         end = 'full'
         break search
@@ -127,7 +127,7 @@ export async function grep(
       break
     }
   }
-  return answered(finds.page.text, wordsOf())
+  return withNote(finds.page.text, wordsOf())
 
   function wordsOf(): string {
     const cut =

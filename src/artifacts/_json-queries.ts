@@ -3,8 +3,8 @@ import { ArtifactError } from '../errors.ts'
 import { filter, pluck } from './json/_filter.ts'
 import { wholeOf } from './json/_find.ts'
 import { lineIndexOf } from './json/_lines.ts'
-import { pointerSteps, valueAt } from './json/_pointer.ts'
-import { integer, object, type QueryContext, type Ranged } from './_query.ts'
+import { requirePointer, valueAt } from './json/_pointer.ts'
+import { integerField, objectSchema, type QueryContext, type Ranged } from './_query.ts'
 
 /** The most bytes of a document that a query of a model loads whole. */
 const largestWhole = 67_108_864
@@ -13,15 +13,15 @@ const pointer = {
   type: 'string',
   description: 'A JSON Pointer (RFC 6901), such as /items/0/name. Default: the whole document',
 }
-const path = {
+const pathOption = {
   type: 'string',
   description:
     'A JSONPath (RFC 9535), such as $.items[?@.price < 10].name or $..id; patterns in match(@.name, "a.*") and search() are written out',
 }
-const limited = {
-  start: integer(0, 'How many results to skip. Default: 0'),
+const limitedRange = {
+  start: integerField(0, 'How many results to skip. Default: 0'),
   limit: {
-    ...integer(1, 'How many to return at most; if as many are returned, there may be more. Default: 100'),
+    ...integerField(1, 'How many to return at most; if as many are returned, there may be more. Default: 100'),
     maximum: 1_000,
   },
 }
@@ -36,20 +36,20 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   json_type: {
     description:
       'Tells the type of a JSON artifact, or of the value at a pointer in it: object, array, string, number, boolean or null.',
-    inputSchema: object({ pointer }),
+    inputSchema: objectSchema({ pointer }),
     async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
-      return isAllLines(artifact, at) ? 'array' : typeOf(await partOf(artifact, at))
+      return isAllLines(artifact, at) ? 'array' : jsonType(await artifactPart(artifact, at))
     },
   },
   json_keys: {
     description:
       'Lists the keys of an object in a JSON artifact. For an array it tells the length, and the keys of the first item.',
-    inputSchema: object({ pointer, ...limited }),
+    inputSchema: objectSchema({ pointer, ...limitedRange }),
     async answer(artifact: JsonArtifact, { pointer: at = '', start = 0, limit = 100 }: Pointed & Ranged) {
       const isLined = isAllLines(artifact, at)
-      const part = isLined ? await artifact.slice(0, 1) : await partOf(artifact, at)
+      const part = isLined ? await artifact.slice(0, 1) : await artifactPart(artifact, at)
       if (typeof part !== 'object' || part === null)
-        return part === undefined ? undefined : `It is a ${typeOf(part)}, which has no keys.`
+        return part === undefined ? undefined : `It is a ${jsonType(part)}, which has no keys.`
       if (!Array.isArray(part)) return Object.keys(part).slice(start, start + limit)
       const first: unknown = part[0]
       const length = isLined ? await artifact.length() : part.length
@@ -60,10 +60,10 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   json_length: {
     description:
       'Tells how many items an array in a JSON artifact has, how many keys an object, or how many characters a string.',
-    inputSchema: object({ pointer }),
+    inputSchema: objectSchema({ pointer }),
     async answer(artifact: JsonArtifact, { pointer: at = '' }: Pointed) {
       if (isAllLines(artifact, at)) return artifact.length()
-      const part = await partOf(artifact, at)
+      const part = await artifactPart(artifact, at)
       if (typeof part === 'string' || Array.isArray(part)) return part.length
       if (part === undefined) return undefined
       return typeof part === 'object' && part !== null ? Object.keys(part).length : 1
@@ -71,13 +71,13 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   json_get: {
     description: 'Shows the value at a pointer in a JSON artifact.',
-    inputSchema: object({ pointer }),
+    inputSchema: objectSchema({ pointer }),
     answer: (artifact: JsonArtifact, { pointer: at = '' }: Pointed) =>
-      isAllLines(artifact, at) ? artifact.slice(0, 100) : partOf(artifact, at),
+      isAllLines(artifact, at) ? artifact.slice(0, 100) : artifactPart(artifact, at),
   },
   json_slice: {
     description: 'Shows the items of an array in a JSON artifact from `start` up to and without `end`, counted from 0.',
-    inputSchema: object({
+    inputSchema: objectSchema({
       pointer,
       start: { type: 'integer', description: 'The first item; a negative number counts from the end. Default: 0' },
       end: {
@@ -89,10 +89,10 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
       artifact: JsonArtifact,
       { pointer: at = '', start = 0, end }: Pointed & { readonly start?: number; readonly end?: number },
     ) {
-      const part = isAllLines(artifact, at) ? artifact : await partOf(artifact, at)
+      const part = isAllLines(artifact, at) ? artifact : await artifactPart(artifact, at)
       if (part === undefined) return undefined
       const isLined = part === artifact
-      if (!isLined && !Array.isArray(part)) return `It is a ${typeOf(part)}, not an array.`
+      if (!isLined && !Array.isArray(part)) return `It is a ${jsonType(part)}, not an array.`
       const countsBack = start < 0 || (end ?? 0) < 0
       const length = isLined && countsBack ? await artifact.length() : Array.isArray(part) ? part.length : Infinity
       const from = start < 0 ? Math.max(0, length + start) : start
@@ -104,7 +104,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   json_filter: {
     description:
       'Finds values in a JSON artifact with a JSONPath, and shows them in order. JSON Lines are one array, and each line is an item.',
-    inputSchema: object({ path, skip_invalid, ...limited }, ['path']),
+    inputSchema: objectSchema({ path: pathOption, skip_invalid, ...limitedRange }, ['path']),
     async answer(
       artifact: JsonArtifact,
       { path: asked, start, limit = 100, skip_invalid: skipInvalid }: PathInput,
@@ -116,9 +116,9 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   json_pluck: {
     description: 'Finds values in a JSON artifact with a JSONPath, and shows only some members of each.',
-    inputSchema: object(
+    inputSchema: objectSchema(
       {
-        path,
+        path: pathOption,
         members: {
           type: 'array',
           items: { type: 'string' },
@@ -127,7 +127,7 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
           description: 'Names of members, or JSON Pointers such as /user/name',
         },
         skip_invalid,
-        ...limited,
+        ...limitedRange,
       },
       ['path', 'members'],
     ),
@@ -162,9 +162,9 @@ function isAllLines(artifact: JsonArtifact, at: string): boolean {
   return at === '' && lineIndexOf(artifact) !== undefined
 }
 
-async function partOf(artifact: JsonArtifact, at: string): Promise<unknown> {
+async function artifactPart(artifact: JsonArtifact, at: string): Promise<unknown> {
   requireWhole(artifact)
-  return lineIndexOf(artifact) === undefined ? valueAt(await wholeOf(artifact), pointerSteps(at)) : artifact.get(at)
+  return lineIndexOf(artifact) === undefined ? valueAt(await wholeOf(artifact), requirePointer(at)) : artifact.get(at)
 }
 
 function requireWhole(artifact: JsonArtifact): void {
@@ -175,7 +175,7 @@ function requireWhole(artifact: JsonArtifact): void {
   )
 }
 
-function typeOf(value: unknown): string | undefined {
+function jsonType(value: unknown): string | undefined {
   if (value === undefined) return undefined
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,7 +1,7 @@
 import { escapeDeceptive } from '../extension.ts'
 
 /** The most that one answer shows to a model. */
-export interface Limits {
+export interface AnswerLimits {
   readonly bytes: number
   readonly lines: number
 }
@@ -14,20 +14,20 @@ export function quotedText(text: string): string {
   return escapeDeceptive(text.toWellFormed(), '\n\t')
 }
 
-export function bytesOf(text: string): number {
+export function byteLengthOf(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
 /** Returns as much of a text's beginning, escaped, as fits into `bytes`. Splits no character. */
-export function beginningOf(text: string, bytes: number): { readonly text: string; readonly length: number } {
+export function beginningWithin(text: string, bytes: number): { readonly text: string; readonly length: number } {
   const whole = quotedText(text)
-  if (bytesOf(whole) <= bytes) return { text: whole, length: text.length }
+  if (byteLengthOf(whole) <= bytes) return { text: whole, length: text.length }
   let result = ''
   let length = 0
   let left = bytes
   for (const character of text) {
     const part = quotedText(character)
-    left -= bytesOf(part)
+    left -= byteLengthOf(part)
     if (left < 0) break
     result += part
     length += character.length
@@ -36,17 +36,17 @@ export function beginningOf(text: string, bytes: number): { readonly text: strin
 }
 
 /** Returns an answer: the body, then a note in parentheses. */
-export function answered(body: string, words = ''): string {
+export function withNote(body: string, words = ''): string {
   return words === '' ? body : body === '' ? `(${words})` : `${body}\n(${words})`
 }
 
 /** Collects lines within the limits of an answer. */
-export class Page {
+export class AnswerPage {
   readonly lines: string[] = []
   readonly #most: number
   #left: number
 
-  constructor({ bytes, lines }: Limits) {
+  constructor({ bytes, lines }: AnswerLimits) {
     this.#left = bytes - forWords
     this.#most = lines
   }
@@ -58,7 +58,7 @@ export class Page {
 
   /** Adds escaped lines, all or none. Returns whether they fit. */
   add(...lines: readonly string[]): boolean {
-    const bytes = lines.reduce((sum, line) => sum + bytesOf(line) + 1, 0)
+    const bytes = lines.reduce((sum, line) => sum + byteLengthOf(line) + 1, 0)
     if (bytes > this.#left || this.lines.length + lines.length > this.#most) return false
     this.#left -= bytes
     this.lines.push(...lines)
@@ -75,21 +75,21 @@ export class Page {
  *
  * @param text The unescaped text of a query.
  */
-export function textAnswer(text: string, limits: Limits): string {
-  if (text === '') return answered('', 'The answer is empty.')
+export function textAnswer(text: string, limits: AnswerLimits): string {
+  if (text === '') return withNote('', 'The answer is empty.')
   const whole = quotedText(text)
   const lines = text.split('\n')
-  if (lines.length <= limits.lines && bytesOf(whole) <= limits.bytes) return whole
-  const page = new Page(limits)
+  if (lines.length <= limits.lines && byteLengthOf(whole) <= limits.bytes) return whole
+  const page = new AnswerPage(limits)
   for (const line of lines) if (!page.add(quotedText(line))) break
   const count = page.lines.length
   if (count > 0)
-    return answered(
+    return withNote(
       page.text,
       `Truncated: the first ${count} of ${lines.length} lines of the answer are shown. Ask for less at once.`,
     )
-  const start = beginningOf(lines[0] ?? '', page.left)
-  return answered(
+  const start = beginningWithin(lines[0] ?? '', page.left)
+  return withNote(
     start.text,
     `Truncated: the first ${start.length} of ${text.length} characters of the answer are shown. Ask for less at once.`,
   )
@@ -100,14 +100,14 @@ export function textAnswer(text: string, limits: Limits): string {
  *
  * @param start The index of the first item in the whole list. Default: the query has no `start`, so the model cannot go on.
  */
-export function jsonAnswer(value: unknown, limits: Limits, start?: number): string {
-  if (value === undefined) return answered('', 'There is nothing there.')
+export function jsonAnswer(value: unknown, limits: AnswerLimits, start?: number): string {
+  if (value === undefined) return withNote('', 'There is nothing there.')
   const whole = jsonWithin(value, limits.bytes)
   if (whole !== undefined) return whole
   const left = limits.bytes - forWords
   if (Array.isArray(value)) return arrayAnswer(value, left, start)
   if (typeof value === 'object' && value !== null) return objectAnswer(value as Record<string, unknown>, left)
-  return textAnswer(typeof value === 'string' ? value : (jsonText(value) ?? typeof value), limits)
+  return textAnswer(typeof value === 'string' ? value : (safeJson(value) ?? typeof value), limits)
 }
 
 function arrayAnswer(items: readonly unknown[], bytes: number, start: number | undefined): string {
@@ -117,18 +117,18 @@ function arrayAnswer(items: readonly unknown[], bytes: number, start: number | u
     const part = jsonWithin(item ?? null, left - 1)
     if (part === undefined) break
     parts.push(part)
-    left -= bytesOf(part) + 1
+    left -= byteLengthOf(part) + 1
   }
   const [first] = items
   const further = start === undefined ? '' : ` Go on with start: ${start + Math.max(1, parts.length)}.`
   if (parts.length > 0)
-    return answered(
+    return withNote(
       `[${parts.join(',')}]`,
       `Truncated: the first ${parts.length} of ${items.length} items are shown.${further}`,
     )
-  return answered(
+  return withNote(
     '',
-    `Truncated: the first of ${items.length} items is too long to be shown: it is ${formOf(first)}.${further}`,
+    `Truncated: the first of ${items.length} items is too long to be shown: it is ${typeAndSize(first)}.${further}`,
   )
 }
 
@@ -142,27 +142,27 @@ function objectAnswer(value: Readonly<Record<string, unknown>>, bytes: number): 
     if (part === undefined) leftOut.push(key)
     else {
       parts.push(part)
-      left -= bytesOf(part) + 1
+      left -= byteLengthOf(part) + 1
     }
   }
-  const which = leftOut.map((key) => `${jsonText(key.slice(0, 60))}: ${formOf(value[key])}`).join(', ')
-  return answered(
+  const which = leftOut.map((key) => `${safeJson(key.slice(0, 60))}: ${typeAndSize(value[key])}`).join(', ')
+  return withNote(
     `{${parts.join(',')}}`,
-    `Truncated: ${leftOut.length} members are left out; ask for them one by one: ${beginningOf(which, forWords - 120).text}`,
+    `Truncated: ${leftOut.length} members are left out; ask for them one by one: ${beginningWithin(which, forWords - 120).text}`,
   )
 }
 
 /** Describes the type and size of a value in words. */
-function formOf(value: unknown): string {
+function typeAndSize(value: unknown): string {
   if (typeof value === 'string') return `a string of ${value.length} characters`
   if (Array.isArray(value)) return `an array of ${value.length} items`
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`
   const keys = Object.keys(value)
-  return `an object of ${keys.length} keys (${beginningOf(keys.slice(0, 12).join(', '), 120).text})`
+  return `an object of ${keys.length} keys (${beginningWithin(keys.slice(0, 12).join(', '), 120).text})`
 }
 
 /** Returns JSON text with escapes for characters that could deceive a reader. The value stays the same. */
-function jsonText(value: unknown): string | undefined {
+function safeJson(value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined
   return text && escapeDeceptive(text)
 }
@@ -175,16 +175,16 @@ function jsonWithin(value: unknown, bytes: number): string | undefined {
     const part: unknown = typeof toJSON === 'function' ? toJSON.call(given) : given
     if (typeof part === 'string' && part.length > left) return undefined
     if (typeof part !== 'object' || part === null) {
-      const text = jsonText(part) ?? 'null'
-      return (left -= bytesOf(text)) < 0 ? undefined : text
+      const text = safeJson(part) ?? 'null'
+      return (left -= byteLengthOf(text)) < 0 ? undefined : text
     }
     const isArray = Array.isArray(part)
     const texts: string[] = []
     for (const [key, member] of isArray ? part.entries() : Object.entries(part)) {
       if ((left -= 1) < 0) return undefined // the bracket or the comma before it
       if (!isArray && (member === undefined || typeof member === 'function')) continue
-      const name = isArray ? '' : `${jsonText(key)}:`
-      left -= bytesOf(name)
+      const name = isArray ? '' : `${safeJson(key)}:`
+      left -= byteLengthOf(name)
       const text = left < 0 ? undefined : write(member)
       if (text === undefined) return undefined
       texts.push(name + text)

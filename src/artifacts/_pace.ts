@@ -1,12 +1,12 @@
-/** Milliseconds of work after which other tasks get a turn. */
-const sliceTime = 10
-/** Work after which other tasks get a turn, however little time it took. One unit is about one character read once. */
+/** Milliseconds of work after which other tasks run. */
+const sliceMilliseconds = 10
+/** Work after which other tasks run, however little time it took. One unit is about one character read once. */
 const sliceWork = 4_000_000
 /** Work between two looks at the clock. */
 const clockWork = 100_000
 
-/** Divides long work into slices, so that other tasks of the process get turns. Measures the time budget. */
-export class Pace {
+/** Divides long work into slices, so that other tasks of the process run between them. Measures the time budget. */
+export class WorkPace {
   readonly #budget: number
   readonly #signal: AbortSignal
   readonly #startedAt = performance.now()
@@ -20,17 +20,17 @@ export class Pace {
     this.#signal = signal
   }
 
-  /** Counts the work that comes next. Returns whether to call `turn` first. */
+  /** Counts the work that comes next. Returns whether to call `pause` first. */
   isDue(work: number): boolean {
     this.#work += work
     if (this.#work - this.#workAtClock < clockWork) return false
     this.#workAtClock = this.#work
-    return this.#work >= sliceWork || performance.now() - this.#sliceAt >= sliceTime
+    return this.#work >= sliceWork || performance.now() - this.#sliceAt >= sliceMilliseconds
   }
 
   /** Lets other tasks run. Throws the reason of the signal if it has aborted. */
-  async turn(): Promise<void> {
-    await nextTurn()
+  async pause(): Promise<void> {
+    await yieldToLoop()
     this.#signal.throwIfAborted()
     this.#sliceAt = performance.now()
     this.#work = 0
@@ -43,7 +43,7 @@ export class Pace {
 }
 
 /** Waits for the event loop: a promise alone is not enough, since timers and sockets wait until no promise is left. */
-function nextTurn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   const { setImmediate: soon } = globalThis as { setImmediate?: (callback: () => void) => unknown }
   // A timer exists on every platform, but waits for at least a millisecond.
   return new Promise((resolve) => (soon === undefined ? setTimeout(resolve) : soon(resolve)))

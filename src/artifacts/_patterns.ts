@@ -41,14 +41,14 @@ export const longestPattern = 500
 /** The most counted repeats in a pattern, added up. */
 const mostRepeats = 1_000
 /** The most steps of a compiled pattern, since the cost of a character grows with them. */
-const mostSteps = 500
+const mostPatternSteps = 500
 /** The most work for one line, in steps times characters: about 100 ms at worst. */
-const mostWork = 500_000
-const longestLine = 1_048_576
+const mostLineWork = 500_000
+const longestSearchedLine = 1_048_576
 /** Compiled patterns in the cache, which serves the check of a call and its answer. One may hold 8 MB. */
-const kept = 4
+const mostCompiled = 4
 
-const compiled = new Map<string, Matcher>()
+const compiledPatterns = new Map<string, Matcher>()
 
 /**
  * Compiles a pattern for an engine whose time is linear in the text. Refuses patterns that the engine does not support, and
@@ -60,34 +60,34 @@ export async function matcherOf(
   pattern: string,
   { flags = '', literal = false }: PatternOptions,
 ): Promise<Matcher | string> {
-  if (literal || !/[\\^$.*+?()[\]{}|]/.test(pattern)) return plain(pattern, flags.includes('i'))
+  if (literal || !/[\\^$.*+?()[\]{}|]/.test(pattern)) return plainMatcher(pattern, flags.includes('i'))
   const key = `${flags}/${pattern}`
-  const known = compiled.get(key)
+  const known = compiledPatterns.get(key)
   if (known !== undefined) return known
   if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`
   if (repeatsOf(pattern) > mostRepeats)
     return `has more than ${mostRepeats} counted repeats: use + or *, or smaller counts`
-  const engine = await loadEngine()
+  const engine = await loadLinearEngine()
   if (engine === undefined)
     return 'has to be plain text here (literal: true): patterns need the package re2js, which is not installed'
-  const matcher = compile(pattern, flags.includes('i'), engine)
+  const matcher = compilePattern(pattern, flags.includes('i'), engine)
   if (typeof matcher === 'string') return matcher
-  compiled.set(key, matcher)
-  for (const oldest of compiled.keys()) {
-    if (compiled.size <= kept) break
-    compiled.delete(oldest)
+  compiledPatterns.set(key, matcher)
+  for (const oldest of compiledPatterns.keys()) {
+    if (compiledPatterns.size <= mostCompiled) break
+    compiledPatterns.delete(oldest)
   }
   return matcher
 }
 
-function plain(pattern: string, ignoresCase: boolean): Matcher {
+function plainMatcher(pattern: string, ignoresCase: boolean): Matcher {
   const sought = ignoresCase ? pattern.toLowerCase() : pattern
   const place = (line: string): number => (ignoresCase ? line.toLowerCase() : line).indexOf(sought)
   return {
     test: (line) => place(line) >= 0,
     endOf: (line) => place(line) + sought.length,
     cost: 1,
-    longest: longestLine,
+    longest: longestSearchedLine,
   }
 }
 
@@ -103,7 +103,7 @@ interface LinearEngine {
  * @returns `undefined` if it is not installed.
  * @throws `E_ARTIFACT` if it could not be loaded, such as a part of a page while the network is away.
  */
-async function loadEngine(): Promise<LinearEngine | undefined> {
+async function loadLinearEngine(): Promise<LinearEngine | undefined> {
   try {
     return (await import('re2js')).RE2JS
   } catch (cause) {
@@ -120,18 +120,18 @@ function isNotInstalled(cause: unknown): boolean {
   return String(code).endsWith('MODULE_NOT_FOUND') || words.test(String(message))
 }
 
-function compile(pattern: string, ignoresCase: boolean, engine: LinearEngine): Matcher | string {
+function compilePattern(pattern: string, ignoresCase: boolean, engine: LinearEngine): Matcher | string {
   try {
     const machine = engine.compile(translated(pattern), ignoresCase ? engine.CASE_INSENSITIVE : 0)
     const cost = machine.programSize()
-    if (cost > mostSteps)
-      return `compiles to ${cost} steps, but at most ${mostSteps} are allowed: use fewer or smaller counted repeats`
+    if (cost > mostPatternSteps)
+      return `compiles to ${cost} steps, but at most ${mostPatternSteps} are allowed: use fewer or smaller counted repeats`
     const test = (line: string): boolean => machine.test(line)
     return {
       test,
-      endOf: (line) => endOf(line, test, cost),
+      endOf: (line) => matchEnd(line, test, cost),
       cost,
-      longest: Math.max(4_096, Math.floor(mostWork / cost)),
+      longest: Math.max(4_096, Math.floor(mostLineWork / cost)),
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : String(cause)
@@ -159,9 +159,9 @@ function repeatsOf(pattern: string): number {
  *
  * @returns 0 if the search would cost too much.
  */
-function endOf(line: string, test: (line: string) => boolean, cost: number): number {
+function matchEnd(line: string, test: (line: string) => boolean, cost: number): number {
   const tests = Math.ceil(Math.log2(line.length))
-  if (tests * line.length * cost > 8 * mostWork) return 0
+  if (tests * line.length * cost > 8 * mostLineWork) return 0
   let low = 0
   let high = line.length
   while (high - low > 16) {

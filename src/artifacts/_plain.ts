@@ -1,7 +1,7 @@
 import { ArtifactError } from '../errors.ts'
 
 /** How deep a value may be nested. What reads it goes down by calls. */
-const deepest = 1_000
+const deepestValue = 1_000
 
 /**
  * Returns a parsed value as JSON can write it: numbers that JSON lacks become the strings `NaN`, `Infinity` and `-Infinity`.
@@ -9,12 +9,12 @@ const deepest = 1_000
  *
  * @throws `E_ARTIFACT` if the value is nested more than 1,000 deep.
  */
-export function plain(value: unknown): unknown {
+export function plainValue(value: unknown): unknown {
   const root = { value }
   let level: object[] = [root]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest)
-      throw new ArtifactError(`The artifact is nested more than ${deepest.toLocaleString('en')} deep.`)
+    if (depth > deepestValue)
+      throw new ArtifactError(`The artifact is nested more than ${deepestValue.toLocaleString('en')} deep.`)
     const next: object[] = []
     for (const holder of level) {
       for (const [key, member] of Object.entries(holder) as [string, unknown][]) {

@@ -6,12 +6,26 @@ export interface Ranged {
   readonly limit?: number
 }
 
+/** The fields of an input that asks for a part of a list. */
+export const rangeFields: Readonly<Record<keyof Ranged, object>> = {
+  start: integerField(0, 'How many to skip. Default: 0'),
+  limit: {
+    ...integerField(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
+    maximum: 1_000,
+  },
+}
+
 /** The context of a query, which is absent if the application calls the query itself. */
 export interface QueryContext {
   readonly signal?: AbortSignal
 }
 
-export function integer(
+/** Returns a text, or its beginning with an ellipsis after it. */
+export function shortText(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}
+
+export function integerField(
   minimum: number,
   description: string,
 ): { type: 'integer'; minimum: number; description: string } {
@@ -19,7 +33,7 @@ export function integer(
 }
 
 /** Returns the schema of an object with these properties and no others. */
-export function object(
+export function objectSchema(
   properties: Readonly<Record<string, object>>,
   required: readonly string[] = [],
 ): NonNullable<ArtifactQuery['inputSchema']> {

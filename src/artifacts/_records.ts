@@ -1,6 +1,6 @@
 import type { SpooledArtifact } from '../index.ts'
 import type { ArtifactSource, LineIndex } from '../extension.ts'
-import { Pace } from './_pace.ts'
+import { WorkPace } from './_pace.ts'
 
 /** The most characters of one record. */
 export const longestRecord = 16_777_216
@@ -35,14 +35,14 @@ export class RecordIndex {
   }
 }
 
-const kept = new WeakMap<LineIndex, RecordIndex>()
+const recordIndexes = new WeakMap<LineIndex, RecordIndex>()
 
 /** Returns the index of an artifact's records. It lives as long as the index of its lines. */
 export function recordIndexOf({ index }: ArtifactSource): RecordIndex {
-  const known = index && kept.get(index)
+  const known = index && recordIndexes.get(index)
   if (known !== undefined) return known
   const made = new RecordIndex()
-  if (index !== undefined) kept.set(index, made)
+  if (index !== undefined) recordIndexes.set(index, made)
   return made
 }
 
@@ -71,7 +71,7 @@ export async function* recordGroups<Item>(
   { start = 0, signal }: { readonly start?: number; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<RecordGroup<Item>, void, undefined> {
   if (index.total !== undefined && start >= index.total) return
-  const pace = new Pace(Infinity, signal ?? new AbortController().signal)
+  const pace = new WorkPace(Infinity, signal ?? new AbortController().signal)
   const mark = index.before(start)
   let record = mark.record
   // One more than allowed, so that the assembler sees that a cut line was too long.
@@ -85,7 +85,7 @@ export async function* recordGroups<Item>(
     }
     index.note({ line: assembler.openSince ?? first + texts.length, record })
     if (records.length > 0) yield { first: Math.max(from, start), records }
-    if (pace.isDue(262_144)) await pace.turn()
+    if (pace.isDue(262_144)) await pace.pause()
   }
   const last = assembler.end()
   if (last !== undefined && record++ >= start) yield { first: record - 1, records: [last] }

@@ -1,10 +1,10 @@
 import type { ArtifactQuery, Issue, SpooledArtifact, ToolContext } from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
-import { grep, type GrepInput } from './_grep.ts'
-import { answered, beginningOf, Page, quotedText, type Limits } from './_output.ts'
-import { Pace } from './_pace.ts'
+import { searchLines, type LineSearchInput } from './_grep.ts'
+import { withNote, beginningWithin, AnswerPage, quotedText, type AnswerLimits } from './_output.ts'
+import { WorkPace } from './_pace.ts'
 import { lacksEngine, longestPattern, matcherOf } from './_patterns.ts'
-import { integer, object } from './_query.ts'
+import { integerField, objectSchema } from './_query.ts'
 
 /** A built-in query. Its answer is escaped and cut already. */
 export interface OwnQuery extends Omit<ArtifactQuery, 'answer'> {
@@ -15,7 +15,7 @@ export interface OwnQuery extends Omit<ArtifactQuery, 'answer'> {
 }
 
 export interface QueryOptions {
-  readonly limits: Limits
+  readonly limits: AnswerLimits
   /** Milliseconds after which a search stops. */
   readonly searchTime: number
   readonly estimateTokens: ((text: string) => number) | undefined
@@ -23,36 +23,36 @@ export interface QueryOptions {
 
 /** The largest `column`. The model can read what comes after it with `artifact_bytes`. */
 const largestColumn = 10_000_000
-const lineCount = integer(1, 'How many lines. Default: 10')
-const firstLine = integer(0, 'The line to begin at, counted from 0. Default: 0')
+const lineCount = integerField(1, 'How many lines. Default: 10')
+const firstLine = integerField(0, 'The line to begin at, counted from 0. Default: 0')
 const around = (where: string): JsonSchemaObject => ({
-  ...integer(0, `How many lines to show ${where} each match. Default: 0`),
+  ...integerField(0, `How many lines to show ${where} each match. Default: 0`),
   maximum: 20,
 })
 
 /** The queries for every artifact that has lines. */
 export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions): Readonly<Record<string, OwnQuery>> {
-  const paceOf = ({ signal }: ToolContext): Pace => new Pace(searchTime, signal)
+  const paceOf = ({ signal }: ToolContext): WorkPace => new WorkPace(searchTime, signal)
   const isPlain = lacksEngine()
-  const asked = (input: GrepInput): GrepInput => (isPlain ? { ...input, literal: true } : input)
+  const asked = (input: LineSearchInput): LineSearchInput => (isPlain ? { ...input, literal: true } : input)
   return {
     head: {
       isShown: true,
       description: 'Shows the first lines of an artifact.',
-      inputSchema: object({ count: lineCount }),
+      inputSchema: objectSchema({ count: lineCount }),
       answer: (artifact, input: { readonly count?: number }, context) =>
         cat(artifact, { end: input.count ?? 10 }, limits, paceOf(context)),
     },
     tail: {
       isShown: true,
       description: 'Shows the last lines of an artifact.',
-      inputSchema: object({ count: lineCount }),
+      inputSchema: objectSchema({ count: lineCount }),
       answer: (artifact, input: { readonly count?: number }) => tail(artifact, input.count ?? 10, limits),
     },
     grep: {
       isShown: true,
       description: `Finds the lines of an artifact that ${isPlain ? 'contain a text' : 'match a pattern'}, and shows them with their numbers, counted from 0. Says where to go on if there may be more.`,
-      inputSchema: object(
+      inputSchema: objectSchema(
         {
           pattern: {
             type: 'string',
@@ -73,28 +73,30 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
           before: around('before'),
           after: around('after'),
           start: firstLine,
-          limit: integer(1, 'How many matches to show. Default: as many as fit'),
+          limit: integerField(1, 'How many matches to show. Default: as many as fit'),
         },
         ['pattern'],
       ),
-      async check(input: GrepInput) {
+      async check(input: LineSearchInput) {
         const matcher = await matcherOf(input.pattern, asked(input))
         return typeof matcher === 'string' ? [{ path: ['pattern'], message: matcher }] : []
       },
-      async answer(artifact, input: GrepInput, context) {
+      async answer(artifact, input: LineSearchInput, context) {
         const matcher = await matcherOf(input.pattern, asked(input))
-        return typeof matcher === 'string' ? matcher : grep(artifact, asked(input), matcher, limits, paceOf(context))
+        return typeof matcher === 'string'
+          ? matcher
+          : searchLines(artifact, asked(input), matcher, limits, paceOf(context))
       },
     },
     cat: {
       isShown: true,
       description:
         'Shows the lines of an artifact from `start` up to and without `end`. Says where to go on if they do not fit.',
-      inputSchema: object({
+      inputSchema: objectSchema({
         start: firstLine,
-        end: integer(0, 'The line before which to stop. Default: as many as fit'),
+        end: integerField(0, 'The line before which to stop. Default: as many as fit'),
         column: {
-          ...integer(0, 'The character of the first line to begin at, if that line is very long. Default: 0'),
+          ...integerField(0, 'The character of the first line to begin at, if that line is very long. Default: 0'),
           maximum: largestColumn,
         },
       }),
@@ -127,36 +129,36 @@ interface CatInput {
 async function cat(
   artifact: SpooledArtifact,
   { start = 0, end = Infinity, column = 0 }: CatInput,
-  limits: Limits,
-  pace: Pace,
+  limits: AnswerLimits,
+  pace: WorkPace,
 ): Promise<string> {
-  if (end <= start) return answered('', `There are no lines from ${start} up to and without ${end}.`)
-  const page = new Page(limits)
+  if (end <= start) return withNote('', `There are no lines from ${start} up to and without ${end}.`)
+  const page = new AnswerPage(limits)
   for await (const { first, texts } of artifact.lineGroups({ start, longest: column + limits.bytes })) {
-    if (pace.isDue(50_000)) await pace.turn()
+    if (pace.isDue(50_000)) await pace.pause()
     for (const [index, text] of texts.entries()) {
       const line = first + index
-      if (line >= end) return bodyOf(page.lines)
+      if (line >= end) return joinedLines(page.lines)
       const isFirst = line === start
       if (isFirst && column > 0 && column >= text.length) {
-        return answered('', `There is no column ${column}: line ${line} has ${text.length} characters, counted from 0.`)
+        return withNote('', `There is no column ${column}: line ${line} has ${text.length} characters, counted from 0.`)
       }
       const rest = isFirst ? text.slice(column) : text
       if (page.add(quotedText(rest))) continue
       if (!isFirst)
-        return answered(
+        return withNote(
           page.text,
           `Truncated: lines ${start} to ${line - 1} are shown. Go on with artifact_cat, start: ${line}.`,
         )
-      const beginning = beginningOf(rest, page.left)
-      return answered(
+      const beginning = beginningWithin(rest, page.left)
+      return withNote(
         beginning.text,
         `Truncated: line ${line} is longer than can be shown. Go on with artifact_cat, start: ${line}, column: ${column + beginning.length}; or with start: ${line + 1} after it.`,
       )
     }
   }
-  if (page.lines.length > 0) return bodyOf(page.lines)
-  return answered(
+  if (page.lines.length > 0) return joinedLines(page.lines)
+  return withNote(
     '',
     artifact.byteLength() === 0
       ? 'The artifact is empty.'
@@ -164,9 +166,9 @@ async function cat(
   )
 }
 
-async function tail(artifact: SpooledArtifact, count: number, limits: Limits): Promise<string> {
+async function tail(artifact: SpooledArtifact, count: number, limits: AnswerLimits): Promise<string> {
   const size = artifact.byteLength()
-  if (size === 0) return answered('', 'The artifact is empty.')
+  if (size === 0) return withNote('', 'The artifact is empty.')
   // More cannot fit: every byte takes at least one byte in the answer, except line ends.
   const from = Math.max(0, size - limits.bytes - 2 * limits.lines)
   const bytes = await artifact.bytes(from, size)
@@ -174,30 +176,30 @@ async function tail(artifact: SpooledArtifact, count: number, limits: Limits): P
     .decode(from === 0 ? bytes : fromCharacter(bytes))
     .replace(/\r?\n$/, '')
     .split(/\r?\n/)
-  const page = new Page(limits)
+  const page = new AnswerPage(limits)
   const isWhole = (index: number): boolean => index > 0 || from === 0
   let index = lines.length - 1
   while (index >= 0 && page.lines.length < count && isWhole(index) && page.add(quotedText(lines[index] ?? ''))) index--
   const shownLines = page.lines.length
-  const body = bodyOf(page.lines.toReversed())
+  const body = joinedLines(page.lines.toReversed())
   if (shownLines === count || (index < 0 && from === 0)) return body
   const total = await artifact.lineCount()
   if (shownLines > 0) {
-    return answered(
+    return withNote(
       body,
       `Truncated: lines ${total - shownLines} to ${total - 1} are shown. Ask artifact_cat for earlier lines.`,
     )
   }
-  return answered(
+  return withNote(
     '',
     `Truncated: the last line, ${total - 1}, is longer than can be shown. Ask artifact_cat, start: ${total - 1}.`,
   )
 }
 
 /** Joins lines. If all are empty, adds a note with their number. */
-function bodyOf(lines: readonly string[]): string {
+function joinedLines(lines: readonly string[]): string {
   const isBlank = lines.length > 0 && lines.every((line) => line === '')
-  return answered(
+  return withNote(
     lines.join('\n'),
     isBlank ? (lines.length === 1 ? 'An empty line.' : `${lines.length} empty lines.`) : '',
   )

@@ -13,7 +13,7 @@ export async function loadYaml(what: string): Promise<typeof import('yaml')> {
 }
 
 /** Makes the error of a text that the package `yaml` has refused. */
-export function unreadable(what: string, cause: unknown): ArtifactError {
+export function yamlError(what: string, cause: unknown): ArtifactError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   // Deno asks for a permission when the package reads an environment variable.
   const isForbidden = (cause as { readonly name?: unknown } | null)?.name === 'NotCapable'

@@ -9,22 +9,14 @@ import { ArtifactError } from '../errors.ts'
 import type { ModuleExport, ModuleImport, NamedFunction, Outline } from './ecmascript/_outline.ts'
 import { readOutline } from './ecmascript/_read.ts'
 import { once } from './_once.ts'
-import { integer, object, type Ranged } from './_query.ts'
+import { rangeFields, objectSchema, type Ranged } from './_query.ts'
 
 export type { ModuleExport, ModuleImport, NamedFunction }
-
-const ranged = {
-  start: integer(0, 'How many to skip. Default: 0'),
-  limit: {
-    ...integer(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
-    maximum: 1_000,
-  },
-}
 
 /**
  * A result that is ECMAScript: a module, or a script with CommonJS or without.
  *
- * The text is parsed once, on the first query, while other tasks get turns. Lines are counted from 0;
+ * The text is parsed once, on the first query, while other tasks run too. Lines are counted from 0;
  * `cat(line, endLine)` reads those of a function. Needs the package `acorn`, and reads the ECMAScript that it knows: TypeScript
  * and JSX are not read.
  *
@@ -60,21 +52,21 @@ export class EcmaScriptArtifact extends TextArtifact {
     ecmascript_imports: {
       description:
         'Lists what a JavaScript module imports, also by require(), with lines. TypeScript and JSX are not read.',
-      inputSchema: object(ranged),
+      inputSchema: objectSchema(rangeFields),
       answer: async (artifact: EcmaScriptArtifact, range: Ranged) => part(await artifact.imports(), range),
     },
     ecmascript_exports: {
       description:
         'Lists the names that a JavaScript module exports, also in CommonJS, with lines. TypeScript and JSX are not read.',
-      inputSchema: object(ranged),
+      inputSchema: objectSchema(rangeFields),
       answer: async (artifact: EcmaScriptArtifact, range: Ranged) => part(await artifact.exports(), range),
     },
     ecmascript_functions: {
       description:
         'Lists the functions, methods and classes of JavaScript that have names, with parameters and lines; artifact_cat shows their lines, from line up to and without endLine. TypeScript and JSX are not read.',
-      inputSchema: object({
+      inputSchema: objectSchema({
         name: { type: 'string', description: 'A part of their names, such as Cart. or total. Default: all' },
-        ...ranged,
+        ...rangeFields,
       }),
       answer: async (artifact: EcmaScriptArtifact, { name, ...range }: Ranged & { readonly name?: string }) =>
         part(await artifact.functions(name), range),

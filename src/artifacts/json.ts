@@ -9,7 +9,7 @@ import type { ArtifactSource } from '../extension.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { countRecords, recordIndexOf } from './_records.ts'
 import { keepLined, lineGroups, lineIndexOf, valueIn, valueLines } from './json/_lines.ts'
-import { isIndex, pointerSteps, valueAt } from './json/_pointer.ts'
+import { isIndex, requirePointer, valueAt } from './json/_pointer.ts'
 
 export { filter, pluck } from './json/_filter.ts'
 export type { FilterOptions } from './json/_find.ts'
@@ -77,7 +77,7 @@ export class JsonLinesArtifact extends JsonArtifact {
    * @throws `E_ARTIFACT` if the pointer is not valid, or the line of the value is not JSON.
    */
   override async get(pointer: string): Promise<unknown> {
-    const [first, ...rest] = pointerSteps(pointer)
+    const [first, ...rest] = requirePointer(pointer)
     if (first === undefined) return this.value()
     if (!isIndex(first)) return undefined
     for await (const value of this.values(Number(first))) return valueAt(value, rest)

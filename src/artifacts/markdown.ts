@@ -8,13 +8,13 @@ import type { Lexer } from 'marked'
 import { TextArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { once } from './_once.ts'
-import { Pace } from './_pace.ts'
+import { WorkPace } from './_pace.ts'
 import { readBlocks, type Blocks, type MarkdownNode } from './markdown/_blocks.ts'
 import { findFrontMatter, readYaml, type FrontMatter } from './markdown/_front-matter.ts'
 import {
   longestPiece,
   plainText,
-  references,
+  linksOf,
   textNodes,
   type MarkdownImage,
   type MarkdownLink,
@@ -29,7 +29,7 @@ export type { CodeBlock, Heading, MarkdownImage, MarkdownLink, MarkdownNode, Sec
  * The document is parsed once, on the first query. Lines are counted from 0; `cat(line, endLine)` reads those of a section or a
  * code block. Needs the package `marked`, and for front matter the package `yaml`.
  *
- * Other tasks get turns while a document is parsed. All methods but `frontMatter` throw `E_ARTIFACT` if
+ * Other tasks run while a document is parsed. All methods but `frontMatter` throw `E_ARTIFACT` if
  *
  * - the document has more than 16,777,216 bytes (`static largest` of a subclass) or 1,000,000 blocks;
  * - a list or quote has more than 131,072 characters, a table more than 262,144, or another block more than 2,097,152;
@@ -86,7 +86,13 @@ export class MarkdownArtifact extends TextArtifact {
     return headings.map(({ level, text, line }, index) => {
       while (open.length > 0 && open.at(-1)!.level >= level) open.pop()
       open.push({ level, text })
-      return { title: text, level, path: open.map((each) => each.text), line, endLine: endOf(headings, index, end) }
+      return {
+        title: text,
+        level,
+        path: open.map((each) => each.text),
+        line,
+        endLine: sectionEnd(headings, index, end),
+      }
     })
   }
 
@@ -102,12 +108,12 @@ export class MarkdownArtifact extends TextArtifact {
 
   /** Returns all links in document order. A reference has the address of its definition. */
   async links(): Promise<MarkdownLink[]> {
-    return this.#collect(await this.ast(), (node, lexer) => references(node, 'link', lexer))
+    return this.#collect(await this.ast(), (node, lexer) => linksOf(node, 'link', lexer))
   }
 
   /** Returns all images in document order. */
   async images(): Promise<MarkdownImage[]> {
-    const images = await this.#collect(await this.ast(), (node, lexer) => references(node, 'image', lexer))
+    const images = await this.#collect(await this.ast(), (node, lexer) => linksOf(node, 'image', lexer))
     return images.map(({ text: alt, ...image }) => ({ alt, ...image }))
   }
 
@@ -134,14 +140,14 @@ export class MarkdownArtifact extends TextArtifact {
     itemsOf: (node: MarkdownNode, lexer: Lexer) => Iterable<Item | undefined>,
   ): Promise<Item[]> {
     const { lexer } = await this.#parsed()
-    const pace = new Pace(Infinity, new AbortController().signal)
+    const pace = new WorkPace(Infinity, new AbortController().signal)
     const items: Item[] = []
     for (const node of textNodes(nodes)) {
       for (const item of itemsOf(node, lexer)) {
         if (item !== undefined) items.push(item)
-        else if (pace.isDue(20_000 + 20 * Math.min(longestPiece, node.text?.length ?? 0))) await pace.turn()
+        else if (pace.isDue(20_000 + 20 * Math.min(longestPiece, node.text?.length ?? 0))) await pace.pause()
       }
-      if (pace.isDue(1_000)) await pace.turn()
+      if (pace.isDue(1_000)) await pace.pause()
     }
     return items
   }
@@ -162,7 +168,7 @@ export class MarkdownArtifact extends TextArtifact {
 }
 
 /** Returns the line at which a section ends: the next heading that is not of a subsection. */
-function endOf(headings: readonly Heading[], index: number, end: number): number {
+function sectionEnd(headings: readonly Heading[], index: number, end: number): number {
   const { level } = headings[index]!
   for (let next = index + 1; next < headings.length; next++) {
     if (headings[next]!.level <= level) return headings[next]!.line

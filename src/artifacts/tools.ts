@@ -7,7 +7,7 @@
 import type { ArtifactClass, Extension, Tool } from '../index.ts'
 import { booleanOption, checkOptions, functionOption, integerFrom, numberFrom } from '../extension.ts'
 import { lineageOf } from './_classes.ts'
-import { toolOf } from './_forge.ts'
+import { queryTool } from './_forge.ts'
 import { Forges, type Forge } from './_forges.ts'
 import type { QueryOptions } from './_text-queries.ts'
 
@@ -35,7 +35,7 @@ export interface ArtifactToolsOptions {
 /** The most artifacts that a schema lists, the newest first. */
 const mostNamed = 50
 /** The most sessions whose tools are cached. */
-const mostSessions = 100
+const mostCachedSessions = 100
 
 /**
  * Makes the tools with which a model reads results that were too large to show: `artifact_head`, `artifact_tail`,
@@ -69,7 +69,7 @@ const mostSessions = 100
 export function artifactTools(
   options: ArtifactToolsOptions = {},
 ): Extension & Required<Pick<Extension, 'tools' | 'guide'>> {
-  const asking = checked(options)
+  const asking = queryOptions(options)
   const { classes = [], only, enumerate = false } = options
   const forges = new Forges(asking, only === undefined || only === 'all' ? only : new Set(only))
   for (const Class of classes) forges.join(Class)
@@ -92,7 +92,7 @@ function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
   return () => {
     if (made !== forges.all) {
       made = forges.all
-      tools = made.map((forge) => toolOf(forge, limits))
+      tools = made.map((forge) => queryTool(forge, limits))
     }
     return tools
   }
@@ -111,19 +111,19 @@ function named(forges: Forges, { limits }: QueryOptions): Tools {
         ? former.tools
         : forges.all.flatMap((forge) => {
             const fitting = live.filter(({ Class }) => forge.fits(Class))
-            return fitting.length === 0 ? [] : toolOf(forge, limits, fitting)
+            return fitting.length === 0 ? [] : queryTool(forge, limits, fitting)
           })
     sessions.delete(session) // set again below, as the most recently used
     sessions.set(session, { key, tools })
     for (const oldest of sessions.keys()) {
-      if (sessions.size <= mostSessions) break
+      if (sessions.size <= mostCachedSessions) break
       sessions.delete(oldest)
     }
     return tools
   }
 }
 
-function checked(options: ArtifactToolsOptions): QueryOptions {
+function queryOptions(options: ArtifactToolsOptions): QueryOptions {
   checkOptions('artifactTools', options, {
     classes: {
       expected: 'an array of subclasses of SpooledArtifact',

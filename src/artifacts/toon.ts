@@ -7,17 +7,17 @@ import { JsonArtifact, type ArtifactQuery, type SpooledArtifact } from '../index
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
-import { Pace } from './_pace.ts'
+import { WorkPace } from './_pace.ts'
 
 /** The most characters of a line: the event loop waits while it is parsed. */
-const longest = 131_072
+const longestToonLine = 131_072
 /** How deep a document may be nested. The parser goes down by calls. */
-const deepest = 200
+const deepestToon = 200
 
 /**
  * A result that is TOON. Needs the package `@toon-format/toon`.
  *
- * The text is parsed once, on the first query, while other tasks get turns. The first line that is indented tells the width of
+ * The text is parsed once, on the first query, while other tasks run too. The first line that is indented tells the width of
  * a level. All methods that need the value throw `E_ARTIFACT` if the text is not TOON (also if an array has more or fewer items
  * than it says), has more than 4,194,304 bytes (`static largest` of a subclass), a line of more than 131,072 characters, or more
  * than 200 levels.
@@ -63,7 +63,7 @@ export class ToonArtifact extends JsonArtifact {
     const indentSize = await indentSizeOf(this)
     const tree = new Tree()
     try {
-      for await (const event of decodeStream(linesOf(this, indentSize), { indentSize })) {
+      for await (const event of decodeStream(toonLines(this, indentSize), { indentSize })) {
         if (event.type === 'startObject' || event.type === 'startArray') tree.open(event.type === 'startArray')
         else if (event.type === 'key') tree.key = event.key
         else if (event.type === 'primitive') tree.add(event.value)
@@ -81,7 +81,7 @@ export class ToonArtifact extends JsonArtifact {
 
 /** Returns how many spaces a level has. */
 async function indentSizeOf(artifact: SpooledArtifact): Promise<number> {
-  for await (const { texts } of artifact.lineGroups({ longest })) {
+  for await (const { texts } of artifact.lineGroups({ longest: longestToonLine })) {
     for (const text of texts) {
       const [spaces = ''] = /^ *(?! |$)/.exec(text) ?? []
       if (spaces.length > 0) return spaces.length
@@ -90,19 +90,21 @@ async function indentSizeOf(artifact: SpooledArtifact): Promise<number> {
   return 2
 }
 
-/** Yields the lines, while other tasks get turns. */
-async function* linesOf(artifact: SpooledArtifact, indentSize: number): AsyncGenerator<string, void, undefined> {
-  const pace = new Pace(Infinity, new AbortController().signal)
+/** Yields the lines, while other tasks run too. */
+async function* toonLines(artifact: SpooledArtifact, indentSize: number): AsyncGenerator<string, void, undefined> {
+  const pace = new WorkPace(Infinity, new AbortController().signal)
   let line = 0
-  for await (const { texts } of artifact.lineGroups({ longest: longest + 1 })) {
+  for await (const { texts } of artifact.lineGroups({ longest: longestToonLine + 1 })) {
     for (const text of texts) {
-      if (text.length > longest) {
-        throw new ArtifactError(`Line ${line} has more than ${longest.toLocaleString('en')} characters of TOON.`)
+      if (text.length > longestToonLine) {
+        throw new ArtifactError(
+          `Line ${line} has more than ${longestToonLine.toLocaleString('en')} characters of TOON.`,
+        )
       }
-      if (/^ */.exec(text)![0].length > deepest * indentSize) {
-        throw new ArtifactError(`The artifact is nested more than ${deepest} deep, in line ${line}.`)
+      if (/^ */.exec(text)![0].length > deepestToon * indentSize) {
+        throw new ArtifactError(`The artifact is nested more than ${deepestToon} deep, in line ${line}.`)
       }
-      if (pace.isDue(2_000 + 50 * text.length)) await pace.turn()
+      if (pace.isDue(2_000 + 50 * text.length)) await pace.pause()
       line++
       yield text
     }

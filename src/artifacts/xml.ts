@@ -8,7 +8,7 @@ import { JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
-import { integer, object, type QueryContext } from './_query.ts'
+import { integerField, objectSchema, type QueryContext } from './_query.ts'
 import { readXml, type XmlElement } from './xml/_read.ts'
 import { ElementTree } from './xml/_tree.ts'
 
@@ -31,7 +31,7 @@ export interface ElementOptions {
  * as `#text`. If text stands between elements, `#content` has all of them in order instead: strings, and objects with one
  * element. All values are strings. White space around text is removed; comments and instructions are skipped.
  *
- * The text is parsed on the first query, while other tasks get turns. Needs the package `saxes`. All methods that read elements
+ * The text is parsed on the first query, while other tasks run too. Needs the package `saxes`. All methods that read elements
  * throw `E_ARTIFACT` if the text is not XML, uses an entity of its own, has more than 16,777,216 bytes (`static largest` of a
  * subclass), 500,000 elements and attributes, or elements nested more than 200 deep.
  *
@@ -59,11 +59,11 @@ export class XmlArtifact extends JsonArtifact {
     xml_elements: {
       description:
         'Lists elements of an XML document in order, with their paths, attributes and lines; artifact_cat shows their lines, from line up to and without endLine.',
-      inputSchema: object({
+      inputSchema: objectSchema({
         name: { type: 'string', description: 'The name of the elements. Default: elements of any name' },
-        start: integer(0, 'How many to skip. Default: 0'),
+        start: integerField(0, 'How many to skip. Default: 0'),
         limit: {
-          ...integer(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
+          ...integerField(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
           maximum: 1_000,
         },
       }),

@@ -9,14 +9,14 @@ import { JsonArtifact, type ArtifactQuery } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import { jsonQueries } from './_json-queries.ts'
 import { once } from './_once.ts'
-import { loadYaml, unreadable } from './_yaml.ts'
+import { loadYaml, yamlError } from './_yaml.ts'
 
 /** How many aliases may stand for others, so that a short text cannot become a huge value. */
 const mostAliases = 100
 /** How many aliases may stand in a text. The package searches the document for the target of each. */
 const mostAliasesInAll = 1_000
 /** How deep a text may be indented or nested. The parser goes down by calls. */
-const deepest = 200
+const deepestYaml = 200
 
 /**
  * A result that is YAML 1.2. Several documents in one text are an array. Needs the package `yaml`.
@@ -62,7 +62,7 @@ export class YamlArtifact extends JsonArtifact {
       )
     }
     const text = await this.asString()
-    if (isTooDeep(text)) throw new ArtifactError(`The artifact is nested more than ${deepest} deep.`)
+    if (isTooDeep(text)) throw new ArtifactError(`The artifact is nested more than ${deepestYaml} deep.`)
     const library = await loadYaml('YAML')
     try {
       // The package compares each key with all others of its mapping, so the keys are compared below.
@@ -76,7 +76,7 @@ export class YamlArtifact extends JsonArtifact {
       })
       return values.length > 1 ? values : (values[0] ?? null)
     } catch (cause) {
-      throw unreadable('The artifact', cause)
+      throw yamlError('The artifact', cause)
     }
   }
 }
@@ -108,11 +108,11 @@ function isTooDeep(text: string): boolean {
   let open = 0
   for (const line of text.split('\n')) {
     const [indentation = ''] = /^[ \-?:]*/.exec(line) ?? []
-    if (indentation.length > deepest * 2) return true
+    if (indentation.length > deepestYaml * 2) return true
     for (const character of line) {
       if (character === '[' || character === '{') open++
       else if ((character === ']' || character === '}') && open > 0) open--
-      if (open > deepest) return true
+      if (open > deepestYaml) return true
     }
   }
   return false

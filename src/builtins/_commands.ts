@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { giveBack, takeGuard, type Guard } from './_guard.ts'
-import { Ring, visible, wholeLength } from './_output.ts'
-import { letGo, requireCommand, start, type Program, type Running } from './_shell.ts'
+import { releaseGuard, takeGuard, type Guard } from './_guard.ts'
+import { Ring, visibleText, wholeLength } from './_output.ts'
+import { letGo, requireCommand, startProgram, type Program, type RunningProgram } from './_shell.ts'
 import { refusal } from './_words.ts'
 import type { ExecOptions, ExecResult, Job, JobLogs } from './sandbox.ts'
 
@@ -11,7 +11,7 @@ const keptOfJobs = 1_048_576
 /** The commands of a sandbox that run. */
 export class Commands {
   readonly #programOf: (command: string, options: ExecOptions) => Promise<Program>
-  readonly #running = new Set<Running>()
+  readonly #running = new Set<RunningProgram>()
   #guard: Guard | undefined
   #isClosed = false
 
@@ -56,21 +56,21 @@ export class Commands {
     const running = [...this.#running]
     for (const each of running) each.stop()
     await Promise.allSettled(running.map(({ done }) => done))
-    if (this.#guard !== undefined) giveBack(this.#guard)
+    if (this.#guard !== undefined) releaseGuard(this.#guard)
     this.#guard = undefined
   }
 
-  async #start(command: string, options: ExecOptions): Promise<Running> {
+  async #start(command: string, options: ExecOptions): Promise<RunningProgram> {
     requireCommand(command)
     return this.#begin(await this.#programOf(command, options), options)
   }
 
-  #begin(program: Program, options: ExecOptions): Running {
+  #begin(program: Program, options: ExecOptions): RunningProgram {
     if (this.#isClosed) {
       letGo(program)
       throw refusal('The sandbox is closed.')
     }
-    const running = start(program, (this.#guard ??= takeGuard()), options)
+    const running = startProgram(program, (this.#guard ??= takeGuard()), options)
     this.#running.add(running)
     const forget = (): void => void this.#running.delete(running)
     running.done.then(forget, forget)
@@ -87,5 +87,5 @@ function logsOf(ring: Ring, since: number, maximumBytes: number, result: ExecRes
   const lost = from - since
   const note = lost > 0 ? `[… ${lost.toLocaleString('en')} bytes are no longer kept …]\n` : ''
   const state = result === undefined ? 'running' : 'exited'
-  return { text: note + visible(whole), next: from + whole.length, state, exitCode: result?.exitCode ?? null }
+  return { text: note + visibleText(whole), next: from + whole.length, state, exitCode: result?.exitCode ?? null }
 }

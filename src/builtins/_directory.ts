@@ -1,10 +1,10 @@
-import type { Root } from './_root.ts'
-import { quoted, refusal } from './_words.ts'
+import type { DirectoryRoot } from './_root.ts'
+import { quotedPath, refusal } from './_words.ts'
 
 /** Returns the real path of a directory within the root, for a command to start in. */
-export function directoryOf(root: Root, path: string = '.'): Promise<string> {
+export function directoryOf(root: DirectoryRoot, path: string = '.'): Promise<string> {
   return root.at(path, async ({ stats, name, names }) => {
-    if (name !== undefined && stats?.isDirectory() !== true) throw refusal(`${quoted(path)} is no directory.`)
+    if (name !== undefined && stats?.isDirectory() !== true) throw refusal(`${quotedPath(path)} is no directory.`)
     return [root.path, ...names].join('/')
   })
 }

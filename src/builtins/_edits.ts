@@ -1,5 +1,5 @@
 import { ToolFailure } from '../index.ts'
-import { quoted, refusal } from './_words.ts'
+import { quotedPath, refusal } from './_words.ts'
 
 export interface Edit {
   readonly old: string
@@ -7,10 +7,10 @@ export interface Edit {
   readonly all?: boolean | undefined
 }
 
-const largest = 8_388_608
+const largestText = 8_388_608
 const longestDiff = 4_096
 const mostPlaces = 100_000
-const mostListed = 8
+const mostListedPlaces = 8
 
 /** The text of a file, with what has to stay as it is. */
 export interface TextFile {
@@ -22,9 +22,9 @@ export interface TextFile {
 
 /** @throws `ToolFailure` if the bytes are too many, or no UTF-8. */
 export function textFileOf(bytes: Uint8Array, path: string): TextFile {
-  if (bytes.length > largest) {
+  if (bytes.length > largestText) {
     throw refusal(
-      `${quoted(path)} is larger than ${grouped(largest)} bytes: too large to edit.`,
+      `${quotedPath(path)} is larger than ${grouped(largestText)} bytes: too large to edit.`,
       'Change it with a command.',
     )
   }
@@ -32,14 +32,17 @@ export function textFileOf(bytes: Uint8Array, path: string): TextFile {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw refusal(`${quoted(path)} is not valid UTF-8, so that an edit could damage it.`, 'Change it with a command.')
+    throw refusal(
+      `${quotedPath(path)} is not valid UTF-8, so that an edit could damage it.`,
+      'Change it with a command.',
+    )
   }
   const hasMark = text.startsWith('\ufeff')
   const isCrlf = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
   return { text: hasMark ? text.slice(1) : text, hasMark, isCrlf }
 }
 
-export function bytesOf({ text, hasMark }: Pick<TextFile, 'text' | 'hasMark'>): Uint8Array {
+export function fileBytes({ text, hasMark }: Pick<TextFile, 'text' | 'hasMark'>): Uint8Array {
   return new TextEncoder().encode(hasMark ? `\ufeff${text}` : text)
 }
 
@@ -67,14 +70,14 @@ export function edited(file: TextFile, edits: readonly Edit[], path: string): Ed
     if (sought === '')
       throw refusal(`${which}\`old\` is empty. Nothing was changed.`, 'Give the text that is to be replaced.')
     if (sought === replacement) throw refusal(`${which}\`old\` and \`new\` are the same. Nothing was changed.`)
-    const places = placesOf(text, sought)
+    const places = textPlaces(text, sought)
     if (places.length === 0) throw notThere(file, text, edit, which, path)
     if (places.length > 1 && edit.all !== true) throw ambiguous(text, places, which, path)
-    if (places.length > mostPlaces) throw tooMany(which, path)
+    if (places.length > mostPlaces) throw tooManyPlaces(which, path)
     const grown = places.length * (Buffer.byteLength(replacement) - Buffer.byteLength(sought))
     const size = Buffer.byteLength(text) + grown
-    if (size > largest) throw tooLarge(size, which, path)
-    for (const { place, line } of linesOf(text, places)) {
+    if (size > largestText) throw tooLargeFile(size, which, path)
+    for (const { place, line } of placesWithLines(text, places)) {
       if (diff.length >= longestDiff) break
       diff += hunk(text, place, line, sought, replacement)
     }
@@ -90,7 +93,7 @@ function inStyleOf({ isCrlf }: TextFile, text: string): string {
 }
 
 /** Returns where a text is, up to one place more than may be replaced. */
-function placesOf(text: string, sought: string): number[] {
+function textPlaces(text: string, sought: string): number[] {
   const places: number[] = []
   for (let place = text.indexOf(sought); place >= 0; place = text.indexOf(sought, place + sought.length)) {
     places.push(place)
@@ -100,7 +103,7 @@ function placesOf(text: string, sought: string): number[] {
 }
 
 /** Yields ascending places with their lines. Each line is counted once, and none after the last place that is asked for. */
-function* linesOf(
+function* placesWithLines(
   text: string,
   places: readonly number[],
 ): Generator<{ readonly place: number; readonly line: number }> {
@@ -113,26 +116,26 @@ function* linesOf(
 }
 
 function ambiguous(text: string, places: readonly number[], which: string, path: string): ToolFailure {
-  const lines = Array.from(linesOf(text, places.slice(0, mostListed)), ({ line }) => line)
-  const more = places.length > mostListed ? ', …' : ''
+  const lines = Array.from(placesWithLines(text, places.slice(0, mostListedPlaces)), ({ line }) => line)
+  const more = places.length > mostListedPlaces ? ', …' : ''
   const times = places.length > mostPlaces ? `more than ${grouped(mostPlaces)}` : places.length
   return refusal(
-    `${which}${quoted(path)} has this text ${times} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
+    `${which}${quotedPath(path)} has this text ${times} times, at lines ${lines.join(', ')}${more}. Nothing was changed.`,
     'Give more of the lines around it, so that it is there once.',
     'Set `all` to replace every one.',
   )
 }
 
-function tooMany(which: string, path: string): ToolFailure {
+function tooManyPlaces(which: string, path: string): ToolFailure {
   return refusal(
-    `${which}${quoted(path)} has this text more than ${grouped(mostPlaces)} times: too many to replace. Nothing was changed.`,
+    `${which}${quotedPath(path)} has this text more than ${grouped(mostPlaces)} times: too many to replace. Nothing was changed.`,
     'Give a longer text, or change the file with a command.',
   )
 }
 
-function tooLarge(size: number, which: string, path: string): ToolFailure {
+function tooLargeFile(size: number, which: string, path: string): ToolFailure {
   return refusal(
-    `${which}${quoted(path)} would have ${grouped(size)} bytes: more than ${grouped(largest)}. Nothing was changed.`,
+    `${which}${quotedPath(path)} would have ${grouped(size)} bytes: more than ${grouped(largestText)}. Nothing was changed.`,
     'Replace it with a shorter text, or in fewer places.',
   )
 }
@@ -142,33 +145,33 @@ function grouped(count: number): string {
 }
 
 function notThere(file: TextFile, text: string, { old }: Edit, which: string, path: string): ToolFailure {
-  const hints = [`Read ${quoted(path)} again, and copy the text exactly.`]
+  const hints = [`Read ${quotedPath(path)} again, and copy the text exactly.`]
   const nearest = nearestLine(text, old)
   if (nearest !== undefined)
     hints.unshift(`The nearest line is ${nearest.line}: ${JSON.stringify(nearest.text.slice(0, 200))}`)
   if (text.includes('\r\n') && !file.isCrlf) hints.push('Some of its lines end with \\r\\n, others with \\n.')
   if (/^\t/m.test(text) && !old.includes('\t') && /^ +/m.test(old)) hints.push('It is indented with tabs.')
   if (/^\d+[:\t→|]/.test(old)) hints.push('The text seems to begin with a line number, which is not in the file.')
-  return new ToolFailure(`${which}${quoted(path)} does not have this text. Nothing was changed.`, {
+  return new ToolFailure(`${which}${quotedPath(path)} does not have this text. Nothing was changed.`, {
     recommendations: hints,
   })
 }
 
 /** Finds the line that is most like the first line of a text, whatever its spaces. */
 function nearestLine(text: string, old: string): { readonly line: number; readonly text: string } | undefined {
-  const sought = bare(old.split('\n').find((line) => line.trim() !== '') ?? '')
+  const sought = squeezedLine(old.split('\n').find((line) => line.trim() !== '') ?? '')
   if (sought === '') return undefined
   const dense = sought.replaceAll(' ', '')
   let best: { line: number; text: string; score: number } | undefined
   for (const [index, line] of text.split('\n').slice(0, 20_000).entries()) {
-    const score = bare(line).replaceAll(' ', '').includes(dense) ? 1 : likeness(bare(line), sought)
+    const score = squeezedLine(line).replaceAll(' ', '').includes(dense) ? 1 : likeness(squeezedLine(line), sought)
     if (score > (best?.score ?? 0.5)) best = { line: index + 1, text: line.replace(/\r$/, ''), score }
     if (best?.score === 1) break
   }
   return best
 }
 
-function bare(line: string): string {
+function squeezedLine(line: string): string {
   return line.replace(/\s+/g, ' ').trim().slice(0, 200)
 }
 

@@ -2,8 +2,8 @@ import type { RE2JS } from 're2js'
 import { refusal } from './_words.ts'
 
 /** The most steps that a pattern may compile to: the time of a match grows with them. */
-const mostSteps = 10_000
-const longestPattern = 1_000
+const mostMachineSteps = 10_000
+const longestSearchPattern = 1_000
 
 type Engine = typeof RE2JS
 
@@ -12,9 +12,10 @@ type Engine = typeof RE2JS
  *
  * @throws `ToolFailure` if it is not valid, or too large.
  */
-export async function compiled(pattern: string, flags: { readonly ignoreCase?: boolean } = {}): Promise<RE2JS> {
-  const engine = await load()
-  if (pattern.length > longestPattern * 8) throw refusal(`The pattern is longer than ${longestPattern} characters.`)
+export async function compiledPattern(pattern: string, flags: { readonly ignoreCase?: boolean } = {}): Promise<RE2JS> {
+  const engine = await loadRe2()
+  if (pattern.length > longestSearchPattern * 8)
+    throw refusal(`The pattern is longer than ${longestSearchPattern} characters.`)
   let machine: RE2JS
   try {
     machine = engine.compile(pattern, flags.ignoreCase === true ? engine.CASE_INSENSITIVE : 0)
@@ -24,12 +25,12 @@ export async function compiled(pattern: string, flags: { readonly ignoreCase?: b
       `The pattern is not valid in the syntax of RE2, which has no lookaround and no references to groups: ${reason}.`,
     )
   }
-  if (machine.programSize() > mostSteps)
+  if (machine.programSize() > mostMachineSteps)
     throw refusal('The pattern is too large: use fewer or smaller counted repeats.')
   return machine
 }
 
-async function load(): Promise<Engine> {
+async function loadRe2(): Promise<Engine> {
   try {
     return (await import('re2js')).RE2JS
   } catch {

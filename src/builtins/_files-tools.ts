@@ -1,13 +1,13 @@
 import { normalize } from 'node:path'
 import { content, tool, type Tool, type ToolContext } from '../index.ts'
 import type { MarkedContent } from '../extension.ts'
-import { bytesOf, edited, textFileOf, type Edit } from './_edits.ts'
+import { fileBytes, edited, textFileOf, type Edit } from './_edits.ts'
 import type { Freshness } from './_freshness.ts'
 import { binaryKind, imageType, largestImage } from './_media.ts'
 import type { ToolMaking } from './_naming.ts'
 import { mostShown, textPart } from './_text-part.ts'
-import { Turns } from './_turns.ts'
-import { quoted, refusal } from './_words.ts'
+import { NameQueue } from './_name-queue.ts'
+import { quotedPath, refusal } from './_words.ts'
 import type { FileAccess } from './sandbox.ts'
 
 /** What the tools for files share. */
@@ -18,10 +18,10 @@ export interface FileWork {
   readonly overwrite: 'read' | 'any'
 }
 
-const path = { type: 'string', description: 'The path of the file, relative to the workspace' } as const
+const pathField = { type: 'string', description: 'The path of the file, relative to the workspace' } as const
 const oldText = { type: 'string', description: 'The text to replace, exactly as it is in the file' } as const
 const newText = { type: 'string', description: 'The text to put in its place' } as const
-const all = {
+const allField = {
   type: 'boolean',
   description: 'Whether to replace it everywhere. Default: it has to be there once',
 } as const
@@ -29,7 +29,7 @@ const all = {
 /** Bytes that one call may read and write to change files. */
 const mostChanged = 67_108_864
 /** All changes of files in this process: one begins with what the one before has written. */
-const changes = new Turns()
+const fileChanges = new NameQueue()
 
 /** Makes the tools that read and change files. */
 export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
@@ -40,7 +40,7 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
       inputSchema: {
         type: 'object',
         properties: {
-          path,
+          path: pathField,
           offset: { type: 'integer', minimum: 1, description: 'The first line, from 1. Default: 1' },
           limit: { type: 'integer', minimum: 1, maximum: 2_000, description: 'How many lines. Default: 2,000' },
         },
@@ -48,7 +48,7 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
         additionalProperties: false,
       },
       traits: { readonly: true },
-      handler: (input, context) => read(work, input, context),
+      handler: (input, context) => readFileLines(work, input, context),
     }),
     tool({
       ...making('fs_write', [(input: { path: string }) => [input.path], true]),
@@ -56,14 +56,14 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
         'Writes a text file in the workspace, and makes its missing directories. A file that is there has to be read before',
       inputSchema: {
         type: 'object',
-        properties: { path, content: { type: 'string', description: 'The whole new text of the file' } },
+        properties: { path: pathField, content: { type: 'string', description: 'The whole new text of the file' } },
         required: ['path', 'content'],
         additionalProperties: false,
       },
       traits: { destructive: true },
       handler: async (input, context) => {
-        const turn = await identityOf(work, input.path, context)
-        return changes.take([turn], context.signal, () => write(work, input, context))
+        const file = await fileIdentity(work, input.path, context)
+        return fileChanges.take([file], context.signal, () => writeText(work, input, context))
       },
     }),
     tool({
@@ -72,7 +72,7 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
       inputSchema: {
         type: 'object',
         properties: {
-          path,
+          path: pathField,
           edits: {
             type: 'array',
             minItems: 1,
@@ -80,7 +80,7 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
             description: 'The edits, in their order',
             items: {
               type: 'object',
-              properties: { old: oldText, new: newText, all },
+              properties: { old: oldText, new: newText, all: allField },
               required: ['old', 'new'],
               additionalProperties: false,
             },
@@ -112,7 +112,7 @@ export function fileTools(work: FileWork, making: ToolMaking): Tool[] {
             description: 'The edits, in their order',
             items: {
               type: 'object',
-              properties: { path, old: oldText, new: newText, all },
+              properties: { path: pathField, old: oldText, new: newText, all: allField },
               required: ['path', 'old', 'new'],
               additionalProperties: false,
             },
@@ -131,7 +131,7 @@ const identities = new WeakMap<FileAccess, string>()
 let identified = 0
 
 /** Returns the identity of the file that a call changes by a path. */
-async function identityOf(work: FileWork, name: string, context: ToolContext): Promise<string> {
+async function fileIdentity(work: FileWork, name: string, context: ToolContext): Promise<string> {
   const files = work.filesFor(name, context)
   if (files.identify !== undefined) return files.identify(name)
   const sandbox = identities.get(files) ?? `sandbox ${++identified}`
@@ -139,7 +139,7 @@ async function identityOf(work: FileWork, name: string, context: ToolContext): P
   return `${sandbox}: ${normalize(name)}`
 }
 
-async function read(
+async function readFileLines(
   work: FileWork,
   { path: name, offset = 1, limit = 2_000 }: { path: string; offset?: number; limit?: number },
   context: ToolContext,
@@ -150,12 +150,12 @@ async function read(
   const bytes = `${first.size.toLocaleString('en')} bytes`
   const mimeType = imageType(first.bytes)
   if (mimeType !== undefined) {
-    if (first.size > largestImage) throw refusal(`${quoted(name)} is a picture of ${bytes}: too large to be shown.`)
+    if (first.size > largestImage) throw refusal(`${quotedPath(name)} is a picture of ${bytes}: too large to be shown.`)
     const whole = await files.readFile(name, { end: largestImage, signal })
     return content([{ type: 'image', mimeType, data: Buffer.from(whole.bytes).toString('base64') }])
   }
   const kind = binaryKind(first.bytes)
-  if (kind !== undefined) throw refusal(`${quoted(name)} is no text but ${kind}, with ${bytes}.`)
+  if (kind !== undefined) throw refusal(`${quotedPath(name)} is no text but ${kind}, with ${bytes}.`)
   const part = await textPart(files, name, first, { offset, limit, signal })
   work.freshness(context).note(name, part.version)
   const text = new TextDecoder().decode(part.bytes)
@@ -168,7 +168,7 @@ async function read(
       ])
 }
 
-async function write(
+async function writeText(
   work: FileWork,
   input: { readonly path: string; readonly content: string },
   context: ToolContext,
@@ -205,7 +205,7 @@ async function byFile(
   const identityOfPath = new Map<string, string>()
   const files = new Map<string, { path: string; edits: Edit[] }>()
   for (const each of edits) {
-    const identity = identityOfPath.get(each.path) ?? (await identityOf(work, each.path, context))
+    const identity = identityOfPath.get(each.path) ?? (await fileIdentity(work, each.path, context))
     identityOfPath.set(each.path, identity)
     const file = files.get(identity) ?? { path: each.path, edits: [] }
     file.edits.push(each)
@@ -214,15 +214,15 @@ async function byFile(
   return files
 }
 
-interface Written {
+interface WrittenFile {
   readonly path: string
   readonly replaced: number
   readonly diff: string
 }
 
-async function edit(work: FileWork, edits: readonly EditOfFile[], context: ToolContext): Promise<Written[]> {
+async function edit(work: FileWork, edits: readonly EditOfFile[], context: ToolContext): Promise<WrittenFile[]> {
   const files = await byFile(work, edits, context)
-  return changes.take([...files.keys()], context.signal, () => editInTurn(work, [...files.values()], context))
+  return fileChanges.take([...files.keys()], context.signal, () => editFiles(work, [...files.values()], context))
 }
 
 function tooLargeTogether(): Error {
@@ -232,8 +232,9 @@ function tooLargeTogether(): Error {
   )
 }
 
-async function editInTurn(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<Written[]> {
-  const ready: (Written & { readonly files: FileAccess; readonly version: string; readonly bytes: Uint8Array })[] = []
+async function editFiles(work: FileWork, wanted: readonly EditsOfFile[], context: ToolContext): Promise<WrittenFile[]> {
+  const ready: (WrittenFile & { readonly files: FileAccess; readonly version: string; readonly bytes: Uint8Array })[] =
+    []
   let size = 0
   for (const { path: name, edits } of wanted) {
     const files = work.filesFor(name, context)
@@ -241,20 +242,20 @@ async function editInTurn(work: FileWork, wanted: readonly EditsOfFile[], contex
     work.freshness(context).requireUnchanged(name, version)
     const file = textFileOf(before, name)
     const { text, replaced, diff } = edited(file, edits, name)
-    const bytes = bytesOf({ text, hasMark: file.hasMark })
+    const bytes = fileBytes({ text, hasMark: file.hasMark })
     size += before.length + bytes.length
     if (size > mostChanged) throw tooLargeTogether()
     ready.push({ path: name, files, version, bytes, replaced, diff })
   }
-  const written: Written[] = []
+  const written: WrittenFile[] = []
   for (const { path: name, files, version, bytes, replaced, diff } of ready) {
     try {
-      context.signal.throwIfAborted() // the turn is over then
+      context.signal.throwIfAborted() // the next change may have begun then
       const after = await files.writeFile(name, bytes, { expect: version, signal: context.signal })
       work.freshness(context).note(name, after.version)
     } catch (error) {
       if (written.length === 0) throw error
-      const done = written.map((each) => quoted(each.path)).join(', ')
+      const done = written.map((each) => quotedPath(each.path)).join(', ')
       throw refusal(`${(error as Error).message} Already written: ${done}.`, 'Read these files before you go on.')
     }
     written.push({ path: name, replaced, diff })

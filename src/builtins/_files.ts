@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { constants, type BigIntStats } from 'node:fs'
 import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathOf, readUpTo, type PathEnd, type Owner, type PathPlace, type Root } from './_root.ts'
+import { descriptorPath, readUpTo, type PathEnd, type FileOwner, type PathPlace, type DirectoryRoot } from './_root.ts'
 import type {
   FileAccess,
   FileContent,
@@ -12,16 +12,16 @@ import type {
   WalkOptions,
   WriteOptions,
 } from './sandbox.ts'
-import { Turns } from './_turns.ts'
+import { NameQueue } from './_name-queue.ts'
 import { walkFrom } from './_walk.ts'
-import { codeOf, quoted, refusal } from './_words.ts'
+import { systemCode, quotedPath, refusal } from './_words.ts'
 
 const toRead = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const toCreate = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 /** Bytes that one read gives at most. */
 const mostRead = 67_108_864
 /** All that this process writes, by the identity of the file: no other write comes between the look at a version and the new file. */
-const writes = new Turns()
+const writes = new NameQueue()
 
 /**
  * Names that are never written, at any depth and in any case of their letters: what a host, a shell or an editor runs or
@@ -34,11 +34,11 @@ export const protectedNames: readonly string[] = (
 
 /** The files below a root. */
 export class RootFiles implements FileAccess {
-  readonly #root: Root
+  readonly #root: DirectoryRoot
   readonly #protected: ReadonlySet<string>
   readonly #mayWrite: boolean
 
-  constructor(root: Root, protect: readonly string[] = protectedNames, mayWrite = true) {
+  constructor(root: DirectoryRoot, protect: readonly string[] = protectedNames, mayWrite = true) {
     this.#root = root
     this.#protected = new Set(protect.map((name) => name.toLowerCase()))
     this.#mayWrite = mayWrite
@@ -49,12 +49,12 @@ export class RootFiles implements FileAccess {
       const { found, stats } = regular(place, path)
       if (found === undefined || stats === undefined) throw missing(path)
       options.signal?.throwIfAborted()
-      const handle = await open(pathOf(found), toRead)
+      const handle = await open(descriptorPath(found), toRead)
       try {
         return {
-          bytes: await rangeOf(handle, Number(stats.size), options, path),
+          bytes: await readRange(handle, Number(stats.size), options, path),
           size: Number(stats.size),
-          version: versionOf(stats),
+          version: fileVersion(stats),
         }
       } finally {
         await handle.close()
@@ -67,7 +67,7 @@ export class RootFiles implements FileAccess {
     bytes: Uint8Array,
     options: WriteOptions = {},
   ): Promise<{ readonly version: string; readonly created: boolean }> {
-    if (!this.#mayWrite) throw refusal(`${quoted(path)} may only be read.`)
+    if (!this.#mayWrite) throw refusal(`${quotedPath(path)} may only be read.`)
     return this.#root.at(
       path,
       async (place) => {
@@ -81,18 +81,18 @@ export class RootFiles implements FileAccess {
 
   async stat(path: string): Promise<FileStatus | null> {
     try {
-      return await this.#root.find(path, statusOf)
+      return await this.#root.find(path, fileStatus)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
+      if (systemCode(error) === 'ENOENT') return null
       throw error
     }
   }
 
   async identify(path: string): Promise<string> {
     try {
-      return await this.#root.at(path, identityOf)
+      return await this.#root.at(path, pathIdentity)
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error
+      if (systemCode(error) !== 'ENOENT') throw error
       return join(this.#root.path, path) // its directory is not made yet
     }
   }
@@ -104,52 +104,55 @@ export class RootFiles implements FileAccess {
   #requireWritable(names: readonly string[], path: string): void {
     const name = names.find((each) => this.#protected.has(each.toLowerCase()))
     if (name === undefined) return
-    throw refusal(`${quoted(path)} is protected: ${quoted(name)} is never written, since programs of the host obey it.`)
+    throw refusal(
+      `${quotedPath(path)} is protected: ${quotedPath(name)} is never written, since programs of the host obey it.`,
+    )
   }
 }
 
 /** Returns what all paths to a name have in common, in every root above it: its directory and the name in it. */
-async function identityOf({ steps, name = '.' }: PathPlace): Promise<string> {
+async function pathIdentity({ steps, name = '.' }: PathPlace): Promise<string> {
   const { dev, ino } = (await steps.at(-1)?.handle.stat({ bigint: true })) ?? {}
   return [dev, ino, name].join(':')
 }
 
-async function statusOf({ found, stats, name }: PathEnd): Promise<FileStatus | null> {
+async function fileStatus({ found, stats, name }: PathEnd): Promise<FileStatus | null> {
   const known = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
   if (known === undefined) return null
   const kind = known.isFile() ? 'file' : known.isDirectory() ? 'directory' : 'other'
-  return { kind, size: Number(known.size), version: versionOf(known) }
+  return { kind, size: Number(known.size), version: fileVersion(known) }
 }
 
 /** Refuses what is no regular file: nothing is opened that could wait or have an effect. */
 function regular({ found, stats, name }: PathEnd, path: string): Pick<PathEnd, 'found' | 'stats'> {
   if (name === undefined || stats?.isDirectory())
-    throw refusal(`${quoted(path)} is a directory.`, 'List it with fs_glob.')
-  if (stats !== undefined && !stats.isFile()) throw refusal(`${quoted(path)} is no regular file but ${kindOf(stats)}.`)
+    throw refusal(`${quotedPath(path)} is a directory.`, 'List it with fs_glob.')
+  if (stats !== undefined && !stats.isFile())
+    throw refusal(`${quotedPath(path)} is no regular file but ${fileKind(stats)}.`)
   return { found, stats }
 }
 
-function kindOf(stats: BigIntStats): string {
+function fileKind(stats: BigIntStats): string {
   if (stats.isFIFO()) return 'a pipe'
   if (stats.isSocket()) return 'a socket'
   return 'a device'
 }
 
 function missing(path: string): Error {
-  return refusal(`There is no file ${quoted(path)}.`, 'See what there is with fs_glob.')
+  return refusal(`There is no file ${quotedPath(path)}.`, 'See what there is with fs_glob.')
 }
 
 /** Tells one state of a file from another, also of another file of the same name. */
-export function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+export function fileVersion({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':')
 }
 
-async function rangeOf(handle: FileHandle, size: number, options: ReadOptions, path: string): Promise<Uint8Array> {
+async function readRange(handle: FileHandle, size: number, options: ReadOptions, path: string): Promise<Uint8Array> {
   const start = Math.min(options.start ?? 0, size)
   const end = Math.max(start, Math.min(options.end ?? size, size))
   if (end - start > mostRead) {
     throw refusal(
-      `${quoted(path)} has ${size.toLocaleString('en')} bytes: too many to read at once.`,
+      `${quotedPath(path)} has ${size.toLocaleString('en')} bytes: too many to read at once.`,
       'Read a part of it.',
     )
   }
@@ -161,7 +164,7 @@ async function replace(
   place: PathPlace,
   bytes: Uint8Array,
   before: BigIntStats | undefined,
-  owner: Owner | undefined,
+  owner: FileOwner | undefined,
   { expect, signal }: WriteOptions,
   path: string,
 ): Promise<{ readonly version: string; readonly created: boolean }> {
@@ -171,17 +174,17 @@ async function replace(
     await handle.writeFile(bytes)
     await adopt(handle, before, owner)
     await handle.sync()
-    return await writes.take([await identityOf(place)], signal, async () => {
-      requireVersion(await present(place), expect, path)
+    return await writes.take([await pathIdentity(place)], signal, async () => {
+      requireSameFile(await present(place), expect, path)
       signal?.throwIfAborted()
       if (expect === null) await link(temporary, place.at())
       else await rename(temporary, place.at())
       // Before the version is taken: the end of the second name changes the file's time of change.
       if (expect === null) await unlink(temporary)
-      return { version: versionOf(await handle.stat({ bigint: true })), created: before === undefined }
+      return { version: fileVersion(await handle.stat({ bigint: true })), created: before === undefined }
     })
   } catch (error) {
-    throw expect === null && codeOf(error) === 'EEXIST' ? changed(path) : error
+    throw expect === null && systemCode(error) === 'EEXIST' ? changedSinceRead(path) : error
   } finally {
     await handle.close()
     await unlink(temporary).catch(() => {}) // after the rename there is none
@@ -189,7 +192,7 @@ async function replace(
 }
 
 /** Gives a new file the mode and owner of the old one. What would run it with another user's rights is left out. */
-async function adopt(handle: FileHandle, before: BigIntStats | undefined, owner: Owner | undefined): Promise<void> {
+async function adopt(handle: FileHandle, before: BigIntStats | undefined, owner: FileOwner | undefined): Promise<void> {
   if (process.getuid?.() === 0) {
     const uid = before === undefined ? owner?.uid : Number(before.uid)
     const gid = before === undefined ? owner?.gid : Number(before.gid)
@@ -203,19 +206,19 @@ async function present(place: PathPlace): Promise<BigIntStats | undefined> {
   try {
     return await lstat(place.at(), { bigint: true })
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (systemCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
-function requireVersion(stats: BigIntStats | undefined, expect: string | null | undefined, path: string): void {
+function requireSameFile(stats: BigIntStats | undefined, expect: string | null | undefined, path: string): void {
   if (expect === undefined) return
-  if ((stats === undefined ? null : versionOf(stats)) !== expect) throw changed(path)
+  if ((stats === undefined ? null : fileVersion(stats)) !== expect) throw changedSinceRead(path)
 }
 
-function changed(path: string): Error {
+function changedSinceRead(path: string): Error {
   return refusal(
-    `${quoted(path)} has changed since it was read. Nothing was written.`,
+    `${quotedPath(path)} has changed since it was read. Nothing was written.`,
     'Read it again, then repeat the change.',
   )
 }

@@ -1,7 +1,7 @@
 import { normalize } from 'node:path'
-import { quoted, refusal } from './_words.ts'
+import { quotedPath, refusal } from './_words.ts'
 
-const mostFiles = 5_000
+const mostReadFiles = 5_000
 
 /** The versions of files that a session read or wrote. */
 export class Freshness {
@@ -14,11 +14,11 @@ export class Freshness {
     this.#byPath.set(name, version)
     this.#versions.add(version)
     for (const oldest of this.#byPath.keys()) {
-      if (this.#byPath.size <= mostFiles) break
+      if (this.#byPath.size <= mostReadFiles) break
       this.#byPath.delete(oldest)
     }
     for (const oldest of this.#versions) {
-      if (this.#versions.size <= mostFiles) break
+      if (this.#versions.size <= mostReadFiles) break
       this.#versions.delete(oldest)
     }
   }
@@ -27,7 +27,7 @@ export class Freshness {
   requireUnchanged(path: string, version: string): void {
     if (!this.#byPath.has(normalize(path)) || this.#versions.has(version)) return
     throw refusal(
-      `${quoted(path)} has changed since it was read. Nothing was written.`,
+      `${quotedPath(path)} has changed since it was read. Nothing was written.`,
       'Read it again, then repeat the change.',
     )
   }
@@ -37,7 +37,7 @@ export class Freshness {
     this.requireUnchanged(path, version)
     if (this.#versions.has(version)) return
     throw refusal(
-      `${quoted(path)} is there already and was not read. Nothing was written.`,
+      `${quotedPath(path)} is there already and was not read. Nothing was written.`,
       'Read it first, or change a part of it with fs_edit.',
     )
   }

@@ -1,4 +1,4 @@
-import { compiled } from './_engine.ts'
+import { compiledPattern } from './_engine.ts'
 import { refusal } from './_words.ts'
 
 /** Says whether a path matches. */
@@ -17,7 +17,9 @@ const deepestBraces = 8
 export async function globTest(glob: string, atAnyDepth = false): Promise<PathTest> {
   requireGlob(glob)
   const relative = glob.replace(/^(?:\.\/+)+/, '')
-  const machine = await compiled(sourceOf(atAnyDepth && !relative.includes('/') ? `**/${relative}` : relative))
+  const machine = await compiledPattern(
+    globPattern(atAnyDepth && !relative.includes('/') ? `**/${relative}` : relative),
+  )
   return (path) => machine.testExact(path)
 }
 
@@ -29,7 +31,7 @@ function requireGlob(glob: string): void {
 }
 
 /** Translates a glob to the syntax of RE2. */
-export function sourceOf(glob: string, hasBraces = true): string {
+export function globPattern(glob: string, hasBraces = true): string {
   let source = ''
   let braces = 0
   for (let index = 0; index < glob.length; index++) {

@@ -1,23 +1,23 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { RootFiles } from './_files.ts'
-import { Root } from './_root.ts'
-import { codeOf, quoted, refusal } from './_words.ts'
+import { DirectoryRoot } from './_root.ts'
+import { systemCode, quotedPath, refusal } from './_words.ts'
 import { OutsideError, type FileAccess, type Grant } from './sandbox.ts'
 
 /** Returns where a path leads, with all links resolved. For a new file its directory decides. */
-async function realPathOf(root: Root, path: string): Promise<string> {
+async function realPathOf(root: DirectoryRoot, path: string): Promise<string> {
   const whole = resolve(root.path, path)
   try {
     return await realpath(whole)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (systemCode(error) !== 'ENOENT') throw error
     return resolve(await realpath(dirname(whole)), basename(whole))
   }
 }
 
 /** Returns where a path outside a root leads, or `null` if it is within the root. */
-export async function outsideOf(root: Root, path: string): Promise<string | null> {
+export async function outsideOf(root: DirectoryRoot, path: string): Promise<string | null> {
   try {
     await root.at(path, async () => undefined)
     return null
@@ -27,16 +27,21 @@ export async function outsideOf(root: Root, path: string): Promise<string | null
   try {
     return await realPathOf(root, path)
   } catch {
-    throw refusal(`${quoted(path)} leads nowhere.`)
+    throw refusal(`${quotedPath(path)} leads nowhere.`)
   }
 }
 
 /** Opens one path outside a root: a file, or a directory with all below it. */
-export async function grantOf(root: Root, path: string, write: boolean, protect: readonly string[]): Promise<Grant> {
+export async function grantOf(
+  root: DirectoryRoot,
+  path: string,
+  write: boolean,
+  protect: readonly string[],
+): Promise<Grant> {
   const real = await realPathOf(root, path)
   const asked = resolve(root.path, path)
-  const directory = await Root.open(real, root.owner).catch(() => undefined)
-  const own = directory ?? (await Root.open(dirname(real), root.owner))
+  const directory = await DirectoryRoot.open(real, root.owner).catch(() => undefined)
+  const own = directory ?? (await DirectoryRoot.open(dirname(real), root.owner))
   const files = new RootFiles(own, protect, write)
   /** The path below the granted root that stands for a path of the model. */
   const insideOf = (other: string): string | undefined => {

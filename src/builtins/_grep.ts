@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import { compiled } from './_engine.ts'
+import { setImmediate as yieldLoop } from 'node:timers/promises'
+import { compiledPattern } from './_engine.ts'
 import { globTest } from './_glob.ts'
 import { binaryKind } from './_media.ts'
 import type { FileAccess, Match, SearchQuery } from './sandbox.ts'
@@ -7,13 +7,13 @@ import type { FileAccess, Match, SearchQuery } from './sandbox.ts'
 const largestFile = 1_048_576
 /** Characters that are tried at once, to tell that no line of them matches. */
 const longestQuick = 131_072
-/** Characters times the steps of a pattern that are searched between two turns of the event loop: about 100 ms at worst. */
-const mostWork = 500_000
+/** Characters times the steps of a pattern that are searched between two yields to the event loop: about 100 ms at worst. */
+const mostSliceWork = 500_000
 /** How long the event loop may be kept by many pieces, in milliseconds. */
-const longestTurn = 15
+const longestSlice = 15
 
 /** Says what a search left out. */
-export interface Limits {
+export interface SearchLimits {
   readonly until: number
   readonly mostBytes: number
   note(text: string): void
@@ -23,14 +23,14 @@ export interface Limits {
 export async function* searchFiles(
   files: FileAccess,
   query: SearchQuery,
-  limits: Limits,
+  limits: SearchLimits,
 ): AsyncGenerator<Match, void, undefined> {
-  const test = await testOf(query)
+  const test = await lineTest(query)
   const matches = query.glob === undefined ? undefined : await globTest(query.glob, true)
   const onLimit = (): void => limits.note('Only the first 100,000 files and directories were searched.')
   const { signal, hidden } = query
   const decoder = new TextDecoder()
-  const pace = new Pace()
+  const pace = new SearchPace()
   let bytes = 0
   let skipped = 0
   try {
@@ -43,42 +43,42 @@ export async function* searchFiles(
         limits.note('The search was ended before it had seen all files: search in fewer.')
         break
       }
-      const content = await (read?.(largestFile) ?? bytesOf(files, path, signal)).catch(() => undefined)
+      const content = await (read?.(largestFile) ?? searchedBytes(files, path, signal)).catch(() => undefined)
       if (content === undefined || binaryKind(content) !== undefined) continue
       yield* matchesIn(path, decoder.decode(content), test, query, limits, pace)
     }
   } finally {
     // The search may be left early. What it left out by then is said all the same.
     if (skipped > 0) limits.note(`${skipped} larger than 1 MiB were not searched.`)
-    if (test.long > 0) limits.note(wordsOf(test))
+    if (test.long > 0) limits.note(longLinesNote(test))
   }
 }
 
-function wordsOf({ long, longest, inPieces }: LineTest): string {
+function longLinesNote({ long, longest, inPieces }: LineTest): string {
   const lines = `${long === 1 ? '1 line is' : `${long} lines are`} longer than this pattern can search at once`
   return inPieces
     ? `${lines}: there, a match of more than ${longest >> 1} characters may have been missed. A smaller pattern finds longer ones.`
     : `${lines}: only the first ${longest} characters were searched there. Use a smaller pattern, or one without ^, $, \\b and the like.`
 }
 
-async function bytesOf(files: FileAccess, path: string, signal?: AbortSignal): Promise<Uint8Array> {
+async function searchedBytes(files: FileAccess, path: string, signal?: AbortSignal): Promise<Uint8Array> {
   return (await files.readFile(path, { end: largestFile, signal })).bytes
 }
 
-/** Divides a search, so that other tasks of the process get turns. The work is counted, since one long test cannot be ended. */
-class Pace {
+/** Divides a search, so that other tasks of the process run too. The work is counted, since one long test cannot be ended. */
+class SearchPace {
   #work = 0
   #since = performance.now()
 
-  /** Counts the work that comes next. Returns whether to call `turn` first. */
+  /** Counts the work that comes next. Returns whether to call `pause` first. */
   isDue(work: number): boolean {
     this.#work += work
-    return this.#work > mostWork || performance.now() - this.#since > longestTurn
+    return this.#work > mostSliceWork || performance.now() - this.#since > longestSlice
   }
 
   /** Lets other tasks run before some work. */
-  async turn(work: number): Promise<void> {
-    await turn()
+  async pause(work: number): Promise<void> {
+    await yieldLoop()
     this.#work = work
     this.#since = performance.now()
   }
@@ -100,17 +100,17 @@ interface LineTest {
   long: number
 }
 
-async function testOf({ pattern, ignoreCase }: SearchQuery): Promise<LineTest> {
+async function lineTest({ pattern, ignoreCase }: SearchQuery): Promise<LineTest> {
   if (!ignoreCase && !/[\\^$.*+?()[\]{}|]/.test(pattern)) {
     const has = (text: string): boolean => text.includes(pattern)
     return { test: has, quick: has, steps: 0, longest: Infinity, inPieces: true, isShort: true, long: 0 }
   }
-  const machine = await compiled(pattern, { ignoreCase })
+  const machine = await compiledPattern(pattern, { ignoreCase })
   // What means the ends of the text, and not those of a line, is tried line by line alone.
   const isOfText = /\\[AzZ]|\(\?[a-zA-Z]*-/.test(pattern)
-  const whole = isOfText ? undefined : await compiled(`(?m)${pattern}`, { ignoreCase })
+  const whole = isOfText ? undefined : await compiledPattern(`(?m)${pattern}`, { ignoreCase })
   const steps = Math.max(machine.programSize(), whole?.programSize() ?? 0)
-  const longest = Math.floor(mostWork / steps)
+  const longest = Math.floor(mostSliceWork / steps)
   return {
     test: (piece) => machine.test(piece),
     quick:
@@ -125,7 +125,7 @@ async function testOf({ pattern, ignoreCase }: SearchQuery): Promise<LineTest> {
 }
 
 /** Returns what is tried of a line. Pieces overlap by half, so that each match of half a piece is whole in one. */
-function piecesOf(line: string, { longest, inPieces }: LineTest): readonly string[] {
+function linePieces(line: string, { longest, inPieces }: LineTest): readonly string[] {
   if (line.length <= longest) return [line]
   const pieces: string[] = []
   const end = inPieces ? line.length - longest / 2 : 1
@@ -141,12 +141,12 @@ async function* matchesIn(
   text: string,
   test: LineTest,
   { context }: SearchQuery,
-  limits: Limits,
-  pace: Pace,
+  limits: SearchLimits,
+  pace: SearchPace,
 ): AsyncGenerator<Match, void, undefined> {
   if (test.quick !== undefined) {
     const work = Math.min(text.length, test.longest) * test.steps
-    if (pace.isDue(work)) await pace.turn(work)
+    if (pace.isDue(work)) await pace.pause(work)
     if (!test.quick(text)) return
   }
   const lines = text.split('\n')
@@ -156,10 +156,10 @@ async function* matchesIn(
   for (const [index, line] of lines.entries()) {
     let isMatch = false
     const whole = line.replace(/\r$/, '')
-    for (const piece of piecesOf(whole, test)) {
+    for (const piece of linePieces(whole, test)) {
       const work = piece.length * test.steps
       if (pace.isDue(work)) {
-        await pace.turn(work)
+        await pace.pause(work)
         if (performance.now() > limits.until)
           return limits.note('The search was ended in the middle of a file: it took too long.')
       }

@@ -42,16 +42,16 @@ done
 for group in $stopped; do kill -KILL "-$group"; done`
 const mostStarts = 3
 
-let shared: Guard | undefined
+let sharedGuard: Guard | undefined
 let sharers = 0
 
-/** Returns the guard of this process, for one more that will call `giveBack`. */
+/** Returns the guard of this process, for one more that will call `releaseGuard`. */
 export function takeGuard(): Guard {
   sharers++
-  return (shared ??= new Guard())
+  return (sharedGuard ??= new Guard())
 }
 
-export function giveBack(guard: Guard): void {
+export function releaseGuard(guard: Guard): void {
   if (--sharers === 0) guard.close()
 }
 

@@ -1,5 +1,5 @@
-import { compiled } from './_engine.ts'
-import { sourceOf, type PathTest } from './_glob.ts'
+import { compiledPattern } from './_engine.ts'
+import { globPattern, type PathTest } from './_glob.ts'
 
 const mostRules = 2_000
 
@@ -44,15 +44,15 @@ async function ruleOf(line: string): Promise<Rule | undefined> {
   const isAnchored = pattern.includes('/')
   const glob = pattern.replace(/^\/+/, '')
   if (glob === '' || glob.length > 1_000) return undefined
-  return { matches: await testOf(glob, isAnchored), isNegated, isForDirectories }
+  return { matches: await pathTest(glob, isAnchored), isNegated, isForDirectories }
 }
 
 /** The common forms need no engine. */
-async function testOf(glob: string, isAnchored: boolean): Promise<PathTest> {
+async function pathTest(glob: string, isAnchored: boolean): Promise<PathTest> {
   const isPlain = !/[*?[\\]/.test(glob)
   if (isPlain && isAnchored) return (path) => path === glob
   if (isPlain) return (path) => path === glob || path.endsWith(`/${glob}`)
   if (!isAnchored && /^\*[^*?[\\]+$/.test(glob)) return (path) => path.endsWith(glob.slice(1))
-  const machine = await compiled(sourceOf(isAnchored ? glob : `**/${glob}`, false))
+  const machine = await compiledPattern(globPattern(isAnchored ? glob : `**/${glob}`, false))
   return (path) => machine.testExact(path)
 }

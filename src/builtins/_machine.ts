@@ -1,12 +1,12 @@
 import type { Commands } from './_commands.ts'
 import { RootFiles } from './_files.ts'
 import { grantOf, outsideOf } from './_grants.ts'
-import type { Root } from './_root.ts'
+import type { DirectoryRoot } from './_root.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** Returns what the sandboxes of this machine share: files below a root, and commands. */
 export function sandboxOver(
-  root: Root,
+  root: DirectoryRoot,
   commands: Commands,
   protect: readonly string[],
 ): Omit<Sandbox, 'name' | 'isolation' | 'search'> {

@@ -9,7 +9,7 @@ const images: readonly (readonly [mediaType: string, at: number, magic: string])
   ['image/webp', 8, 'WEBP'],
 ]
 
-const others: readonly (readonly [kind: string, at: number, magic: string])[] = [
+const otherKinds: readonly (readonly [kind: string, at: number, magic: string])[] = [
   ['a PDF', 0, '%PDF-'],
   ['a ZIP archive', 0, 'PK\x03\x04'],
   ['a gzip archive', 0, '\x1f\x8b'],
@@ -27,7 +27,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
 
 /** Returns what bytes are, if they are no text. */
 export function binaryKind(bytes: Uint8Array): string | undefined {
-  const kind = kindAmong(others, bytes)
+  const kind = kindAmong(otherKinds, bytes)
   return kind ?? (bytes.subarray(0, 8_192).includes(0) ? 'binary' : undefined)
 }
 

@@ -38,7 +38,7 @@ function asking(outside: Outside, [of, write]: Paths<never>): Pick<ToolOptions<u
  * @param checks Those of the factory's own options.
  * @throws `E_INVALID_CONFIGURATION` if an option is unknown or wrong, or names a tool that there is not.
  */
-export function checked<Name extends string>(
+export function requireNaming<Name extends string>(
   factory: string,
   options: NamedTools<Name>,
   names: readonly Name[],

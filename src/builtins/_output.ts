@@ -1,7 +1,7 @@
 import type { Output } from './sandbox.ts'
 
 /** Bytes that are kept of the beginning, and as many of the end. */
-const kept = 16_384
+const keptBytes = 16_384
 
 /** The last bytes of a stream, and how many there were before. */
 export class Ring {
@@ -48,10 +48,10 @@ export class Ends {
   #tail: Ring | undefined
 
   push(bytes: Uint8Array): void {
-    const first = bytes.subarray(0, kept - this.#head.length)
-    if (first.length > 0) this.#head = joined(this.#head, first)
+    const first = bytes.subarray(0, keptBytes - this.#head.length)
+    if (first.length > 0) this.#head = concatenated(this.#head, first)
     if (first.length === bytes.length) return
-    this.#tail ??= new Ring(kept)
+    this.#tail ??= new Ring(keptBytes)
     this.#tail.push(bytes.subarray(first.length))
   }
 
@@ -59,14 +59,18 @@ export class Ends {
     const { total = 0, first = 0 } = this.#tail ?? {}
     const totalBytes = this.#head.length + total
     const tail = this.#tail?.slice(first, total) ?? new Uint8Array()
-    if (first === 0) return { text: visible(joined(this.#head, tail)), totalBytes, omittedBytes: 0 }
+    if (first === 0) return { text: visibleText(concatenated(this.#head, tail)), totalBytes, omittedBytes: 0 }
     const note = `\n[… ${first.toLocaleString('en')} bytes are left out …]\n`
     const head = this.#head.subarray(0, wholeLength(this.#head))
-    return { text: visible(head) + note + visible(tail.subarray(startOfWhole(tail))), totalBytes, omittedBytes: first }
+    return {
+      text: visibleText(head) + note + visibleText(tail.subarray(startOfWhole(tail))),
+      totalBytes,
+      omittedBytes: first,
+    }
   }
 }
 
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
+function concatenated(one: Uint8Array, other: Uint8Array): Uint8Array {
   const both = new Uint8Array(one.length + other.length)
   both.set(one)
   both.set(other, one.length)
@@ -92,7 +96,7 @@ function startOfWhole(bytes: Uint8Array): number {
 }
 
 /** Decodes output. What would control a terminal is shown as pictures, so that text cannot hide text. */
-export function visible(bytes: Uint8Array): string {
+export function visibleText(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true })
     .decode(bytes)
     .replaceAll('\r\n', '\n')

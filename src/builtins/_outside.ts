@@ -1,10 +1,10 @@
 import type { ToolContext } from '../index.ts'
 import type { Confirmed, Decision, Middleware, Validated } from '../extension.ts'
 import { Sessions } from './_sessions.ts'
-import { quoted, refusal } from './_words.ts'
+import { quotedPath, refusal } from './_words.ts'
 import type { FileAccess, Grant, Sandbox } from './sandbox.ts'
 
-const mostAsked = 10_000
+const mostAskedCalls = 10_000
 const mostGrants = 100
 
 interface AskedPath {
@@ -51,16 +51,16 @@ export class Outside {
       this.#asked.delete(call.invocationId)
       return undefined
     }
-    if (call.resumption !== undefined && (before === undefined || !isSame(before, asked))) {
+    if (call.resumption !== undefined && (before === undefined || !areSamePaths(before, asked))) {
       return { decision: 'deny', reason: 'The path leads elsewhere than when it was approved. Call again' }
     }
     this.#asked.set(call.invocationId, asked)
     for (const oldest of this.#asked.keys()) {
-      if (this.#asked.size <= mostAsked) break
+      if (this.#asked.size <= mostAskedCalls) break
       this.#asked.delete(oldest)
     }
     const where = asked.map(({ real }) => real)
-    const reason = `${write ? 'It would write' : 'It would read'} outside the workspace: ${where.map(quoted).join(', ')}`
+    const reason = `${write ? 'It would write' : 'It would read'} outside the workspace: ${where.map(quotedPath).join(', ')}`
     return { decision: 'ask', reason, meta: { outside: where, write } }
   }
 
@@ -76,7 +76,7 @@ export class Outside {
           const grant = await this.#sandbox.grant(path, { write })
           grants.push(grant)
           if (grant.path !== real)
-            throw refusal(`${quoted(path)} leads elsewhere than when it was approved.`, 'Call again.')
+            throw refusal(`${quotedPath(path)} leads elsewhere than when it was approved.`, 'Call again.')
         }
         this.#calls.set(context, grants)
         if (isForSession) this.#keep(context.session, grants, write)
@@ -111,7 +111,7 @@ function isBelow({ path }: Grant, real: string): boolean {
   return real.startsWith(`${path}/`)
 }
 
-function isSame(before: readonly AskedPath[], now: readonly AskedPath[]): boolean {
+function areSamePaths(before: readonly AskedPath[], now: readonly AskedPath[]): boolean {
   return (
     before.length === now.length &&
     before.every(({ path, real }, index) => now[index]?.path === path && now[index].real === real)

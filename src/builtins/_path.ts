@@ -1,7 +1,7 @@
 import { OutsideError } from './sandbox.ts'
-import { quoted, refusal } from './_words.ts'
+import { quotedPath, refusal } from './_words.ts'
 
-const longestPath = 4_095
+const longestFilePath = 4_095
 
 /**
  * Splits a path that a model gave into names. A last `.` stands for a path that must be a directory.
@@ -9,12 +9,12 @@ const longestPath = 4_095
  * @param roots The absolute paths of the root.
  * @throws {OutsideError} if it is absolute and not within a root. `ToolFailure` if it is no path.
  */
-export function namesOf(path: unknown, roots: readonly string[]): string[] {
+export function pathNames(path: unknown, roots: readonly string[]): string[] {
   if (typeof path !== 'string' || path === '') throw refusal('A path is a text that is not empty.')
   if (path.includes('\0')) throw refusal('A path has no NUL character.')
   if (!path.isWellFormed()) throw refusal('A path is valid Unicode: this one has half of a surrogate pair.')
-  if (Buffer.byteLength(path) > longestPath) throw refusal(`A path has at most ${longestPath} bytes.`)
-  return parts(within(path, roots, path))
+  if (Buffer.byteLength(path) > longestFilePath) throw refusal(`A path has at most ${longestFilePath} bytes.`)
+  return pathParts(pathWithin(path, roots, path))
 }
 
 /** Splits the target of a link. @throws {OutsideError} if it is absolute and not within a root. */
@@ -24,18 +24,18 @@ export function namesOfTarget(
   path: string,
 ): { readonly names: string[]; readonly isAbsolute: boolean } {
   const isAbsolute = target.startsWith('/')
-  return { names: parts(isAbsolute ? within(target, roots, path) : target), isAbsolute }
+  return { names: pathParts(isAbsolute ? pathWithin(target, roots, path) : target), isAbsolute }
 }
 
 /** @param shown The path for the message, which does not tell the target of a link. */
-function within(path: string, roots: readonly string[], shown: string): string {
+function pathWithin(path: string, roots: readonly string[], shown: string): string {
   if (!path.startsWith('/')) return path
   const root = roots.find((each) => path === each || path.startsWith(`${each}/`))
   if (root === undefined) throw new OutsideError(shown, roots[0] ?? '')
   return path.slice(root.length) || '.'
 }
 
-function parts(path: string): string[] {
+function pathParts(path: string): string[] {
   const all = path.split('/')
   const names = all.filter((name) => name !== '' && name !== '.')
   const last = all.at(-1)
@@ -44,5 +44,5 @@ function parts(path: string): string[] {
 }
 
 export function requireShortName(name: string, path: string): void {
-  if (Buffer.byteLength(name) > 255) throw refusal(`${quoted(path)} has a name of more than 255 bytes.`)
+  if (Buffer.byteLength(name) > 255) throw refusal(`${quotedPath(path)} has a name of more than 255 bytes.`)
 }

@@ -3,7 +3,7 @@ import type { ExecOptions, ExecResult, Match, SearchQuery } from './sandbox.ts'
 import { refusal } from './_words.ts'
 
 /** Matches that wait for the one who asked. Beyond them the engine waits. */
-const mostWaiting = 500
+const mostWaitingMatches = 500
 
 /** Runs ripgrep within the sandbox, given its arguments. */
 export type RunRipgrep = (args: readonly string[], options: ExecOptions) => Promise<ExecResult>
@@ -12,7 +12,7 @@ export type RunRipgrep = (args: readonly string[], options: ExecOptions) => Prom
 export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGenerator<Match, void, undefined> {
   const stop = new AbortController()
   const signal = query.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, query.signal])
-  const lines = new Lines()
+  const lines = new LineSplitter()
   const waiting: Match[] = []
   let wake = (): void => {}
   let taken = (): void => {}
@@ -21,16 +21,16 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
   const onOutput = (stream: 'stdout' | 'stderr', bytes: Uint8Array): void | Promise<void> => {
     if (stream === 'stderr') return
     for (const line of lines.push(bytes)) {
-      const match = matchOf(line)
+      const match = ripgrepMatch(line)
       if (match !== undefined) waiting.push(match)
     }
     wake()
-    if (waiting.length < mostWaiting) return
+    if (waiting.length < mostWaitingMatches) return
     return new Promise((resolve) => {
       taken = resolve
     })
   }
-  const running = run(argumentsOf(query), { signal, timeout: 60_000, onOutput }).then(
+  const running = run(ripgrepArguments(query), { signal, timeout: 60_000, onOutput }).then(
     (result) => (ended = result),
     (error: unknown) => (failure = error),
   )
@@ -59,9 +59,9 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
   }
 }
 
-function argumentsOf({ pattern, ignoreCase, path, glob, hidden, context }: SearchQuery): string[] {
+function ripgrepArguments({ pattern, ignoreCase, path, glob, hidden, context }: SearchQuery): string[] {
   return [
-    ...always,
+    ...fixedArguments,
     ...(hidden ? ['--no-ignore'] : ['--no-ignore-dot', '--glob', '!node_modules']),
     // A glob that began with `!` would leave out what it matches.
     ...(glob === undefined ? [] : ['--glob', glob.replace(/^!/, '\\!')]),
@@ -74,13 +74,13 @@ function argumentsOf({ pattern, ignoreCase, path, glob, hidden, context }: Searc
   ]
 }
 
-const always = (
+const fixedArguments = (
   '--no-config --no-follow --json --sort path --max-filesize 1M --no-messages ' +
   '--hidden --no-require-git --no-ignore-global --no-ignore-parent --glob !.git'
 ).split(' ')
 
 /** Splits output into lines. */
-class Lines {
+class LineSplitter {
   readonly #decoder = new StringDecoder('utf8')
   #rest = ''
   hadAny = false
@@ -102,7 +102,7 @@ interface RipgrepMessage {
   }
 }
 
-function matchOf(line: string): Match | undefined {
+function ripgrepMatch(line: string): Match | undefined {
   const { type, data } = JSON.parse(line) as RipgrepMessage
   if (type !== 'match' && type !== 'context') return undefined
   const { path, lines, line_number: number } = data

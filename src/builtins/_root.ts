@@ -2,24 +2,24 @@ import { constants, type BigIntStats } from 'node:fs'
 import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { InvalidConfigurationError } from '../errors.ts'
-import { namesOf, namesOfTarget, requireShortName } from './_path.ts'
+import { pathNames, namesOfTarget, requireShortName } from './_path.ts'
 import { OutsideError } from './sandbox.ts'
-import { codeOf, failureOf, quoted, refusal } from './_words.ts'
+import { systemCode, pathFailure, quotedPath, refusal } from './_words.ts'
 
 /** A descriptor that only names a place: it cannot be read, and opening it has no effect on devices and pipes. */
 const pathOnly = 0o10000000
 export const asDirectory: number = pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
 export const asAnything: number = pathOnly | constants.O_NOFOLLOW
 const mostLinks = 40
-const deepest = 256
+const deepestDirectory = 256
 
 /** The user to whom new files belong, if it is not the user of this process. */
-export interface Owner {
+export interface FileOwner {
   readonly uid: number
   readonly gid: number
 }
 
-interface Step {
+interface DirectoryStep {
   readonly handle: FileHandle
   readonly name: string
 }
@@ -36,7 +36,7 @@ export interface PathEnd {
 /** Where a path leads: a name in a directory that is held open. */
 export interface PathPlace extends PathEnd {
   /** The directories from the root to the one that holds the name. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly DirectoryStep[]
   /** The names from the root, without links. */
   readonly names: readonly string[]
   /** Returns the path of the name, or of another one beside it, through the descriptor of the directory. */
@@ -49,7 +49,7 @@ export function pathIn(directory: FileHandle, name: string): string {
 }
 
 /** The path that opens what a descriptor names. */
-export function pathOf(handle: FileHandle): string {
+export function descriptorPath(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`
 }
 
@@ -75,14 +75,14 @@ export async function readUpTo(
  * Everything below one directory. Each step of a path is opened from the descriptor of the step before and follows no link;
  * links are read, and resolved on the stack of these descriptors. So what is swapped meanwhile cannot lead out.
  */
-export class Root {
+export class DirectoryRoot {
   /** The real path. */
   readonly path: string
-  readonly owner: Owner | undefined
+  readonly owner: FileOwner | undefined
   readonly #handle: FileHandle
   readonly #paths: readonly string[]
 
-  private constructor(handle: FileHandle, paths: readonly [string, ...string[]], owner: Owner | undefined) {
+  private constructor(handle: FileHandle, paths: readonly [string, ...string[]], owner: FileOwner | undefined) {
     this.#handle = handle
     this.#paths = paths
     this.path = paths[0]
@@ -90,7 +90,7 @@ export class Root {
   }
 
   /** @throws `E_INVALID_CONFIGURATION` if the path is no directory, or this is not Linux with `/proc`. */
-  static async open(path: string, owner?: Owner): Promise<Root> {
+  static async open(path: string, owner?: FileOwner): Promise<DirectoryRoot> {
     if (process.platform !== 'linux') {
       throw new InvalidConfigurationError(
         `A workspace of this machine needs Linux: on ${process.platform} no path can be held. Use a remote sandbox, or a container.`,
@@ -101,9 +101,9 @@ export class Root {
       if (real === '/') throw new Error('it is the root of the file system')
       const handle = await open(real, asDirectory)
       await (await open(pathIn(handle, '.'), asDirectory)).close() // fails if there is no /proc
-      return new Root(handle, [real, resolve(path)], owner)
+      return new DirectoryRoot(handle, [real, resolve(path)], owner)
     } catch (cause) {
-      const words = `The workspace ${quoted(String(path))} is no directory that can be opened through /proc: ${(cause as Error).message}.`
+      const words = `The workspace ${quotedPath(String(path))} is no directory that can be opened through /proc: ${(cause as Error).message}.`
       throw new InvalidConfigurationError(words, { cause })
     }
   }
@@ -114,12 +114,12 @@ export class Root {
 
   /** Finds what a path leads to, and calls `use` with it. Makes nothing. The descriptors are closed afterwards. */
   async find<Value>(path: string, use: (found: PathEnd) => Promise<Value>): Promise<Value> {
-    const direct = await this.#direct(namesOf(path, this.#paths))
+    const direct = await this.#direct(pathNames(path, this.#paths))
     if (direct === undefined) return this.at(path, use)
     try {
       return await use(direct)
     } catch (error) {
-      throw failureOf(error, path)
+      throw pathFailure(error, path)
     } finally {
       await direct.found?.close()
     }
@@ -131,13 +131,13 @@ export class Root {
    */
   async #direct(names: readonly string[]): Promise<PathEnd | undefined> {
     const name = names.at(-1)
-    if (name === undefined || name === '.' || names.length > deepest) return undefined
+    if (name === undefined || name === '.' || names.length > deepestDirectory) return undefined
     const path = names.join('/')
     const found = await open(pathIn(this.#handle, path), asAnything).catch(() => undefined)
     if (found === undefined) return undefined
     try {
       const stats = await found.stat({ bigint: true })
-      if (!stats.isSymbolicLink() && (await readlink(pathOf(found))) === `${this.path}/${path}`)
+      if (!stats.isSymbolicLink() && (await readlink(descriptorPath(found))) === `${this.path}/${path}`)
         return { found, stats, name }
     } catch {
       // it has gone: the walk tells
@@ -156,12 +156,12 @@ export class Root {
     use: (place: PathPlace) => Promise<Value>,
     onMake?: (names: readonly string[]) => void,
   ): Promise<Value> {
-    const walk = new Walk(path, namesOf(path, this.#paths), { handle: this.#handle, name: '' }, this.#paths)
+    const walk = new Walk(path, pathNames(path, this.#paths), { handle: this.#handle, name: '' }, this.#paths)
     try {
       const place = await walk.toEnd(onMake, this.owner)
       return await use(place)
     } catch (error) {
-      throw failureOf(error, path)
+      throw pathFailure(error, path)
     } finally {
       await walk.close()
     }
@@ -173,19 +173,19 @@ type OnMake = ((names: readonly string[]) => void) | undefined
 class Walk {
   readonly #path: string
   readonly #queue: string[]
-  readonly #stack: [Step, ...Step[]]
+  readonly #stack: [DirectoryStep, ...DirectoryStep[]]
   readonly #roots: readonly string[]
   #found: FileHandle | undefined
   #links = 0
 
-  constructor(path: string, names: string[], root: Step, roots: readonly string[]) {
+  constructor(path: string, names: string[], root: DirectoryStep, roots: readonly string[]) {
     this.#path = path
     this.#queue = names
     this.#stack = [root]
     this.#roots = roots
   }
 
-  async toEnd(onMake: OnMake, owner: Owner | undefined): Promise<PathPlace> {
+  async toEnd(onMake: OnMake, owner: FileOwner | undefined): Promise<PathPlace> {
     for (;;) {
       const name = this.#queue.shift()
       if (name === undefined) return this.#place(undefined, undefined)
@@ -205,13 +205,14 @@ class Walk {
   }
 
   /** Opens a directory on the way, or puts the target of a link in its place. */
-  async #enter(name: string, onMake: OnMake, owner: Owner | undefined): Promise<void> {
+  async #enter(name: string, onMake: OnMake, owner: FileOwner | undefined): Promise<void> {
     const step = pathIn(this.#top, name)
     try {
       this.#stack.push({ handle: await open(step, asDirectory), name })
-      if (this.#stack.length > deepest) throw refusal(`${quoted(this.#path)} is more than ${deepest} directories deep.`)
+      if (this.#stack.length > deepestDirectory)
+        throw refusal(`${quotedPath(this.#path)} is more than ${deepestDirectory} directories deep.`)
     } catch (error) {
-      const code = codeOf(error)
+      const code = systemCode(error)
       if (code === 'ENOTDIR' || code === 'ELOOP') return this.#follow(name, error)
       if (code !== 'ENOENT' || onMake === undefined) throw error
       onMake([...this.#names, name, ...this.#queue])
@@ -220,11 +221,11 @@ class Walk {
     }
   }
 
-  async #make(step: string, owner: Owner | undefined): Promise<void> {
+  async #make(step: string, owner: FileOwner | undefined): Promise<void> {
     try {
       await mkdir(step)
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (systemCode(error) !== 'EEXIST') throw error
       return
     }
     if (owner === undefined) return
@@ -241,7 +242,7 @@ class Walk {
     try {
       this.#found = await open(pathIn(this.#top, name), asAnything)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return this.#place(name, undefined)
+      if (systemCode(error) === 'ENOENT') return this.#place(name, undefined)
       throw error
     }
     const stats = await this.#found.stat({ bigint: true })
@@ -257,7 +258,8 @@ class Walk {
     try {
       target = await readlink(pathIn(this.#top, name))
     } catch (error) {
-      if (codeOf(error) === 'EINVAL' && otherwise !== undefined && codeOf(otherwise) === 'ENOTDIR') throw otherwise
+      if (systemCode(error) === 'EINVAL' && otherwise !== undefined && systemCode(otherwise) === 'ENOTDIR')
+        throw otherwise
       this.#again(name) // it was a link a moment ago
       return
     }
@@ -275,7 +277,7 @@ class Walk {
   }
 
   #count(): void {
-    if (++this.#links > mostLinks) throw refusal(`${quoted(this.#path)} has more than ${mostLinks} links.`)
+    if (++this.#links > mostLinks) throw refusal(`${quotedPath(this.#path)} has more than ${mostLinks} links.`)
   }
 
   #place(name: string | undefined, stats: BigIntStats | undefined): PathPlace {

@@ -2,13 +2,13 @@ import { tool, type Tool, type ToolContext } from '../index.ts'
 import { globTest } from './_glob.ts'
 import { searchFiles } from './_grep.ts'
 import type { ToolMaking } from './_naming.ts'
-import { visible } from './_output.ts'
-import { compiled } from './_engine.ts'
+import { visibleText } from './_output.ts'
+import { compiledPattern } from './_engine.ts'
 import type { FileAccess, Match, Sandbox, SearchQuery } from './sandbox.ts'
 
-const mostFiles = 1_000
-const mostBytes = 30_000
-const longestLine = 500
+const mostFoundFiles = 1_000
+const mostAnswerBytes = 30_000
+const longestShownLine = 500
 const longestSearch = 20_000
 const largestSearch = 268_435_456
 
@@ -74,7 +74,7 @@ export function searchTools(sandbox: Sandbox, filesFor: FilesFor, making: ToolMa
         additionalProperties: false,
       },
       traits: { readonly: true },
-      handler: (input, context) => grep(sandbox, filesFor(input.path ?? '.', context), input, context),
+      handler: (input, context) => grepFiles(sandbox, filesFor(input.path ?? '.', context), input, context),
     }),
   ]
 }
@@ -101,16 +101,16 @@ async function glob(
   const found: { readonly path: string; readonly modifiedAt: number }[] = []
   for await (const file of files.walk(path, { hidden, matches, onLimit, signal })) found.push(file)
   if (found.length === 0) return `No file matches.${note}`
-  const shown = found.toSorted((one, other) => other.modifiedAt - one.modifiedAt).slice(0, mostFiles)
+  const shown = found.toSorted((one, other) => other.modifiedAt - one.modifiedAt).slice(0, mostFoundFiles)
   if (found.length > shown.length) {
     note += `\n[${shown.length.toLocaleString('en')} of ${found.length.toLocaleString('en')} files, the newest: narrow the glob.]`
   }
-  return shown.map((file) => nameOf(file.path)).join('\n') + note
+  return shown.map((file) => pathName(file.path)).join('\n') + note
 }
 
 /** A name with a line break would look like two. */
-function nameOf(path: string): string {
-  return /[\n\r]/.test(path) ? JSON.stringify(path) : visible(Buffer.from(path))
+function pathName(path: string): string {
+  return /[\n\r]/.test(path) ? JSON.stringify(path) : visibleText(Buffer.from(path))
 }
 
 interface GrepInput {
@@ -124,7 +124,12 @@ interface GrepInput {
   readonly hidden?: boolean
 }
 
-async function grep(sandbox: Sandbox, files: FileAccess, input: GrepInput, { signal }: ToolContext): Promise<string> {
+async function grepFiles(
+  sandbox: Sandbox,
+  files: FileAccess,
+  input: GrepInput,
+  { signal }: ToolContext,
+): Promise<string> {
   const { mode = 'content', limit = 200 } = input
   const query: SearchQuery = {
     pattern: input.pattern,
@@ -136,7 +141,7 @@ async function grep(sandbox: Sandbox, files: FileAccess, input: GrepInput, { sig
     signal,
   }
   // One syntax, whatever engine searches.
-  await compiled(query.pattern)
+  await compiledPattern(query.pattern)
   if (query.glob !== undefined) await globTest(query.glob, true)
   const notes: string[] = []
   const limits = {
@@ -175,10 +180,12 @@ class SearchAnswer {
       return true
     }
     if (!isContext && ++this.#matches > this.#limit) return this.#cut()
-    const whole = visible(Buffer.from(text.length > longestLine ? `${text.slice(0, longestLine)}…` : text))
-    const shown = `${nameOf(path)}${isContext ? '-' : ':'}${line}${isContext ? '-' : ':'}${whole.replaceAll('\n', ' ')}`
+    const whole = visibleText(
+      Buffer.from(text.length > longestShownLine ? `${text.slice(0, longestShownLine)}…` : text),
+    )
+    const shown = `${pathName(path)}${isContext ? '-' : ':'}${line}${isContext ? '-' : ':'}${whole.replaceAll('\n', ' ')}`
     this.#bytes += Buffer.byteLength(shown) + 1
-    if (this.#bytes > mostBytes) return this.#cut()
+    if (this.#bytes > mostAnswerBytes) return this.#cut()
     this.#lines.push(shown)
     return true
   }
@@ -188,7 +195,7 @@ class SearchAnswer {
     const lines =
       this.#mode === 'content'
         ? this.#lines
-        : files.map(([path, count]) => (this.#mode === 'files' ? nameOf(path) : `${nameOf(path)}:${count}`))
+        : files.map(([path, count]) => (this.#mode === 'files' ? pathName(path) : `${pathName(path)}:${count}`))
     const cut = this.#isCut ? ['There is more: narrow the search, or raise `limit`.'] : []
     const said = [...cut, ...notes].map((note) => `[${note}]`)
     return [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...said].join('\n')

@@ -36,11 +36,11 @@ const unixFamily = 1
 const setSignalOfParentsDeath = 1
 const sigkill = 9
 
-const load = 0x20
+const loadInstruction = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
-const giveBack = 0x06
-const allowed = 0x7fff0000
+const returnInstruction = 0x06
+const allowAction = 0x7fff0000
 const refusedWithEperm = 0x00050001
 /** The call does nothing, and its program believes that it did. */
 const pretended = 0x00050000
@@ -48,7 +48,7 @@ const firstOfX32 = 0x40000000
 // Where the data of a call has its number, its architecture and its arguments.
 const ofNumber = 0
 const ofArchitecture = 4
-const [first, second] = [16, 24]
+const [firstOffset, secondOffset] = [16, 24]
 
 /** An instruction, with the labels to which it jumps. Default: the next instruction. */
 type Instruction = readonly [code: number, value: number, ifTrue?: string, ifFalse?: string]
@@ -62,44 +62,44 @@ type Instruction = readonly [code: number, value: number, ifTrue?: string, ifFal
  */
 export function seccompFilter(unixSockets: boolean, name: string = process.arch): Uint8Array {
   const architecture = name === 'x64' ? x64 : name === 'arm64' ? arm64 : undefined
-  if (architecture === undefined) return encoded([[giveBack, allowed]])
+  if (architecture === undefined) return encodedProgram([[returnInstruction, allowAction]])
   const { audit, socket, ioctl, prctl, denied } = architecture
   const families = unixSockets ? deniedFamilies : [unixFamily, ...deniedFamilies]
   const refuseIf = (value: number): Instruction => [jumpIfEqual, value, 'refuse']
-  return encoded([
-    [load, ofArchitecture],
+  return encodedProgram([
+    [loadInstruction, ofArchitecture],
     [jumpIfEqual, audit, 'known', 'refuse'],
     'known',
-    [load, ofNumber],
+    [loadInstruction, ofNumber],
     [jumpIfAtLeast, firstOfX32, 'refuse'],
     ...[...denied, ...deniedEverywhere].map(refuseIf),
     [jumpIfEqual, socket, 'socket'],
     [jumpIfEqual, ioctl, 'ioctl'],
     [jumpIfEqual, prctl, 'prctl', 'allow'],
     'socket',
-    [load, first],
+    [loadInstruction, firstOffset],
     ...families.map(refuseIf),
-    [giveBack, allowed],
+    [returnInstruction, allowAction],
     'ioctl',
-    [load, second],
+    [loadInstruction, secondOffset],
     ...deniedRequests.map(refuseIf),
-    [giveBack, allowed],
+    [returnInstruction, allowAction],
     'prctl',
-    [load, first],
+    [loadInstruction, firstOffset],
     [jumpIfEqual, setSignalOfParentsDeath, 'death', 'allow'],
     'death',
-    [load, second],
+    [loadInstruction, secondOffset],
     [jumpIfEqual, sigkill, 'allow'],
-    [giveBack, pretended],
+    [returnInstruction, pretended],
     'allow',
-    [giveBack, allowed],
+    [returnInstruction, allowAction],
     'refuse',
-    [giveBack, refusedWithEperm],
+    [returnInstruction, refusedWithEperm],
   ])
 }
 
 /** @param program Instructions, and the labels of those that follow them. */
-function encoded(program: readonly (Instruction | string)[]): Uint8Array {
+function encodedProgram(program: readonly (Instruction | string)[]): Uint8Array {
   const instructions: Instruction[] = []
   const labels = new Map<string, number>()
   for (const each of program) {

@@ -1,7 +1,7 @@
 import { tool, type Tool, type ToolContext } from '../index.ts'
 import type { ToolMaking } from './_naming.ts'
 import type { Sessions } from './_sessions.ts'
-import { Spooling } from './_spooling.ts'
+import { OutputSpooling } from './_spooling.ts'
 import { refusal } from './_words.ts'
 import type { Job, Output, Sandbox } from './sandbox.ts'
 
@@ -58,7 +58,7 @@ export function commandTools(work: ShellWork, making: ToolMaking): Tool[] {
       timeout: ownTimeout,
       requiresConfirmation: work.requiresConfirmation,
       handler: (input, context) =>
-        input.background === true ? launch(work, input, context) : run(work, input, context),
+        input.background === true ? launch(work, input, context) : runShell(work, input, context),
     }),
     tool({
       ...making('bash_logs'),
@@ -78,7 +78,7 @@ export function commandTools(work: ShellWork, making: ToolMaking): Tool[] {
       },
       traits: { readonly: true },
       handler: ({ pid: id, since = 0 }, { session }) => {
-        const { text, next, state, exitCode } = jobOf(work, id, session).job.logs(since)
+        const { text, next, state, exitCode } = shellJob(work, id, session).job.logs(since)
         return { output: text, next, status: state, exitCode }
       },
     }),
@@ -88,7 +88,7 @@ export function commandTools(work: ShellWork, making: ToolMaking): Tool[] {
       inputSchema: { type: 'object', properties: { pid }, required: ['pid'], additionalProperties: false },
       traits: { destructive: true, idempotent: true },
       handler: async ({ pid: id }, { session }) => {
-        const known = jobOf(work, id, session)
+        const known = shellJob(work, id, session)
         known.isKilled ||= !known.isEnded
         await known.job.kill()
         return { status: known.isKilled ? 'killed' : 'exited', exitCode: known.job.logs().exitCode }
@@ -105,12 +105,12 @@ interface RunInput {
 
 type ShownCommand = Readonly<Record<string, unknown>>
 
-async function run(
+async function runShell(
   { sandbox }: ShellWork,
   { command, timeout, cwd }: RunInput,
   context: ToolContext,
 ): Promise<ShownCommand> {
-  const streams = { stdout: new Spooling(context.keep), stderr: new Spooling(context.keep) }
+  const streams = { stdout: new OutputSpooling(context.keep), stderr: new OutputSpooling(context.keep) }
   const { signal } = context
   const result = await sandbox.exec(command, {
     timeout: timeout ?? 120_000,
@@ -168,7 +168,7 @@ async function launch(
 }
 
 /** Another session's job, and a number of a process, are no job. */
-function jobOf(
+function shellJob(
   { sessions }: ShellWork,
   id: string,
   session: string,

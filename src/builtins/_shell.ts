@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as yieldLoop, setTimeout as pause } from 'node:timers/promises'
 import { timerLength } from '../extension.ts'
 import type { Guard } from './_guard.ts'
 import { Ends } from './_output.ts'
-import type { Owner } from './_root.ts'
+import type { FileOwner } from './_root.ts'
 import { refusal } from './_words.ts'
 import type { ExecOptions, ExecResult } from './sandbox.ts'
 
@@ -15,7 +15,7 @@ const grace = 2_000
 /** How long pipes may stay silent after the shell has ended, if a process that left its group holds them. */
 const silence = 250
 /** How often such pipes are looked at, and how long after each other, in milliseconds. */
-const mostLooks = 80
+const mostPipeLooks = 80
 const look = 25
 
 /** What is started for a command. */
@@ -23,7 +23,7 @@ export interface Program {
   readonly argv: readonly [program: string, ...args: string[]]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  readonly user?: Owner | undefined
+  readonly user?: FileOwner | undefined
   /** Written to descriptor 3 once a guard holds the program. It waits for that before it starts anything, and ends without it. */
   readonly go: string
   /** Written to descriptor 4. */
@@ -80,14 +80,14 @@ export function firstShellFor(
 }
 
 // Names such as LC_SECRET are no locale: remote shells let them through, and people put anything into them.
-const allowed =
+const allowedVariable =
   /^(?:PATH|LANG|TZ|LC_(?:ALL|ADDRESS|COLLATE|CTYPE|IDENTIFICATION|MEASUREMENT|MESSAGES|MONETARY|NAME|NUMERIC|PAPER|TELEPHONE|TIME))$/
 
 /** Returns the environment of commands: by a list of names, so that no secret of the host is in it. */
 export function environment(home: string, added: Readonly<Record<string, string>> = {}): Record<string, string> {
   const env: Record<string, string> = { PATH: '/usr/local/bin:/usr/bin:/bin' }
   for (const [name, value] of Object.entries(process.env))
-    if (allowed.test(name) && value !== undefined) env[name] = value
+    if (allowedVariable.test(name) && value !== undefined) env[name] = value
   for (const [name, value] of Object.entries({ ...env, TERM: 'dumb', HOME: home, ...added })) {
     if (name === '' || /[=\0]/.test(name) || String(value).includes('\0')) {
       throw refusal(`The environment has no variable ${JSON.stringify(name)}: a name has no "=" and no NUL.`)
@@ -98,7 +98,7 @@ export function environment(home: string, added: Readonly<Record<string, string>
 }
 
 /** A program that runs. */
-export interface Running {
+export interface RunningProgram {
   /** Ends it, at first politely. */
   stop(): void
   /** Never rejects for what the command does. */
@@ -110,7 +110,11 @@ export interface Running {
  *
  * @param guard Ends the group if this process has ended.
  */
-export function start(program: Program, guard: Guard, { timeout = 120_000, signal, onOutput }: ExecOptions): Running {
+export function startProgram(
+  program: Program,
+  guard: Guard,
+  { timeout = 120_000, signal, onOutput }: ExecOptions,
+): RunningProgram {
   const child = spawned(program, signal)
   const group = new Group(child, program.hasInit)
   const [input, filter] = child.stdio.slice(3) as [Writable, Writable | null]
@@ -257,10 +261,10 @@ class PipeReader {
   /** Resolves when the pipe has ended, or only processes that left the group hold it. */
   async toEnd(): Promise<void> {
     this.#lastPiece = performance.now() // silence counts from here: a busy process may have read nothing yet
-    for (let looks = 0; looks < mostLooks; looks++) {
+    for (let looks = 0; looks < mostPipeLooks; looks++) {
       const isClosed = await Promise.race([this.#closed.then(() => true), pause(look, false, { ref: true })])
       if (isClosed) break
-      await turn() // what waits in the pipe is read before
+      await yieldLoop() // what waits in the pipe is read before
       if (this.#handling !== undefined) await this.#handling
       else if (performance.now() - this.#lastPiece > silence) break
     }

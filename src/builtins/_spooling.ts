@@ -2,10 +2,10 @@ import type { ToolContext } from '../index.ts'
 import type { Output } from './sandbox.ts'
 
 /** Bytes that wait in memory until it is known whether the stream is large. */
-const mostHeld = 32_768
+const mostHeldBytes = 32_768
 
 /** One stream of a command: it goes to the store once it is larger than what a result shows. */
-export class Spooling {
+export class OutputSpooling {
   readonly #keep: ToolContext['keep']
   #held: Uint8Array[] = []
   #length = 0
@@ -23,7 +23,7 @@ export class Spooling {
     if (this.#isOver) return
     this.#length += bytes.length
     this.#held.push(bytes)
-    if (this.#length <= mostHeld) return
+    if (this.#length <= mostHeldBytes) return
     if (this.#kept === undefined) {
       this.#kept = this.#start()
       this.#kept.catch(() => {}) // `end` tells of it

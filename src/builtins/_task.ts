@@ -20,7 +20,7 @@ export type RunTask = (
 ) => unknown
 
 /** How many tasks may be in one another. */
-const deepest = 3
+const deepestTask = 3
 const depthKey = 'toolwright.taskDepth'
 const depths = new AsyncLocalStorage<number>()
 
@@ -46,8 +46,8 @@ export function taskTools(run: RunTask, making: ToolMaking): Tool[] {
         const values: Readonly<Record<string, unknown>> = { ...context.values }
         // Calls in other processes bring the depth along in `values`.
         const depth = 1 + Math.max(depths.getStore() ?? 0, Number(values[depthKey] ?? 0))
-        if (!(depth <= deepest))
-          throw refusal(`At most ${deepest} tasks may be in one another.`, 'Do this one yourself.')
+        if (!(depth <= deepestTask))
+          throw refusal(`At most ${deepestTask} tasks may be in one another.`, 'Do this one yourself.')
         const below = { ...values, [depthKey]: depth } as ToolValues
         return depths.run(depth, () => run(input, context, { values: below, signal, principal }))
       },

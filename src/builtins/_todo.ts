@@ -16,7 +16,7 @@ export interface Todos {
 const mostTodos = 200
 
 /** Makes the tools that keep a list of what is to be done. */
-export function listTools(sessions: Sessions<Todos>, making: ToolMaking): Tool[] {
+export function todoListTools(sessions: Sessions<Todos>, making: ToolMaking): Tool[] {
   return [
     tool({
       ...making('todo_read'),

@@ -2,11 +2,19 @@ import { constants, type Dirent } from 'node:fs'
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { IgnoreFile } from './_ignore.ts'
-import { asAnything, asDirectory, pathIn, pathOf, readUpTo, type PathPlace, type Root } from './_root.ts'
+import {
+  asAnything,
+  asDirectory,
+  pathIn,
+  descriptorPath,
+  readUpTo,
+  type PathPlace,
+  type DirectoryRoot,
+} from './_root.ts'
 import type { WalkedFile, WalkOptions } from './sandbox.ts'
-import { codeOf, quoted, refusal } from './_words.ts'
+import { systemCode, quotedPath, refusal } from './_words.ts'
 
-const deepest = 128
+const deepestWalk = 128
 const largestIgnoreFile = 65_536
 
 /** What is known on the way down. */
@@ -25,7 +33,7 @@ interface Budget {
 
 /** Yields the files below a path. Directories are held while they are read, and no link is followed. */
 export async function* walkFrom(
-  root: Root,
+  root: DirectoryRoot,
   path: string,
   options: WalkOptions,
 ): AsyncGenerator<WalkedFile, void, undefined> {
@@ -61,7 +69,7 @@ export async function* walkFrom(
 }
 
 /** Returns where a search begins: a path from the root without links, of a file or a directory. */
-export function startOf(root: Root, path: string): Promise<string> {
+export function startOf(root: DirectoryRoot, path: string): Promise<string> {
   return root.at(path, async (place) => {
     requireStart(place, path)
     return place.names.join('/') || '.'
@@ -72,7 +80,7 @@ export function startOf(root: Root, path: string): Promise<string> {
 function requireStart({ found, stats, name }: PathPlace, path: string): void {
   if (found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
   if (name === undefined || stats?.isFile() === true || stats?.isDirectory() === true) return
-  throw refusal(`${quoted(path)} is neither a file nor a directory.`)
+  throw refusal(`${quotedPath(path)} is neither a file nor a directory.`)
 }
 
 async function* below(
@@ -83,7 +91,7 @@ async function* below(
 ): AsyncGenerator<WalkedFile, void, undefined> {
   try {
     options.signal?.throwIfAborted()
-    const entries = await entriesOf(handle, budget)
+    const entries = await directoryEntries(handle, budget)
     const own = entries.some(({ name }) => name === '.gitignore') && options.hidden !== true
     const file = own ? await ignoreFileIn(handle) : undefined
     const all = file === undefined ? ignores : [...ignores, { file, prefix }]
@@ -91,7 +99,7 @@ async function* below(
       const path = prefix + entry.name
       const isDirectory = entry.isDirectory()
       if (isLeftOut(entry.name, path, isDirectory, all, options.hidden === true)) continue
-      if (isDirectory && depth < deepest) {
+      if (isDirectory && depth < deepestWalk) {
         const next = await entered(handle, entry.name)
         if (next !== undefined)
           yield* below({ handle: next, prefix: `${path}/`, ignores: all }, options, budget, depth + 1)
@@ -108,9 +116,9 @@ async function* below(
   }
 }
 
-async function entriesOf(handle: FileHandle, budget: Budget): Promise<Dirent[]> {
+async function directoryEntries(handle: FileHandle, budget: Budget): Promise<Dirent[]> {
   const entries: Dirent[] = []
-  for await (const entry of await opendir(pathOf(handle), { bufferSize: 256 })) {
+  for await (const entry of await opendir(descriptorPath(handle), { bufferSize: 256 })) {
     if (--budget.left < 0) break
     entries.push(entry)
   }
@@ -139,7 +147,7 @@ async function entered(handle: FileHandle, name: string): Promise<FileHandle | u
   try {
     return await open(pathIn(handle, name), asDirectory)
   } catch (error) {
-    if (codeOf(error) === 'EMFILE' || codeOf(error) === 'ENFILE') throw error
+    if (systemCode(error) === 'EMFILE' || systemCode(error) === 'ENFILE') throw error
     return undefined
   }
 }
@@ -150,7 +158,7 @@ async function readIn(directory: FileHandle, name: string, most: number): Promis
   try {
     const stats = await named.stat()
     if (!stats.isFile()) throw new Error('It is no regular file.')
-    const file = await open(pathOf(named), constants.O_RDONLY | constants.O_NONBLOCK)
+    const file = await open(descriptorPath(named), constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       return await readUpTo(file, Math.min(most, stats.size))
     } finally {

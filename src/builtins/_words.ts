@@ -1,7 +1,7 @@
 import { ToolFailure } from '../index.ts'
 
 /** Returns a path for a message: quoted, and cut if it is long. */
-export function quoted(path: string): string {
+export function quotedPath(path: string): string {
   return JSON.stringify(path.length > 160 ? `${path.slice(0, 159)}…` : path)
 }
 
@@ -10,7 +10,7 @@ export function refusal(message: string, ...recommendations: readonly string[]):
   return new ToolFailure(message, { recommendations })
 }
 
-const reasons: Readonly<Record<string, readonly [words: string, next?: string]>> = {
+const codeReasons: Readonly<Record<string, readonly [words: string, next?: string]>> = {
   ENOENT: ['does not exist', 'See what there is with fs_glob.'],
   ENOTDIR: ['leads through a file as if it were a directory'],
   EISDIR: ['is a directory', 'List it with fs_glob.'],
@@ -23,15 +23,18 @@ const reasons: Readonly<Record<string, readonly [words: string, next?: string]>>
   EDQUOT: ['was not written: the quota of the disk is used up'],
   EFBIG: ['was not written: the file would be too large'],
 }
-const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY'])
+const passingCodes = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY'])
 
 /** Puts a system error of a path into words. Returns any other error as it is. */
-export function failureOf(error: unknown, path: string): unknown {
+export function pathFailure(error: unknown, path: string): unknown {
   const { code } = (typeof error === 'object' && error !== null ? error : {}) as { readonly code?: unknown }
   if (error instanceof ToolFailure || typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
-  const [words, next] = reasons[code] ?? [`cannot be used (${code})`]
+  const [words, next] = codeReasons[code] ?? [`cannot be used (${code})`]
   const recommendations = next === undefined ? [] : [next]
-  const failure = new ToolFailure(`${quoted(path)} ${words}.`, { recommendations, retryable: passing.has(code) })
+  const failure = new ToolFailure(`${quotedPath(path)} ${words}.`, {
+    recommendations,
+    retryable: passingCodes.has(code),
+  })
   codes.set(failure, code)
   return failure
 }
@@ -40,7 +43,7 @@ export function failureOf(error: unknown, path: string): unknown {
 const codes = new WeakMap<object, string>()
 
 /** Returns the code of a system error, also if it was put into words. */
-export function codeOf(error: unknown): string | undefined {
+export function systemCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   return codes.get(error) ?? (error as NodeJS.ErrnoException).code
 }

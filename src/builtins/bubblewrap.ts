@@ -33,7 +33,7 @@ import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
 import { listOfNames, variables } from './_options.ts'
 import { searchWith } from './_ripgrep.ts'
-import { Root } from './_root.ts'
+import { DirectoryRoot } from './_root.ts'
 import { seccompFilter } from './_seccomp.ts'
 import { environment, firstShellFor, type Program } from './_shell.ts'
 import type { ExecOptions, Match, Sandbox, SearchQuery } from './sandbox.ts'
@@ -72,7 +72,7 @@ const absolutePaths: OptionCheck = {
   accepts: (value) => Array.isArray(value) && value.every((path) => typeof path === 'string' && path.startsWith('/')),
 }
 
-const checks: OptionChecks<BubblewrapOptions> = {
+const bubblewrapChecks: OptionChecks<BubblewrapOptions> = {
   root: required(stringOption),
   network: booleanOption,
   readable: absolutePaths,
@@ -87,7 +87,7 @@ const checks: OptionChecks<BubblewrapOptions> = {
   ripgrep: stringOption,
 }
 
-const limitChecks: OptionChecks<BubblewrapLimits> = {
+const sandboxLimitChecks: OptionChecks<BubblewrapLimits> = {
   processes: integerFrom(1),
   memoryBytes: integerFrom(1),
   fileBytes: integerFrom(1),
@@ -114,8 +114,8 @@ const probeTime = 20_000
  * @experimental
  */
 export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
-  checkOptions('bubblewrap', options, checks)
-  checkOptions('bubblewrap.limits', options.limits ?? {}, limitChecks)
+  checkOptions('bubblewrap', options, bubblewrapChecks)
+  checkOptions('bubblewrap.limits', options.limits ?? {}, sandboxLimitChecks)
   const {
     network = false,
     readable = [],
@@ -125,11 +125,11 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     limits = {},
   } = options
   const { user } = options
-  const program = options.program ?? firstOf(['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'])
-  if (program === undefined) throw wrong('needs the program bwrap: install the package bubblewrap')
+  const program = options.program ?? firstExecutable(['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap'])
+  if (program === undefined) throw wrongBubblewrap('needs the program bwrap: install the package bubblewrap')
   const filter = seccompFilter(unixSockets)
   requireOwner(options)
-  const root = await Root.open(options.root, user)
+  const root = await DirectoryRoot.open(options.root, user)
   const walls: Walls = {
     root: root.path,
     network,
@@ -138,7 +138,7 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     protect,
     ripgrep: options.ripgrep,
   }
-  const ripgrep = options.ripgrep ?? firstOf(['/usr/bin/rg', '/usr/local/bin/rg'])
+  const ripgrep = options.ripgrep ?? firstExecutable(['/usr/bin/rg', '/usr/local/bin/rg'])
 
   function programOf(args: readonly string[], env?: Readonly<Record<string, string>>): Program {
     return {
@@ -166,12 +166,12 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
     const tried = listLibraries(options.ripgrep === undefined ? ripgrep : ripgrepInside)
     const probe = programOf([...bwrapArguments(walls, root.path), ...firstShellFor(tried, ulimits(limits))])
     const { exitCode, stdout, stderr, timedOut } = await commands.run(probe, { timeout: probeTime })
-    if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : reasonOf(stderr.text))
+    if (exitCode !== 0) throw new Error(timedOut ? 'it did not end in time' : failureReason(stderr.text))
     libraries = librariesIn(stdout.text)
   } catch (cause) {
     await commands.close()
     await root.close()
-    throw wrong(`cannot run bwrap here: ${(cause as Error).message}`, cause)
+    throw wrongBubblewrap(`cannot run bwrap here: ${(cause as Error).message}`, cause)
   }
 
   const run = (args: readonly string[], exec: ExecOptions): ReturnType<Sandbox['exec']> =>
@@ -199,17 +199,20 @@ function isUser(value: unknown): boolean {
 function requireOwner({ root, user, allowRoot = false }: BubblewrapOptions): void {
   const own = process.getuid?.()
   if (own === 0 && user === undefined && !allowRoot) {
-    throw wrong('does not run commands as root: give it `user`, to whom the workspace belongs')
+    throw wrongBubblewrap('does not run commands as root: give it `user`, to whom the workspace belongs')
   }
   if (user === undefined) return
-  if (own !== 0 && user.uid !== own) throw wrong('can run commands as another user only if this process is root')
+  if (own !== 0 && user.uid !== own)
+    throw wrongBubblewrap('can run commands as another user only if this process is root')
   const uid = statSync(root, { throwIfNoEntry: false })?.uid
   if (uid !== undefined && uid !== user.uid) {
-    throw wrong(`needs a root that belongs to its user: ${root} belongs to ${uid}, and the user is ${user.uid}`)
+    throw wrongBubblewrap(
+      `needs a root that belongs to its user: ${root} belongs to ${uid}, and the user is ${user.uid}`,
+    )
   }
 }
 
-function reasonOf(text: string): string {
+function failureReason(text: string): string {
   const said = text.trim().slice(0, 400)
   const isRefused = /namespace|uid map|Operation not permitted|Permission denied/i.test(said)
   return isRefused
@@ -217,7 +220,7 @@ function reasonOf(text: string): string {
     : said || 'it failed without a word'
 }
 
-function firstOf(paths: readonly string[]): string | undefined {
+function firstExecutable(paths: readonly string[]): string | undefined {
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK)
@@ -228,6 +231,6 @@ function firstOf(paths: readonly string[]): string | undefined {
   })
 }
 
-function wrong(message: string, cause?: unknown): InvalidConfigurationError {
+function wrongBubblewrap(message: string, cause?: unknown): InvalidConfigurationError {
   return new InvalidConfigurationError(`\`bubblewrap\` ${message}.`, { cause })
 }

@@ -9,7 +9,7 @@ import { Commands } from './_commands.ts'
 import { listOfNames, variables } from './_options.ts'
 import { protectedNames } from './_files.ts'
 import { sandboxOver } from './_machine.ts'
-import { Root } from './_root.ts'
+import { DirectoryRoot } from './_root.ts'
 import { environment, go, shellFor } from './_shell.ts'
 import { directoryOf } from './_directory.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -53,7 +53,7 @@ export async function localSandbox(options: LocalSandboxOptions): Promise<Sandbo
   })
   const { protect = protectedNames, env } = options
   environment('/', env) // throws on a wrong name
-  const root = await Root.open(options.root)
+  const root = await DirectoryRoot.open(options.root)
   const commands = new Commands(async (command, exec) => ({
     argv: shellFor(command),
     cwd: await directoryOf(root, exec.cwd),

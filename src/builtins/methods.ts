@@ -15,11 +15,11 @@ export interface ToolMethodOptions extends Omit<ToolOptions<unknown>, 'name'> {
   readonly outputSchema?: object
 }
 
-type Method = (this: never, input: never, context: ToolContext) => unknown
+type MarkedMethod = (this: never, input: never, context: ToolContext) => unknown
 
-type Handler = (input: unknown, context: ToolContext) => unknown
+type MethodHandler = (input: unknown, context: ToolContext) => unknown
 
-const marked = new WeakMap<object, ToolMethodOptions>()
+const markedMethods = new WeakMap<object, ToolMethodOptions>()
 
 /**
  * Marks a method as a tool. It is a plain function and a standard decorator alike: `@toolMethod({ … })` before a method, or
@@ -41,15 +41,15 @@ const marked = new WeakMap<object, ToolMethodOptions>()
  */
 export function toolMethod(
   options: ToolMethodOptions,
-): <Marked extends Method>(method: Marked, decorated?: ClassMethodDecoratorContext) => Marked {
-  if (typeof options !== 'object' || options === null) throw wrong('`toolMethod` takes an object of options')
+): <Marked extends MarkedMethod>(method: Marked, decorated?: ClassMethodDecoratorContext) => Marked {
+  if (typeof options !== 'object' || options === null) throw wrongMethods('`toolMethod` takes an object of options')
   return (method, decorated) => {
     if (typeof method !== 'function' || (decorated !== undefined && decorated.kind !== 'method')) {
-      throw wrong('`toolMethod` decorates methods, and nothing else')
+      throw wrongMethods('`toolMethod` decorates methods, and nothing else')
     }
     if (decorated?.private === true)
-      throw wrong(`\`toolMethod\` cannot reach the private method ${String(decorated.name)}`)
-    marked.set(method, options)
+      throw wrongMethods(`\`toolMethod\` cannot reach the private method ${String(decorated.name)}`)
+    markedMethods.set(method, options)
     return method
   }
 }
@@ -70,28 +70,29 @@ export function toolMethod(
  * @experimental
  */
 export function toolsOf(instance: object): Tool[] {
-  if (typeof instance !== 'object' || instance === null) throw wrong('`toolsOf` takes an object')
+  if (typeof instance !== 'object' || instance === null) throw wrongMethods('`toolsOf` takes an object')
   const methods = new Map<string, ToolMethodOptions>()
   for (let owner: object | null = instance; owner !== null && owner !== Object.prototype;) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
-      const options: ToolMethodOptions | undefined = typeof value === 'function' ? marked.get(value) : undefined
+      const options: ToolMethodOptions | undefined = typeof value === 'function' ? markedMethods.get(value) : undefined
       if (options !== undefined && !methods.has(name)) methods.set(name, options)
     }
     owner = Object.getPrototypeOf(owner) as object | null
   }
-  if (methods.size === 0) throw wrong('`toolsOf` found no method that `toolMethod` marks')
-  return Array.from(methods, ([method, options]) => toolOf(instance, method, options))
+  if (methods.size === 0) throw wrongMethods('`toolsOf` found no method that `toolMethod` marks')
+  return Array.from(methods, ([method, options]) => methodTool(instance, method, options))
 }
 
-function toolOf(instance: object, method: string, options: ToolMethodOptions): Tool {
+function methodTool(instance: object, method: string, options: ToolMethodOptions): Tool {
   return tool({
     inputSchema: { type: 'object' },
     ...options,
     name: options.name ?? method,
-    handler: (input: unknown, context: ToolContext) => (instance as Record<string, Handler>)[method]?.(input, context),
+    handler: (input: unknown, context: ToolContext) =>
+      (instance as Record<string, MethodHandler>)[method]?.(input, context),
   } as never)
 }
 
-function wrong(message: string): InvalidConfigurationError {
+function wrongMethods(message: string): InvalidConfigurationError {
   return new InvalidConfigurationError(`${message}.`)
 }

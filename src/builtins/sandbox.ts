@@ -79,7 +79,7 @@ export interface FileAccess {
   stat(path: string): Promise<FileStatus | null>
   /**
    * Returns the identity of the file that a path leads to, or would make: all paths to it have the same, in every sandbox of this
-   * process. Changes of one file take turns by it. Default: the path as it is written, in this sandbox alone.
+   * process. Changes of one file follow one another by it. Default: the path as it is written, in this sandbox alone.
    */
   identify?(path: string): Promise<string>
   /** Yields the regular files below a directory, or the file itself, sorted by path. Follows no link below it. */

@@ -8,13 +8,13 @@ import type { Extension, Tool, ToolContext } from '../index.ts'
 import { functionOption, numberFrom, oneOf, optionsError, required } from '../extension.ts'
 import { Freshness } from './_freshness.ts'
 import { fileTools } from './_files-tools.ts'
-import { checked, making, type NamedTools } from './_naming.ts'
+import { requireNaming, making, type NamedTools } from './_naming.ts'
 import { Outside } from './_outside.ts'
 import { searchTools } from './_search-tools.ts'
 import { Sessions } from './_sessions.ts'
 import { commandTools, type Jobs } from './_shell-tools.ts'
 import { taskTools, type RunTask } from './_task.ts'
-import { listTools, type Todos } from './_todo.ts'
+import { todoListTools, type Todos } from './_todo.ts'
 import type { Sandbox } from './sandbox.ts'
 
 export type { RunTask, Task } from './_task.ts'
@@ -63,7 +63,7 @@ export interface ShellToolsOptions extends NamedTools<(typeof ofCommands)[number
  * @experimental
  */
 export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('workspaceTools', options, ofFiles, {
+  const { prefix, isWanted } = requireNaming('workspaceTools', options, ofFiles, {
     overwrite: oneOf('read', 'any'),
     outside: oneOf('refuse', 'ask'),
   })
@@ -108,7 +108,7 @@ export function workspaceTools(sandbox: Sandbox, options: WorkspaceToolsOptions 
  * @experimental
  */
 export function shellTools(sandbox: Sandbox, options: ShellToolsOptions = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('shellTools', options, ofCommands, {
+  const { prefix, isWanted } = requireNaming('shellTools', options, ofCommands, {
     requiresConfirmation: {
       expected: 'true, false or a function',
       accepts: (value) => ['boolean', 'function'].includes(typeof value),
@@ -151,10 +151,10 @@ export function shellTools(sandbox: Sandbox, options: ShellToolsOptions = {}): B
  * @experimental
  */
 export function todoTools(options: NamedTools<(typeof ofLists)[number]> = {}): BuiltinTools {
-  const { prefix, isWanted } = checked('todoTools', options, ofLists)
+  const { prefix, isWanted } = requireNaming('todoTools', options, ofLists)
   const sessions = new Sessions<Todos>(() => ({ list: [] }))
   return extension(
-    listTools(sessions, making(prefix)).filter(({ name }) => isWanted(name)),
+    todoListTools(sessions, making(prefix)).filter(({ name }) => isWanted(name)),
     () => sessions.clear(),
   )
 }
@@ -174,7 +174,7 @@ export function todoTools(options: NamedTools<(typeof ofLists)[number]> = {}): B
  * @experimental
  */
 export function taskTool(options: NamedTools<(typeof ofTasks)[number]> & { readonly run: RunTask }): BuiltinTools {
-  const { prefix, isWanted } = checked('taskTool', options, ofTasks, { run: required(functionOption) })
+  const { prefix, isWanted } = requireNaming('taskTool', options, ofTasks, { run: required(functionOption) })
   return extension(taskTools(options.run, making(prefix)).filter(({ name }) => isWanted(name)))
 }
 

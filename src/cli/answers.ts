@@ -1,16 +1,16 @@
 import type { ToolExecutor, ToolResult } from '../index.ts'
 import type { ApprovalRequest } from '../extension.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 import { terminalApprover } from './terminal.ts'
 
 /** Returns the results of calls, with those of calls that were answered meanwhile. */
-export type Answers = (results: readonly ToolResult[]) => Promise<ToolResult[]>
+export type AwaitAnswers = (results: readonly ToolResult[]) => Promise<ToolResult[]>
 
 /**
  * Returns what asks at the terminal about the calls of a module's executor that wait for approval: an executor that is made
  * already takes no approver. A call that is not answered keeps its `waiting` result.
  */
-export function answersOf(executor: ToolExecutor, host: Host): Answers {
+export function terminalAnswers(executor: ToolExecutor, host: Host): AwaitAnswers {
   const terminal = terminalApprover(host)
   const asked = new Map<string, ApprovalRequest>()
   executor.on('call:waiting', (event) => {
@@ -31,7 +31,7 @@ export function answersOf(executor: ToolExecutor, host: Host): Answers {
         ...(words !== undefined && { note: words }),
       })
     } catch (error) {
-      note(host, wordsOf(error))
+      note(host, thrownMessage(error))
       return result
     }
   }

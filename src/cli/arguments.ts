@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import type { Host } from './host.ts'
-import { wordsOf } from './host.ts'
+import { thrownMessage } from './host.ts'
 
 /** An error that the user can correct: printed on one line, with exit code 2. */
 export class UsageError extends Error {
@@ -41,7 +41,7 @@ export interface CommandLine {
  * @throws {UsageError} if an option is unknown or wrong, or there are too few or too many arguments.
  */
 export function commandLine(command: Command, words: readonly string[]): CommandLine {
-  const { positionals, values } = parsed(command, words)
+  const { positionals, values } = parsedWords(command, words)
   const [fewest, most] = command.takes
   if (positionals.length < fewest || positionals.length > most) {
     const what =
@@ -70,12 +70,12 @@ export function commandLine(command: Command, words: readonly string[]): Command
   }
 }
 
-function parsed(command: Command, words: readonly string[]): ReturnType<typeof parseArgs> {
+function parsedWords(command: Command, words: readonly string[]): ReturnType<typeof parseArgs> {
   try {
     return parseArgs({ args: [...words], options: command.options, allowPositionals: true, strict: true })
   } catch (error) {
     // Only the first sentence of Node's message describes the fault.
-    const [what = ''] = wordsOf(error)
+    const [what = ''] = thrownMessage(error)
       .replace(/^TypeError: /, '')
       .split(/\.?(?:\s*\n| (?=To specify)|$)/)
     throw new UsageError(`${what}. ${usageOf(command)}`)

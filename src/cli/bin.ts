@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { constants } from 'node:os'
 import process from 'node:process'
-import { note, print, wordsOf, type Host } from './host.ts'
+import { note, printText, thrownMessage, type Host } from './host.ts'
 import { main } from './main.ts'
 
 const { stdin, stdout, stderr } = process
 
 // Only the answer goes to stdout. What tools print there, as with `console.log`, goes to stderr.
-const write: Host['stdout']['write'] = stdout.write.bind(stdout)
+const writeStdout: Host['stdout']['write'] = stdout.write.bind(stdout)
 stdout.write = stderr.write.bind(stderr)
 
 // The callback of `write` reports a reader that has gone away.
@@ -15,13 +15,13 @@ stdout.on('error', () => {})
 stderr.on('error', () => {})
 
 const controller = new AbortController()
-let interrupted: 'SIGINT' | 'SIGTERM' | undefined
+let endSignal: 'SIGINT' | 'SIGTERM' | undefined
 let isCalling = false
 
 const host: Host = {
   stdin,
   stderr,
-  stdout: { isTTY: stdout.isTTY, write },
+  stdout: { isTTY: stdout.isTTY, write: writeStdout },
   get signal() {
     // From the first call on, one interruption still prints the reply. A second one ends the process at once.
     isCalling = true
@@ -31,12 +31,12 @@ const host: Host = {
 }
 
 function interrupt(signal: 'SIGINT' | 'SIGTERM'): void {
-  interrupted = signal
+  endSignal = signal
   controller.abort(new Error(`interrupted by ${signal}`))
 }
 
 // A tool may throw outside its call, such as in a timer. The calls continue.
-process.on('uncaughtException', (error) => note(host, `an error was thrown outside any call: ${wordsOf(error)}`))
+process.on('uncaughtException', (error) => note(host, `an error was thrown outside any call: ${thrownMessage(error)}`))
 
 process.once('beforeExit', () => {
   if (!isCalling) {
@@ -48,6 +48,6 @@ process.once('beforeExit', () => {
 })
 
 void main(process.argv.slice(2), host).then(async (code) => {
-  await print(stderr, '')
-  process.exit(interrupted === undefined ? code : 128 + constants.signals[interrupted])
+  await printText(stderr, '')
+  process.exit(endSignal === undefined ? code : 128 + constants.signals[endSignal])
 })

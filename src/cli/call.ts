@@ -1,11 +1,11 @@
 import type { Command } from './arguments.ts'
-import { readText } from './document.ts'
-import { answer } from './host.ts'
+import { readInput } from './document.ts'
+import { printAnswer } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright call`: runs one call by the user, and prints its whole result. */
-export const call: Command = {
+export const callCommand: Command = {
   name: 'call',
   help: `\
 Usage: toolwright call <module> <tool> [args-json | -] [options]
@@ -23,9 +23,9 @@ ${executionHelp}`,
     const [path = '', name = '', given] = options.positionals
     const { executor, answered } = await openExecutor(path, options, host, given !== '-', () => openJournal(options))
     try {
-      const args = given === '-' ? await readText('-', host) : given
+      const args = given === '-' ? await readInput('-', host) : given
       const results = await answered([await executor.execute({ name, args }, { caller: 'user', signal: host.signal })])
-      await answer(host, results[0])
+      await printAnswer(host, results[0])
       return exitCode(results, options)
     } finally {
       await executor.close()

@@ -1,10 +1,10 @@
 import type { ToolCallSnapshot, WaitingCall } from '../index.ts'
 import type { Command } from './arguments.ts'
-import { answer, jsonText, oneLine, print } from './host.ts'
+import { printAnswer, terminalJson, terminalLine, printText } from './host.ts'
 import { journalOptions, withRecords } from './journal.ts'
 
 /** `toolwright calls`: lists the calls of a journal. */
-export const calls: Command = {
+export const callsCommand: Command = {
   name: 'calls',
   help: `\
 Usage: toolwright calls --journal FILE [options]
@@ -38,27 +38,41 @@ has its question too. Needs no module, and runs nothing.
         ? (await executor.calls.waiting(query)).slice(0, limit)
         : executor.calls.list(limit === undefined ? query : { ...query, limit }),
     )
-    if (options.flag('json')) await answer(host, listed)
-    else await print(host.stdout, listed.map((call) => `${lineOf(call)}\n`).join(''))
+    if (options.flag('json')) await printAnswer(host, listed)
+    else await printText(host.stdout, listed.map((call) => `${listedLine(call)}\n`).join(''))
     return 0
   },
 }
 
-function lineOf(call: WaitingCall | ToolCallSnapshot): string {
+function listedLine(call: WaitingCall | ToolCallSnapshot): string {
   if (!('state' in call)) {
     const { invocationId, reason, createdAt, toolName, prompt, why, args } = call
-    return line(invocationId, `waits for ${reason}`, createdAt, toolName, jsonText(args), questionLines(prompt, why))
+    return callLine(
+      invocationId,
+      `waits for ${reason}`,
+      createdAt,
+      toolName,
+      terminalJson(args),
+      questionLines(prompt, why),
+    )
   }
   const { id, state, status, createdAt, name, inputPreview, prompt, approval } = call
   const ended = status === undefined || status === 'waiting' ? state : `${state} ${status}`
-  return line(id, ended, createdAt, name, inputPreview, prompt === undefined ? [] : questionLines(prompt, approval.why))
+  return callLine(
+    id,
+    ended,
+    createdAt,
+    name,
+    inputPreview,
+    prompt === undefined ? [] : questionLines(prompt, approval.why),
+  )
 }
 
 function questionLines(prompt: string, why: string | undefined): readonly string[] {
-  return why === undefined ? [oneLine(prompt, 300)] : [oneLine(prompt, 300), `(${oneLine(why, 300)})`]
+  return why === undefined ? [terminalLine(prompt, 300)] : [terminalLine(prompt, 300), `(${terminalLine(why, 300)})`]
 }
 
-function line(
+function callLine(
   id: string,
   state: string,
   createdAt: number,
@@ -67,10 +81,10 @@ function line(
   more: readonly string[],
 ): string {
   const time = new Date(createdAt).toISOString()
-  return [shownId(id), state, time, oneLine(name, 64), oneLine(args, 300), ...more].join('  ')
+  return [shownId(id), state, time, terminalLine(name, 64), terminalLine(args, 300), ...more].join('  ')
 }
 
 /** Returns an id as one word. An id that a shell would split is in quotes. */
 export function shownId(id: string): string {
-  return /^[\w.:@/-]+$/.test(id) ? id : jsonText(id)
+  return /^[\w.:@/-]+$/.test(id) ? id : terminalJson(id)
 }

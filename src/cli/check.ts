@@ -3,14 +3,14 @@ import type { Format, ToolDefinition } from '../index.ts'
 import type { SchemaReport } from '../extension.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { formatHelp, formatsWith } from './formats.ts'
-import { answer, oneLine, print } from './host.ts'
-import { toolsOf } from './source.ts'
+import { printAnswer, terminalLine, printText } from './host.ts'
+import { sourceTools } from './source.ts'
 
 /** The reports of a format, by the names of the tools. */
 type Column = readonly [format: string, reports: ReadonlyMap<string, SchemaReport>]
 
 /** `toolwright check`: prints what the schemas of tools lose with each provider. */
-export const check: Command = {
+export const checkCommand: Command = {
   name: 'check',
   help: `\
 Usage: toolwright check <module> [options]
@@ -45,7 +45,7 @@ definitions take in every request.
     }
     const named = options.texts('format')
     const names = named.length === 0 ? ['anthropic', 'openai', 'gemini'] : [...new Set(named)]
-    const source = await toolsOf('check', options, host)
+    const source = await sourceTools('check', options, host)
     const { tools, loaded } = source
     try {
       const known = formatsWith(loaded, host)
@@ -55,8 +55,8 @@ definitions take in every request.
         return [names[index] ?? '', new Map(reports.map((each) => [each.toolName, each]))]
       })
       if (options.flag('json')) {
-        await answer(host, Object.fromEntries(columns.map(([name, reports]) => [name, [...reports.values()]])))
-      } else await print(host.stdout, `${page(tools, columns)}\n${weights(tools, formats)}`)
+        await printAnswer(host, Object.fromEntries(columns.map(([name, reports]) => [name, [...reports.values()]])))
+      } else await printText(host.stdout, `${checkPage(tools, columns)}\n${weights(tools, formats)}`)
       const reports = columns.flatMap(([, each]) => [...each.values()])
       const isLoss = reports.some(({ losses }) => losses.length > 0)
       const isRefused = reports.some(({ refused }) => refused !== undefined)
@@ -68,7 +68,7 @@ definitions take in every request.
 }
 
 /** Returns the losses of a tool, a line each. */
-export function linesOf({ toolName, losses, refused }: SchemaReport): string[] {
+export function lossLines({ toolName, losses, refused }: SchemaReport): string[] {
   const lines = losses.map(({ pointer, done, note: said }) => {
     return `${toolName} ${pointer === '' ? '/' : pointer}: ${done}${said === undefined ? '' : ` (${said})`}`
   })
@@ -76,15 +76,15 @@ export function linesOf({ toolName, losses, refused }: SchemaReport): string[] {
 }
 
 /** Returns a table, the losses, and the limits of requests that tools are beyond. */
-function page(tools: readonly ToolDefinition[], columns: readonly Column[]): string {
+function checkPage(tools: readonly ToolDefinition[], columns: readonly Column[]): string {
   const names = tools.map(({ name }) => name)
   const rows = [
     ['tool', ...columns.map(([format]) => format)],
     ...names.map((name) => [name, ...columns.map(([, reports]) => cellOf(reports.get(name)))]),
   ]
   const losses = columns.flatMap(([format, reports]) => {
-    const lines = [...reports.values()].flatMap(linesOf)
-    return lines.length === 0 ? [] : ['', `${format}:`, ...lines.map((line) => `  ${oneLine(line)}`)]
+    const lines = [...reports.values()].flatMap(lossLines)
+    return lines.length === 0 ? [] : ['', `${format}:`, ...lines.map((line) => `  ${terminalLine(line)}`)]
   })
   return `${[...aligned(rows), ...losses, ...limitsOf(columns)].join('\n')}\n`
 }
@@ -92,7 +92,7 @@ function page(tools: readonly ToolDefinition[], columns: readonly Column[]): str
 /** Returns a table of the tokens that the definitions of each tool take in a request, and of all together. */
 function weights(tools: readonly ToolDefinition[], formats: readonly Format[]): string {
   const weigh = (some: readonly ToolDefinition[]): string[] =>
-    formats.map((format) => tokensOf(format.definitions(some)).toLocaleString('en'))
+    formats.map((format) => estimatedTokens(format.definitions(some)).toLocaleString('en'))
   const rows = [
     ['tokens', ...formats.map(({ name }) => name)],
     ...tools.map((tool) => [tool.name, ...weigh([tool])]),
@@ -102,13 +102,13 @@ function weights(tools: readonly ToolDefinition[], formats: readonly Format[]): 
 }
 
 /** Estimates the tokens of definitions: a quarter of their bytes. */
-function tokensOf(definitions: readonly unknown[]): number {
+function estimatedTokens(definitions: readonly unknown[]): number {
   return definitions.length === 0 ? 0 : Math.ceil(Buffer.byteLength(JSON.stringify(definitions)) / 4)
 }
 
 /** Returns the lines of a table with its columns aligned. */
 function aligned(given: readonly (readonly string[])[]): string[] {
-  const rows = given.map((row) => row.map((cell) => oneLine(cell, 80)))
+  const rows = given.map((row) => row.map((cell) => terminalLine(cell, 80)))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows.map((row) =>
     row

@@ -1,7 +1,7 @@
 import { isToolError, type ToolExecutor, type ToolResult, type WaitingCall } from '../index.ts'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
 import { shownId } from './calls.ts'
-import { answer, oneLine, print } from './host.ts'
+import { printAnswer, terminalLine, printText } from './host.ts'
 import { journalOptions, openExistingJournal } from './journal.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
@@ -42,12 +42,12 @@ ${executionHelp}`,
     const { executor } = await openExecutor(path, options, host, false, () => openExistingJournal(options))
     try {
       const { signal } = host
-      const result = await executor.calls.decide(await waitingCall(invocationId, executor, options), decision, {
+      const result = await executor.calls.decide(await findWaitingCall(invocationId, executor, options), decision, {
         signal,
-        ...optionsOf(options, { note: 'note', by: 'decidedBy', session: 'session' }),
+        ...decisionOptions(options, { note: 'note', by: 'decidedBy', session: 'session' }),
       })
-      if (options.flag('json')) await answer(host, result)
-      else await print(host.stdout, `${lineOf(result)}\n`)
+      if (options.flag('json')) await printAnswer(host, result)
+      else await printText(host.stdout, `${decisionLine(result)}\n`)
       return exitCode([result], options)
     } finally {
       await executor.close()
@@ -56,13 +56,20 @@ ${executionHelp}`,
 }
 
 /** Returns the options that are given, by other names. */
-function optionsOf(options: CommandLine, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function decisionOptions(
+  options: CommandLine,
+  names: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const entries = Object.entries(names).map(([option, name]) => [name, options.text(option)] as const)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 /** @throws {UsageError} if no such call waits for approval. */
-async function waitingCall(invocationId: string, executor: ToolExecutor, options: CommandLine): Promise<WaitingCall> {
+async function findWaitingCall(
+  invocationId: string,
+  executor: ToolExecutor,
+  options: CommandLine,
+): Promise<WaitingCall> {
   const session = options.text('session')
   const [call] = await executor.calls.waiting({ invocationId, ...(session !== undefined && { session }) })
   if (call?.reason === 'approval') return call
@@ -85,7 +92,7 @@ async function whyNot(id: string, executor: ToolExecutor, session: string | unde
   return session === undefined ? 'is not in the journal' : `is not in the journal, or not of session "${session}"`
 }
 
-function lineOf({ invocationId, status, content }: ToolResult): string {
+function decisionLine({ invocationId, status, content }: ToolResult): string {
   const texts = content.map((block) => ('text' in block ? block.text : undefined) ?? `[${block.type}]`)
-  return `${shownId(invocationId)}  ${status}  ${oneLine(texts.join(' '))}`
+  return `${shownId(invocationId)}  ${status}  ${terminalLine(texts.join(' '))}`
 }

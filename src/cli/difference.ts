@@ -1,7 +1,7 @@
-import { jsonText, oneLine } from './host.ts'
+import { terminalJson, terminalLine } from './host.ts'
 
 /** How much of a value a line shows, in UTF-16 units. */
-const shownLength = 200
+const differenceLength = 200
 /** How much of a text a line shows before the first change. */
 const leadLength = 30
 
@@ -9,28 +9,28 @@ const leadLength = 30
 export function differences(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): string[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return names.flatMap((name) => {
-    if (!before.has(name)) return [`+ ${oneLine(name)}: a new tool`]
-    if (!after.has(name)) return [`- ${oneLine(name)}: the tool is gone`]
-    return [...changes(before.get(name), after.get(name), '')].map(([sign, pointer, values]) =>
+    if (!before.has(name)) return [`+ ${terminalLine(name)}: a new tool`]
+    if (!after.has(name)) return [`- ${terminalLine(name)}: the tool is gone`]
+    return [...changesBetween(before.get(name), after.get(name), '')].map(([sign, pointer, values]) =>
       // The place is a server's text too.
-      [sign, oneLine(name), `${oneLine(pointer === '' ? '/' : pointer, 300)}:`, values].join(' '),
+      [sign, terminalLine(name), `${terminalLine(pointer === '' ? '/' : pointer, 300)}:`, values].join(' '),
     )
   })
 }
 
-type Change = readonly [sign: '+' | '-' | '~', pointer: string, values: string]
+type Difference = readonly [sign: '+' | '-' | '~', pointer: string, values: string]
 
-function* changes(before: unknown, after: unknown, pointer: string): Generator<Change> {
+function* changesBetween(before: unknown, after: unknown, pointer: string): Generator<Difference> {
   if (before === after) return
   if (!isBranch(before) || !isBranch(after) || Array.isArray(before) !== Array.isArray(after)) {
-    yield ['~', pointer, changed(before, after)]
+    yield ['~', pointer, changedText(before, after)]
     return
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
     if (!Object.hasOwn(before, key)) yield ['+', place, valueText(after[key])]
     else if (!Object.hasOwn(after, key)) yield ['-', place, valueText(before[key])]
-    else yield* changes(before[key], after[key], place)
+    else yield* changesBetween(before[key], after[key], place)
   }
 }
 
@@ -39,7 +39,7 @@ function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Returns both values. Of long texts only from the first change on: it may stand behind any number of equal characters. */
-function changed(before: unknown, after: unknown): string {
+function changedText(before: unknown, after: unknown): string {
   if (typeof before !== 'string' || typeof after !== 'string') return `${valueText(before)} → ${valueText(after)}`
   let same = 0
   while (same < before.length && before[same] === after[same]) same++
@@ -49,5 +49,5 @@ function changed(before: unknown, after: unknown): string {
 }
 
 function valueText(value: unknown): string {
-  return oneLine(jsonText(value), shownLength)
+  return terminalLine(terminalJson(value), differenceLength)
 }

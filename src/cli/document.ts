@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { isToolError, parseJson } from '../index.ts'
 import { UsageError } from './arguments.ts'
-import { wordsOf, type Host } from './host.ts'
+import { thrownMessage, type Host } from './host.ts'
 
-const largest = 64 * 1_024 * 1_024
+const largestDocument = 64 * 1_024 * 1_024
 // The parser's own limit, so that args that are too deep fail only their own call.
-const deepest = 1_000
+const deepestArgs = 1_000
 
 /**
  * Reads one JSON document. Refuses duplicate keys, because parsers differ about which one counts.
@@ -14,11 +14,11 @@ const deepest = 1_000
  * @throws {UsageError} if it cannot be read, or is not one unambiguous JSON value.
  */
 export async function readDocument(source: string, host: Host): Promise<unknown> {
-  const text = await readText(source, host)
+  const text = await readInput(source, host)
   const label = source === '-' ? 'stdin' : source
   if (text.trim() === '') throw new UsageError(`${label} is empty. Give one JSON document.`)
   try {
-    return parseJson(text, { limit: largest, depth: deepest })
+    return parseJson(text, { limit: largestDocument, depth: deepestArgs })
   } catch (error) {
     if (!isToolError(error)) throw error
     const what = error.code === 'E_INVALID_TOOL_ARGS' ? 'is not valid JSON' : 'is ambiguous'
@@ -32,7 +32,7 @@ export async function readDocument(source: string, host: Host): Promise<unknown>
  * @param source A path, or `-` for stdin.
  * @throws {UsageError} if it cannot be read, is not UTF-8, or has more than 64 MiB.
  */
-export async function readText(source: string, { stdin, stderr }: Host): Promise<string> {
+export async function readInput(source: string, { stdin, stderr }: Host): Promise<string> {
   const label = source === '-' ? 'stdin' : source
   if (source === '-' && stdin.isTTY === true) stderr.write('Reading JSON from the terminal; Ctrl-D ends it.\n')
   const bytes = await readBytes(source === '-' ? stdin : createReadStream(source), label)
@@ -50,12 +50,13 @@ async function readBytes(stream: AsyncIterable<Uint8Array | string>, label: stri
     for await (const chunk of stream) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       length += bytes.byteLength
-      if (length > largest) break
+      if (length > largestDocument) break
       chunks.push(bytes)
     }
   } catch (error) {
-    throw new UsageError(`${label} cannot be read: ${wordsOf(error)}. Give a JSON file, or - for stdin.`)
+    throw new UsageError(`${label} cannot be read: ${thrownMessage(error)}. Give a JSON file, or - for stdin.`)
   }
-  if (length > largest) throw new UsageError(`${label} has more than ${largest} bytes. Give a smaller document.`)
+  if (length > largestDocument)
+    throw new UsageError(`${label} has more than ${largestDocument} bytes. Give a smaller document.`)
   return Buffer.concat(chunks)
 }

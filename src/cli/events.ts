@@ -1,5 +1,5 @@
 import type { Observer } from '../extension.ts'
-import { jsonText, type Host } from './host.ts'
+import { terminalJson, type Host } from './host.ts'
 
 /**
  * Returns an observer that writes every event as one line of JSON on stderr. It leaves out the token of a waiting call,
@@ -8,15 +8,15 @@ import { jsonText, type Host } from './host.ts'
 export function eventLines({ stderr }: Host): Observer {
   return (event) => {
     const { token: _token, ...rest } = event as typeof event & { readonly token?: string }
-    stderr.write(`${lineOf(rest)}\n`)
+    stderr.write(`${eventLine(rest)}\n`)
   }
 }
 
-function lineOf(event: object): string {
+function eventLine(event: object): string {
   try {
-    return jsonText(event)
+    return terminalJson(event)
   } catch {
-    return jsonText(Object.fromEntries(Object.entries(event).map(([name, value]) => [name, sayable(value)])))
+    return terminalJson(Object.fromEntries(Object.entries(event).map(([name, value]) => [name, sayable(value)])))
   }
 }
 

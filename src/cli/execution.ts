@@ -7,10 +7,10 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from '../index.ts'
-import { answersOf, type Answers } from './answers.ts'
+import { terminalAnswers, type AwaitAnswers } from './answers.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
 import { eventLines } from './events.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 import { loadModule, type Loaded } from './module.ts'
 import { terminalApprover, view } from './terminal.ts'
 
@@ -21,6 +21,10 @@ export const executionOptions: ParseArgsOptionsConfig = {
   'fail-on-error': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 }
+
+const { 'fail-on-error': _, ...others } = executionOptions
+/** The options of commands that serve, and end with no result. */
+export const servingOptions: ParseArgsOptionsConfig = others
 
 /** The text of `--help` for them. */
 export const executionHelp: string = `\
@@ -39,7 +43,7 @@ export interface Execution {
   /** The module. Missing if the command line names none. */
   readonly loaded: Loaded | undefined
   /** Asks the person at the terminal about the calls that wait for approval. Returns all results. */
-  readonly answered: Answers
+  readonly answered: AwaitAnswers
 }
 
 /**
@@ -71,7 +75,12 @@ export async function openExecutor(
       )
     }
     if (observer !== undefined) own.on('*', observer)
-    return { executor: own, tools, loaded, answered: isAsking ? answersOf(own, host) : async (results) => [...results] }
+    return {
+      executor: own,
+      tools,
+      loaded,
+      answered: isAsking ? terminalAnswers(own, host) : async (results) => [...results],
+    }
   }
   const use: Extension[] = [...(await extensions())]
   if (observer !== undefined) use.push({ observers: [observer] })
@@ -96,5 +105,5 @@ export function exitCode(results: readonly ToolResult[], options: CommandLine): 
 /** Returns the message with its cause. Reports go to the operator, who needs the cause; results never contain it. */
 function withCause(error: unknown): string {
   const cause: unknown = isToolError(error) ? error.cause : undefined
-  return cause === undefined ? wordsOf(error) : `${wordsOf(error)} Cause: ${wordsOf(cause)}`
+  return cause === undefined ? thrownMessage(error) : `${thrownMessage(error)} Cause: ${thrownMessage(cause)}`
 }

@@ -6,7 +6,7 @@ import { openai } from '../formats/openai.ts'
 import { openaiResponses } from '../formats/openai-responses.ts'
 import { isToolError, type Format } from '../index.ts'
 import { UsageError } from './arguments.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 import type { ExportedFormat, Loaded } from './module.ts'
 
 interface MakeOptions {
@@ -61,7 +61,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
   const { path = '' } = loaded ?? {}
   const exported = loaded?.formats() ?? []
   const own = ownFormats(exported, path)
-  const known = [...makers.keys()].join(', ') + (loaded === undefined ? '' : wordsFor([...own.keys()], path))
+  const known = [...makers.keys()].join(', ') + (loaded === undefined ? '' : exportedNames([...own.keys()], path))
   return { named, of }
 
   function named(name: string, strict = false): Format {
@@ -77,7 +77,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
       const what = `the built-in format ${name} is used, and not ${namesake.place} of ${path}, which has the same name`
       note(host, `${what}. Give it a name of its own to use it here.`)
     }
-    return make({ report: (error) => note(host, wordsOf(error)), ...(strict ? { strict } : undefined) })
+    return make({ report: (error) => note(host, thrownMessage(error)), ...(strict ? { strict } : undefined) })
   }
 
   function of(message: unknown): Format {
@@ -87,7 +87,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
   }
 }
 
-function wordsFor(names: readonly string[], path: string): string {
+function exportedNames(names: readonly string[], path: string): string {
   return names.length === 0 ? `; ${path} exports no other` : `, and of ${path}: ${names.join(', ')}`
 }
 
@@ -105,15 +105,15 @@ function ownFormats(exported: readonly ExportedFormat[], path: string): Readonly
       )
     }
     places.set(name, place)
-    own.set(name, guarded(name, format, path))
+    own.set(name, guardedFormat(name, format, path))
   }
   return own
 }
 
 /** Returns a format of a module. What it throws, and what it returns that is no answer, is told in words. */
-function guarded(name: string, format: Format, path: string): Format {
+function guardedFormat(name: string, format: Format, path: string): Format {
   const guard =
-    <Answer>(method: Method, isAnswer: (answer: unknown) => boolean) =>
+    <Answer>(method: FormatMethod, isAnswer: (answer: unknown) => boolean) =>
     (...parameters: readonly unknown[]): Answer => {
       const where = `The format "${name}" of ${path} cannot go on: its "${method}"`
       let answer: unknown
@@ -124,25 +124,25 @@ function guarded(name: string, format: Format, path: string): Format {
         isRight = isAnswer(answer)
       } catch (error) {
         if (isToolError(error)) throw error
-        throw new UsageError(`${where} failed: ${wordsOf(error)}.`)
+        throw new UsageError(`${where} failed: ${thrownMessage(error)}.`)
       }
       if (isRight) return answer as Answer
-      throw new UsageError(`${where} returned a value of type ${typeof answer} that is no ${answers[method]}.`)
+      throw new UsageError(`${where} returned a value of type ${typeof answer} that is no ${answerKinds[method]}.`)
     }
   return {
     name,
     detect: guard('detect', (answer) => typeof answer === 'boolean'),
     definitions: guard('definitions', isJsonList),
     calls: guard('calls', Array.isArray),
-    results: guard('results', isJson),
+    results: guard('results', isJsonAnswer),
     ...(hasReport(format) && { report: guard('report', isReports) }),
   }
 }
 
-type Method = keyof typeof answers
+type FormatMethod = keyof typeof answerKinds
 
 /** What each function of a format returns. */
-const answers = {
+const answerKinds = {
   detect: 'boolean',
   definitions: 'list of JSON',
   calls: 'list of calls',
@@ -150,13 +150,13 @@ const answers = {
   report: 'list of reports',
 } as const
 
-function isJson(answer: unknown): boolean {
+function isJsonAnswer(answer: unknown): boolean {
   const isPromise = typeof (Object(answer) as { readonly then?: unknown }).then === 'function'
   return !isPromise && JSON.stringify(answer) !== undefined
 }
 
 function isJsonList(answer: unknown): boolean {
-  return Array.isArray(answer) && isJson(answer)
+  return Array.isArray(answer) && isJsonAnswer(answer)
 }
 
 function isReports(answer: unknown): boolean {

@@ -24,12 +24,12 @@ export interface Sink {
  *
  * @throws the stream's own error, such as `ENOSPC`.
  */
-export function answer({ stdout }: Host, value: unknown): Promise<void> {
-  return print(stdout, `${jsonText(value, stdout.isTTY === true ? 2 : 0)}\n`)
+export function printAnswer({ stdout }: Host, value: unknown): Promise<void> {
+  return printText(stdout, `${terminalJson(value, stdout.isTTY === true ? 2 : 0)}\n`)
 }
 
 /** Writes text unchanged. Resolves when it is written. */
-export function print(sink: Sink, text: string): Promise<void> {
+export function printText(sink: Sink, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     sink.write(text, (error) => {
       if (error === undefined || error === null || isGone(error)) resolve()
@@ -40,11 +40,11 @@ export function print(sink: Sink, text: string): Promise<void> {
 
 /** Writes one message on stderr, on one line. */
 export function note({ stderr }: Host, text: string): void {
-  stderr.write(`toolwright: ${oneLine(text)}\n`)
+  stderr.write(`toolwright: ${terminalLine(text)}\n`)
 }
 
 /** Returns JSON with control characters escaped, so that it cannot control a terminal. It parses to the same value. */
-export function jsonText(value: unknown, indent = 0): string {
+export function terminalJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? 'null'
   return escapeDeceptive(text, '\n')
 }
@@ -55,13 +55,13 @@ export function withoutGaps(text: string): string {
 }
 
 /** Returns untrusted text on one line, with control characters escaped. @param longest In UTF-16 units. Default: 1,000. */
-export function oneLine(text: string, longest = 1_000): string {
+export function terminalLine(text: string, longest = 1_000): string {
   const line = escapeDeceptive(text.slice(0, longest * 2).replace(/\s*[\r\n]\s*/g, ' '))
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line
 }
 
 /** Returns the message of a thrown value, which may not be an error, and whose getters may throw. */
-export function wordsOf(thrown: unknown): string {
+export function thrownMessage(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return String(thrown)
     const { name, message } = thrown as { readonly name?: unknown; readonly message?: unknown }
@@ -73,7 +73,7 @@ export function wordsOf(thrown: unknown): string {
 }
 
 /** Resolves when the process is told to end. */
-export function interrupted({ signal }: Host): Promise<void> {
+export function untilInterrupted({ signal }: Host): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })

@@ -1,7 +1,7 @@
 import { computeCallId, parseJson } from '../index.ts'
 import type { Command } from './arguments.ts'
-import { readText } from './document.ts'
-import { print } from './host.ts'
+import { readInput } from './document.ts'
+import { printText } from './host.ts'
 
 /** `toolwright id`: prints the content identity of a call, without running it. */
 export const id: Command = {
@@ -19,9 +19,9 @@ they are -.
 
   async perform({ positionals }, host) {
     const [name = '', given = ''] = positionals
-    const text = given === '-' ? await readText('-', host) : given
+    const text = given === '-' ? await readInput('-', host) : given
     // As in a call, empty text means no args.
-    await print(host.stdout, `${computeCallId(name, /^\s*$/.test(text) ? {} : parseJson(text))}\n`)
+    await printText(host.stdout, `${computeCallId(name, /^\s*$/.test(text) ? {} : parseJson(text))}\n`)
     return 0
   },
 }

@@ -3,7 +3,7 @@ import { access, lstat, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
-import { note, print, wordsOf } from './host.ts'
+import { note, printText, thrownMessage } from './host.ts'
 import { loopFile, providers } from './init/_loop.ts'
 import { aiSdkFile, browserServerFile, mcpServerFile, pageFile } from './init/_programs.ts'
 import { testFile, toolsFile, validators } from './init/_tools.ts'
@@ -96,7 +96,7 @@ and a package.json if there is none. Asks nothing, and overwrites nothing.
 
     const install = isNew ? 'npm install' : `npm install ${Object.keys(packages).join(' ')}`
     const steps = [...(options.positionals.length > 0 ? [`cd ${options.positionals[0]}`] : []), install]
-    await print(
+    await printText(
       host.stdout,
       `Written: ${Object.keys(all).join(', ')}\n\nThen:\n${[...steps, `node ${template.program}`, 'node --test'].map((step) => `  ${step}\n`).join('')}`,
     )
@@ -154,7 +154,7 @@ async function existingOf(folder: string, names: readonly string[]): Promise<str
         return name
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-        throw new UsageError(`${folder} cannot be used: ${wordsOf(error)}`)
+        throw new UsageError(`${folder} cannot be used: ${thrownMessage(error)}`)
       }
     }),
   )
@@ -168,6 +168,6 @@ async function write(path: string, text: string): Promise<void> {
     await access(dirname(path), constants.W_OK)
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {
-    throw new UsageError(`${path} cannot be written: ${wordsOf(error)}`)
+    throw new UsageError(`${path} cannot be written: ${thrownMessage(error)}`)
   }
 }

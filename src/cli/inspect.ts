@@ -1,12 +1,11 @@
 import process from 'node:process'
 import { UsageError, type Command } from './arguments.ts'
-import { interrupted, note, print, wordsOf } from './host.ts'
+import { untilInterrupted, note, printText, thrownMessage } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { memoryJournal } from '../journals/memory.ts'
-import { openExecutor, executionHelp, executionOptions } from './execution.ts'
+import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 
-const tokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
-const { 'fail-on-error': _, ...ownOptions } = executionOptions
+const inspectTokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
 
 /** `toolwright inspect`: shows the calls of a module's tools in a browser. */
 export const inspect: Command = {
@@ -18,12 +17,12 @@ Serves a page that shows calls as they happen: their args, progress, results, ar
 and timelines. It approves and denies calls that wait, and makes calls of its own. With a
 journal it also shows and answers the calls of other processes, such as those of
 toolwright run --journal. Prints the address, whose token is what opens the page: a new
-one each time, or that of the variable ${tokenVariable}.
+one each time, or that of the variable ${inspectTokenVariable}.
 
   --port PORT       listen on 127.0.0.1 (default 4984); 0: any port that is free
   --journal FILE    keep the calls in an SQLite file, which other processes may share
 ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
-  options: { ...ownOptions, ...journalOptions, port: { type: 'string' } },
+  options: { ...servingOptions, ...journalOptions, port: { type: 'string' } },
   takes: [1, 1],
 
   async perform(options, host) {
@@ -37,13 +36,13 @@ ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
       return journal.length > 0 ? journal : [memoryJournal()]
     })
     try {
-      const report = (error: unknown): void => note(host, wordsOf(error))
-      const token = process.env[tokenVariable]
+      const report = (error: unknown): void => note(host, thrownMessage(error))
+      const token = process.env[inspectTokenVariable]
       const inspecting = inspector({ executor, canCall: true, report, ...(token && { token }) })
       const { url, close } = await inspecting.listen({ port })
       try {
-        await print(host.stdout, `${url}\n`)
-        await interrupted(host)
+        await printText(host.stdout, `${url}\n`)
+        await untilInterrupted(host)
       } finally {
         await close()
       }

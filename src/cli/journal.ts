@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { createExecutor, ToolRegistry, type Extension, type ToolExecutor } from '../index.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 
 /** The option of commands that read or write records of calls. */
 export const journalOptions: ParseArgsOptionsConfig = { journal: { type: 'string' } }
@@ -37,7 +37,7 @@ export async function withRecords<Value>(
   const executor = createExecutor({
     tools: new ToolRegistry(),
     use: await openExistingJournal(options),
-    report: (error) => note(host, wordsOf(error)),
+    report: (error) => note(host, thrownMessage(error)),
   })
   try {
     return await work(executor)

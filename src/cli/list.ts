@@ -1,12 +1,12 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type Command } from './arguments.ts'
-import { linesOf } from './check.ts'
+import { lossLines } from './check.ts'
 import { formatHelp, formatsWith } from './formats.ts'
-import { answer, note, wordsOf } from './host.ts'
+import { printAnswer, note, thrownMessage } from './host.ts'
 import { loadModule } from './module.ts'
 
 /** `toolwright list`: prints the definitions of the tools. */
-export const list: Command = {
+export const listCommand: Command = {
   name: 'list',
   help: `\
 Usage: toolwright list <module> [options]
@@ -35,12 +35,12 @@ Prints the definitions of the tools that the module exports: all of them, or wit
         try {
           return define([tool]) !== undefined
         } catch (error) {
-          note(host, `a tool is set aside: ${wordsOf(error)}`)
+          note(host, `a tool is set aside: ${thrownMessage(error)}`)
           return false
         }
       })
-      await answer(host, define(tools))
-      if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(linesOf)) note(host, line)
+      await printAnswer(host, define(tools))
+      if (isStrict) for (const line of (format?.report?.(tools) ?? []).flatMap(lossLines)) note(host, line)
       return 0
     } finally {
       await loaded.executor?.close()

@@ -5,16 +5,16 @@ import type { ToolDefinition } from '../index.ts'
 import { UsageError, type Command } from './arguments.ts'
 import { differences } from './difference.ts'
 import { readDocument } from './document.ts'
-import { jsonText, note, print, wordsOf } from './host.ts'
-import { toolsOf } from './source.ts'
+import { terminalJson, note, printText, thrownMessage } from './host.ts'
+import { sourceTools } from './source.ts'
 
-const version = 1
+const lockVersion = 1
 
 /** What the lock file has of each tool, by name. */
 type Locked = ReadonlyMap<string, unknown>
 
 /** `toolwright lock`: writes the definitions of tools to a file, or compares them with it. */
-export const lock: Command = {
+export const lockCommand: Command = {
   name: 'lock',
   help: `\
 Usage: toolwright lock <module> [options]
@@ -41,17 +41,17 @@ schemas, traits and sources. Commit it, and a change of a tool is a diff to revi
     const isCheck = options.flag('check')
     // Read first: a server need not start for a file that is missing.
     const before = isCheck ? await readLock(file, (path) => readDocument(path, host)) : undefined
-    const loaded = await toolsOf('lock', options, host)
+    const loaded = await sourceTools('lock', options, host)
     try {
       const after = lockedOf(loaded.tools)
       if (before === undefined) {
-        await write(file, `${jsonText({ version, tools: [...after.values()] }, 2)}\n`)
-        note(host, `${file} has ${counted(after.size)}.`)
+        await writeLock(file, `${terminalJson({ version: lockVersion, tools: [...after.values()] }, 2)}\n`)
+        note(host, `${file} has ${toolCount(after.size)}.`)
         return 0
       }
       const lines = differences(before, after)
-      if (lines.length === 0) note(host, `${file} has ${counted(after.size)}, and none has changed.`)
-      else await print(host.stdout, `${lines.join('\n')}\n`)
+      if (lines.length === 0) note(host, `${file} has ${toolCount(after.size)}, and none has changed.`)
+      else await printText(host.stdout, `${lines.join('\n')}\n`)
       return lines.length === 0 ? 0 : 1
     } finally {
       await loaded.close()
@@ -62,16 +62,16 @@ schemas, traits and sources. Commit it, and a change of a tool is a diff to revi
 function lockedOf(tools: readonly ToolDefinition[]): Locked {
   const entries = tools.map((tool) => {
     try {
-      return [tool.name, ordered(contentOf(tool))] as const
+      return [tool.name, ordered(lockedContent(tool))] as const
     } catch (error) {
-      throw new UsageError(`The tool "${tool.name}" cannot be locked: ${wordsOf(error)}`)
+      throw new UsageError(`The tool "${tool.name}" cannot be locked: ${thrownMessage(error)}`)
     }
   })
   return new Map(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 /** Returns what a reviewer of a tool wants to see: what models are shown of it, what it may do, and where it comes from. */
-function contentOf(tool: ToolDefinition): Record<string, unknown> {
+function lockedContent(tool: ToolDefinition): Record<string, unknown> {
   const { mcpConfig, aliases, examples, traits, requiresConfirmation, allowedCallers, meta } = tool
   const { name, ...description } = tool.describe()
   return {
@@ -81,14 +81,14 @@ function contentOf(tool: ToolDefinition): Record<string, unknown> {
     ...(aliases.length === 0 ? undefined : { aliases }),
     ...(examples.length === 0 ? undefined : { examples }),
     ...(allowedCallers === undefined ? undefined : { allowedCallers }),
-    ...optionsOf(tool),
+    ...foreignOptions(tool),
     requiresConfirmation: typeof requiresConfirmation === 'function' ? 'by function' : requiresConfirmation,
     ...(mcpConfig === undefined ? { source: 'module' } : { source: mcpConfig, annotations: meta['annotations'] }),
   }
 }
 
 /** Returns the options for providers and libraries, which may replace the description and the schema. */
-function optionsOf({ providerOptions, libraryOptions }: ToolDefinition): object {
+function foreignOptions({ providerOptions, libraryOptions }: ToolDefinition): object {
   const entries = Object.entries({ providerOptions, libraryOptions })
   return Object.fromEntries(entries.filter(([, options]) => Object.keys(options).length > 0))
 }
@@ -109,8 +109,8 @@ async function readLock(file: string, read: (path: string) => Promise<unknown>):
   const { version: found, tools } = Object(document) as { readonly version?: unknown; readonly tools?: unknown }
   const again = 'Run toolwright lock again, and review what changes.'
   if (!Array.isArray(tools) || typeof found !== 'number') throw new UsageError(`${file} is no lock file. ${again}`)
-  if (found !== version) {
-    throw new UsageError(`${file} has version ${found}; this release reads version ${version}. ${again}`)
+  if (found !== lockVersion) {
+    throw new UsageError(`${file} has version ${found}; this release reads version ${lockVersion}. ${again}`)
   }
   const locked = new Map<string, unknown>()
   for (const tool of tools) {
@@ -123,17 +123,17 @@ async function readLock(file: string, read: (path: string) => Promise<unknown>):
 }
 
 /** Replaces a file as a whole, so that an interruption leaves the former one. */
-async function write(file: string, text: string): Promise<void> {
+async function writeLock(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {
     await writeFile(draft, text)
     await rename(draft, file)
   } catch (error) {
     await rm(draft, { force: true })
-    throw new UsageError(`${file} cannot be written: ${wordsOf(error)}`)
+    throw new UsageError(`${file} cannot be written: ${thrownMessage(error)}`)
   }
 }
 
-function counted(count: number): string {
+function toolCount(count: number): string {
   return count === 1 ? '1 tool' : `${count} tools`
 }

@@ -1,25 +1,35 @@
 import { createRequire } from 'node:module'
 import { isToolError } from '../index.ts'
 import { commandLine, UsageError, type Command } from './arguments.ts'
-import { call } from './call.ts'
-import { calls } from './calls.ts'
-import { check } from './check.ts'
+import { callCommand } from './call.ts'
+import { callsCommand } from './calls.ts'
+import { checkCommand } from './check.ts'
 import { decide } from './decide.ts'
-import { note, print, wordsOf, type Host } from './host.ts'
+import { note, printText, thrownMessage, type Host } from './host.ts'
 import { id } from './id.ts'
 import { init } from './init.ts'
 import { inspect } from './inspect.ts'
-import { list } from './list.ts'
-import { lock } from './lock.ts'
-import { mcp } from './mcp.ts'
+import { listCommand } from './list.ts'
+import { lockCommand } from './lock.ts'
+import { mcpCommand } from './mcp.ts'
 import { prune } from './prune.ts'
-import { run } from './run.ts'
+import { runCommand } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
-  [init, run, call, list, id, mcp, inspect, check, lock, calls, decide, prune].map((command) => [
-    command.name,
-    command,
-  ]),
+  [
+    init,
+    runCommand,
+    callCommand,
+    listCommand,
+    id,
+    mcpCommand,
+    inspect,
+    checkCommand,
+    lockCommand,
+    callsCommand,
+    decide,
+    prune,
+  ].map((command) => [command.name, command]),
 )
 
 const help = `\
@@ -61,7 +71,7 @@ export async function main(words: readonly string[], host: Host): Promise<number
   const [name = '', ...rest] = words
   try {
     if (name === '--help' || name === '-h') return await say(host, help)
-    if (name === '--version' || name === '-v') return await say(host, `${version()}\n`)
+    if (name === '--version' || name === '-v') return await say(host, `${packageVersion()}\n`)
     const command = commands.get(name)
     if (command === undefined) {
       const what = name === '' ? 'A command is missing' : `There is no command "${name}"`
@@ -71,7 +81,7 @@ export async function main(words: readonly string[], host: Host): Promise<number
     return await command.perform(commandLine(command, rest), host)
   } catch (error) {
     const isTyped = error instanceof UsageError || isToolError(error)
-    note(host, isTyped ? [error.code, error.message].filter(Boolean).join(': ') : wordsOf(error))
+    note(host, isTyped ? [error.code, error.message].filter(Boolean).join(': ') : thrownMessage(error))
     return isTyped ? 2 : 1
   }
 }
@@ -83,11 +93,11 @@ function asksForHelp(words: readonly string[]): boolean {
 }
 
 async function say({ stdout }: Host, text: string): Promise<number> {
-  await print(stdout, text)
+  await printText(stdout, text)
   return 0
 }
 
-function version(): string {
+function packageVersion(): string {
   const manifest = createRequire(import.meta.url)('toolwright/package.json') as { readonly version: string }
   return manifest.version
 }

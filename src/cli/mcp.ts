@@ -3,15 +3,14 @@ import process from 'node:process'
 import type { McpToolServer } from '../mcp/server.ts'
 import type { ToolExecutor } from '../index.ts'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
-import { interrupted, note, print, wordsOf, type Host } from './host.ts'
+import { untilInterrupted, note, printText, thrownMessage, type Host } from './host.ts'
 import { openWorkspace, workspaceOptions } from './workspace.ts'
-import { openExecutor, executionHelp, executionOptions } from './execution.ts'
+import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 
-const tokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
-const { 'fail-on-error': _, ...ownOptions } = executionOptions
+const mcpTokenVariable = 'TOOLWRIGHT_MCP_TOKEN'
 
 /** `toolwright mcp`: serves the tools of a module to clients of the Model Context Protocol. */
-export const mcp: Command = {
+export const mcpCommand: Command = {
   name: 'mcp',
   help: `\
 Usage: toolwright mcp [<module>] [--workspace DIR] [--task MODULE] [options]
@@ -21,7 +20,7 @@ stdout, to the client that started this process, or with --http to any client on
 machine. A call that needs approval asks the client's user.
 
   --http PORT       listen on 127.0.0.1; 0: any port that is free. Prints the address.
-                    If ${tokenVariable} is set, clients must send it as
+                    If ${mcpTokenVariable} is set, clients must send it as
                     their bearer token.
   --name NAME       the name of the server (default toolwright)
   --workspace DIR   serve the built-in tools too: files, commands and lists in DIR
@@ -32,7 +31,7 @@ machine. A call that needs approval asks the client's user.
                     does the task, such as an agent of yours. With --workspace all
                     twelve built-in tools are served then
 ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
-  options: { ...ownOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
+  options: { ...servingOptions, http: { type: 'string' }, name: { type: 'string' }, ...workspaceOptions },
   takes: [0, 1],
 
   async perform(options, host) {
@@ -44,7 +43,7 @@ ${executionHelp.replace(/^ {2}--fail-on-error.*\n/m, '')}`,
       throw new UsageError('A module, --workspace or --task is missing: there is nothing to serve.')
     })
     try {
-      const server = await serverOf(executor, options, host)
+      const server = await mcpServerOf(executor, options, host)
       await (port === undefined ? serveStdio(server, host) : serveHttp(server, port, host))
       return 0
     } finally {
@@ -59,7 +58,7 @@ function portOf(options: CommandLine): number | undefined {
   return port
 }
 
-async function serverOf(executor: ToolExecutor, options: CommandLine, host: Host): Promise<McpToolServer> {
+async function mcpServerOf(executor: ToolExecutor, options: CommandLine, host: Host): Promise<McpToolServer> {
   const name = options.text('name')
   const { mcpServer } = await import('../mcp/server.ts').catch((error: unknown) => {
     const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'
@@ -68,7 +67,7 @@ async function serverOf(executor: ToolExecutor, options: CommandLine, host: Host
   })
   return mcpServer({
     executor,
-    report: (error) => note(host, wordsOf(error)),
+    report: (error) => note(host, thrownMessage(error)),
     ...(name === undefined ? undefined : { name }),
   })
 }
@@ -80,16 +79,16 @@ async function serveStdio(server: McpToolServer, host: Host): Promise<void> {
     },
   })
   const { closed, close } = await server.stdio({ stdin: host.stdin, stdout })
-  await Promise.race([closed, interrupted(host)])
+  await Promise.race([closed, untilInterrupted(host)])
   await close()
 }
 
 async function serveHttp(server: McpToolServer, port: number, host: Host): Promise<void> {
-  const token = process.env[tokenVariable]
+  const token = process.env[mcpTokenVariable]
   const { url, close } = await server.listen({ port, ...(token === undefined ? undefined : { token }) })
   try {
-    await print(host.stdout, `${url}\n`)
-    await interrupted(host)
+    await printText(host.stdout, `${url}\n`)
+    await untilInterrupted(host)
   } finally {
     await close()
   }

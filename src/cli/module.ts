@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isToolError, ToolRegistry, type Format, type ToolDefinition, type ToolExecutor } from '../index.ts'
 import { UsageError } from './arguments.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 
 // Registered, to recognise tools of another copy of the package: the module may have its own `node_modules`.
-const definitionKey = Symbol.for('toolwright.definition')
+const foreignDefinitionKey = Symbol.for('toolwright.definition')
 
 /** What a module exports. */
 export interface Loaded {
@@ -40,15 +40,15 @@ const membersOfFormats = ['name', 'detect', 'definitions', 'calls', 'results'] a
  * executors.
  */
 export async function loadModule(path: string, host: Host): Promise<Loaded> {
-  const exported = await load(path, 'tools or an executor')
+  const exported = await loadExports(path, 'tools or an executor')
   // The default export of a CommonJS module is an object of its exports.
-  const values = [...Object.entries(exported), ...entriesOf(exported['default'], path, host)]
+  const values = [...Object.entries(exported), ...exportedEntries(exported['default'], path, host)]
   const formats = (): readonly ExportedFormat[] => formatsIn(values, path)
   const tools = new Set<ToolDefinition>()
   for (const [, value] of values) gather(value, tools)
   const executor = executorOf(values, path)
   if (executor !== undefined) {
-    const own = toolsOf(executor)
+    const own = executorTools(executor)
     const beside = [...tools].filter((tool) => !own.includes(tool)).map(({ name }) => name)
     if (beside.length > 0) {
       note(host, `${path} exports tools that its executor does not have, and that are left out: ${beside.join(', ')}`)
@@ -62,7 +62,7 @@ export async function loadModule(path: string, host: Host): Promise<Loaded> {
     )
   }
   const registry = new ToolRegistry()
-  for (const tool of tools) add(tool, registry, path, host)
+  for (const tool of tools) addTool(tool, registry, path, host)
   return { path, tools: registry.list(), formats }
 }
 
@@ -73,7 +73,7 @@ export async function loadModule(path: string, host: Host): Promise<Loaded> {
  * @throws {UsageError} if the module cannot be loaded, or its default export is no function.
  */
 export async function loadFunction(path: string): Promise<(...args: never) => unknown> {
-  const exported = await load(path, 'a function')
+  const exported = await loadExports(path, 'a function')
   const { default: loaded } = exported
   if (typeof loaded === 'function') return loaded as (...args: never) => unknown
   throw new UsageError(
@@ -82,7 +82,7 @@ export async function loadFunction(path: string): Promise<(...args: never) => un
   )
 }
 
-async function load(path: string, what: string): Promise<Readonly<Record<string, unknown>>> {
+async function loadExports(path: string, what: string): Promise<Readonly<Record<string, unknown>>> {
   const file = resolve(path)
   if (!existsSync(file)) {
     throw new UsageError(`There is no file ${path}. Give the path of a module that exports ${what}.`)
@@ -90,7 +90,7 @@ async function load(path: string, what: string): Promise<Readonly<Record<string,
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>
   } catch (thrown) {
-    throw new UsageError(`${path} cannot be loaded: ${wordsOf(thrown)}`)
+    throw new UsageError(`${path} cannot be loaded: ${thrownMessage(thrown)}`)
   }
 }
 
@@ -98,7 +98,7 @@ function gather(value: unknown, tools: Set<ToolDefinition>): void {
   try {
     for (const one of Array.isArray(value) ? value : isRegistry(value) ? value.list() : [value]) {
       if ((typeof one !== 'object' && typeof one !== 'function') || one === null) continue
-      const definition = (one as { readonly [definitionKey]?: ToolDefinition })[definitionKey]
+      const definition = (one as { readonly [foreignDefinitionKey]?: ToolDefinition })[foreignDefinitionKey]
       if (definition !== undefined) tools.add(definition)
     }
   } catch {
@@ -139,12 +139,12 @@ function isExecutor(value: unknown): value is ToolExecutor {
 }
 
 /** Returns the tools of an executor that any caller sees. */
-function toolsOf(executor: ToolExecutor): readonly ToolDefinition[] {
+function executorTools(executor: ToolExecutor): readonly ToolDefinition[] {
   return [...new Set((['model', 'user', { app: 'toolwright' }] as const).flatMap((caller) => executor.tools(caller)))]
 }
 
 /** Returns the fields of a default export that is a plain object. One that cannot be read is told on stderr. */
-function entriesOf(value: unknown, path: string, host: Host): readonly (readonly [string, unknown])[] {
+function exportedEntries(value: unknown, path: string, host: Host): readonly (readonly [string, unknown])[] {
   try {
     const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
     if (!isPlain) return []
@@ -152,7 +152,10 @@ function entriesOf(value: unknown, path: string, host: Host): readonly (readonly
       try {
         return [[name, (value as Readonly<Record<string, unknown>>)[name]] as const]
       } catch (error) {
-        note(host, `${path}: the field ${JSON.stringify(name)} of its default export cannot be read: ${wordsOf(error)}`)
+        note(
+          host,
+          `${path}: the field ${JSON.stringify(name)} of its default export cannot be read: ${thrownMessage(error)}`,
+        )
         return []
       }
     })
@@ -165,15 +168,15 @@ function entriesOf(value: unknown, path: string, host: Host): readonly (readonly
 function formatsIn(values: readonly (readonly [name: string, value: unknown])[], path: string): ExportedFormat[] {
   const found = new Map<Format, ExportedFormat>()
   for (const [place, value] of values) {
-    for (const item of itemsOf(value)) {
+    for (const item of listedItems(value)) {
       if (isMeantAsFormat(item) && !found.has(item))
-        found.set(item, { name: nameOf(item, place, path), place, format: item })
+        found.set(item, { name: formatName(item, place, path), place, format: item })
     }
   }
   return [...found.values()]
 }
 
-function itemsOf(value: unknown): readonly unknown[] {
+function listedItems(value: unknown): readonly unknown[] {
   try {
     return Array.isArray(value) ? [...(value as unknown[])] : [value]
   } catch {
@@ -192,7 +195,7 @@ function isMeantAsFormat(value: unknown): value is Format {
 }
 
 /** Returns the name of a format. @throws {UsageError} if it or another member cannot be read, or has another type. */
-function nameOf(format: Format, place: string, path: string): string {
+function formatName(format: Format, place: string, path: string): string {
   const refuse = (what: string): UsageError =>
     new UsageError(
       `${path} exports ${place}, which has the members of a format, but ${what}. See toolwright/formats/kit.`,
@@ -202,7 +205,7 @@ function nameOf(format: Format, place: string, path: string): string {
     try {
       return typeof format[member]
     } catch (error) {
-      throw refuse(`its "${member}" cannot be read: ${wordsOf(error)}`)
+      throw refuse(`its "${member}" cannot be read: ${thrownMessage(error)}`)
     }
   })
   const wrong = membersOfFormats.find((member, index) => types[index] !== (member === 'name' ? 'string' : 'function'))
@@ -210,7 +213,7 @@ function nameOf(format: Format, place: string, path: string): string {
   return format.name
 }
 
-function add(tool: ToolDefinition, registry: ToolRegistry, path: string, host: Host): void {
+function addTool(tool: ToolDefinition, registry: ToolRegistry, path: string, host: Host): void {
   try {
     registry.add(tool, { onCollision: tool.onCollision })
   } catch (error) {
@@ -223,11 +226,11 @@ function add(tool: ToolDefinition, registry: ToolRegistry, path: string, host: H
 function inWords(exported: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(exported)
   if (names.length === 0) return 'nothing at all'
-  const listed = names.slice(0, 8).map((name) => `${name} (${kindOf(exported[name])})`)
+  const listed = names.slice(0, 8).map((name) => `${name} (${kindWord(exported[name])})`)
   return listed.join(', ') + (names.length > 8 ? ` and ${names.length - 8} more` : '')
 }
 
-function kindOf(value: unknown): string {
+function kindWord(value: unknown): string {
   if (value === null) return 'null'
   try {
     return Array.isArray(value) ? 'array' : typeof value

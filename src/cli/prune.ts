@@ -1,5 +1,5 @@
 import { UsageError, type Command } from './arguments.ts'
-import { answer, print } from './host.ts'
+import { printAnswer, printText } from './host.ts'
 import { journalOptions, withRecords } from './journal.ts'
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -36,8 +36,8 @@ artifact store of its own stays there.
     const pruned = await withRecords(options, host, (executor) =>
       executor.calls.prune(limit === undefined ? { settledBefore } : { settledBefore, limit }),
     )
-    if (options.flag('json')) await answer(host, { pruned })
-    else await print(host.stdout, `${pruned} ${pruned === 1 ? 'record is' : 'records are'} deleted.\n`)
+    if (options.flag('json')) await printAnswer(host, { pruned })
+    else await printText(host.stdout, `${pruned} ${pruned === 1 ? 'record is' : 'records are'} deleted.\n`)
     return 0
   },
 }

@@ -1,12 +1,12 @@
 import type { Command } from './arguments.ts'
 import { readDocument } from './document.ts'
 import { formatHelp, formatsWith } from './formats.ts'
-import { answer, note, wordsOf, type Host } from './host.ts'
+import { printAnswer, note, thrownMessage, type Host } from './host.ts'
 import { journalOptions, openJournal } from './journal.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright run`: runs the calls of a message, and prints the reply. */
-export const run: Command = {
+export const runCommand: Command = {
   name: 'run',
   help: `\
 Usage: toolwright run <module> [message.json | -] [options]
@@ -44,7 +44,7 @@ ${executionHelp}`,
       const results = await execution.answered(settled)
       const reply = replyOf(() => format.results(results, message), host)
       // The calls have run: what they gave is not lost with a format that fails.
-      await answer(host, reply ?? results)
+      await printAnswer(host, reply ?? results)
       return reply === undefined ? 1 : exitCode(results, options)
     } finally {
       await executor.close()
@@ -57,7 +57,7 @@ function replyOf(make: () => unknown, host: Host): unknown {
   try {
     return make()
   } catch (error) {
-    note(host, `${wordsOf(error)} The results stand on stdout as they are.`)
+    note(host, `${thrownMessage(error)} The results stand on stdout as they are.`)
     return undefined
   }
 }

@@ -1,10 +1,10 @@
 import type { ToolDefinition } from '../index.ts'
 import { UsageError, type CommandLine } from './arguments.ts'
-import { note, wordsOf, type Host } from './host.ts'
+import { note, thrownMessage, type Host } from './host.ts'
 import { loadModule, type Loaded } from './module.ts'
 
 /** The tools of a source, which is open until it is closed. */
-export interface Source {
+export interface ToolSource {
   readonly tools: readonly ToolDefinition[]
   /** The module. Missing for an MCP server. */
   readonly loaded?: Loaded
@@ -16,7 +16,7 @@ export interface Source {
  *
  * @throws {UsageError} if it names none or both, or the module cannot be loaded.
  */
-export async function toolsOf(command: string, options: CommandLine, host: Host): Promise<Source> {
+export async function sourceTools(command: string, options: CommandLine, host: Host): Promise<ToolSource> {
   const [path] = options.positionals
   const server = options.text('mcp')
   if ((path === undefined) === (server === undefined)) {
@@ -31,7 +31,7 @@ export async function toolsOf(command: string, options: CommandLine, host: Host)
     if ((error as { readonly code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new UsageError('--mcp needs a package that is not installed: npm install @modelcontextprotocol/client')
   })
-  const report = (error: unknown): void => note(host, wordsOf(error))
+  const report = (error: unknown): void => note(host, thrownMessage(error))
   const isUrl = /^https?:/.test(program)
   const served = await mcpTools({ name: 'server', report, ...(isUrl ? { url: program } : { command: program, args }) })
   return { tools: describable(served.tools(), host), close: () => served.close() }
@@ -43,7 +43,7 @@ function describable(tools: readonly ToolDefinition[], host: Host): ToolDefiniti
     try {
       return tool.describe() !== undefined
     } catch (error) {
-      note(host, `a tool is set aside: ${wordsOf(error)}`)
+      note(host, `a tool is set aside: ${thrownMessage(error)}`)
       return false
     }
   })

@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import type { CallStatus, Extension } from '../index.ts'
 import { timerLength, type ApprovalAnswer, type ApprovalRequest, type Observer } from '../extension.ts'
-import { jsonText, oneLine, withoutGaps, type Host } from './host.ts'
+import { terminalJson, terminalLine, withoutGaps, type Host } from './host.ts'
 
 const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' | 'red' | 'yellow']>> = {
   ok: ['✓', 'green'],
@@ -13,15 +13,15 @@ const signs: Readonly<Record<CallStatus, readonly [sign: string, color: 'green' 
   waiting: ['…', 'yellow'],
 }
 /** Characters of a question on one line; a longer one has its args over lines. */
-const longestLine = 300
+const longestQuestionLine = 300
 // What a person can scroll back to.
-const longestQuestion = 65_536
-const mostLines = 1_000
+const longestTerminalQuestion = 65_536
+const mostQuestionLines = 1_000
 
 /** Returns an observer that writes one line for each progress event, and one line for each call that settles or begins to wait. */
 export function view({ stderr }: Host): Observer {
   return (event) => {
-    const name = oneLine(event.toolName, 64)
+    const name = terminalLine(event.toolName, 64)
     if (event.event === 'tool:progress') {
       stderr.write(`${styleText('dim', `  ${name}: ${progressText(event.data)}`, { stream: stderr })}\n`)
     }
@@ -34,7 +34,7 @@ export function view({ stderr }: Host): Observer {
     const { error } = event
     const state = styleText(color, `${sign} ${name} ${event.status}`, { stream: stderr })
     const time = styleText('dim', `${Math.round(event.durationMs)} ms`, { stream: stderr })
-    stderr.write(`${state} ${time}${error === undefined ? '' : ` ${oneLine(error.message, 300)}`}\n`)
+    stderr.write(`${state} ${time}${error === undefined ? '' : ` ${terminalLine(error.message, 300)}`}\n`)
   }
 }
 
@@ -51,10 +51,10 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
       lines.once('close', () => (isClosed = true))
     }
     if (isClosed) return { decision: 'deny', note: 'the terminal is closed' }
-    const name = oneLine(request.toolName, 64)
-    const question = questionOf(name, request)
+    const name = terminalLine(request.toolName, 64)
+    const question = terminalQuestion(name, request)
     if (question === undefined) {
-      const reason = `The call cannot be shown whole at the terminal, which takes args of JSON, and at most ${longestQuestion.toLocaleString('en')} characters on ${mostLines.toLocaleString('en')} lines.`
+      const reason = `The call cannot be shown whole at the terminal, which takes args of JSON, and at most ${longestTerminalQuestion.toLocaleString('en')} characters on ${mostQuestionLines.toLocaleString('en')} lines.`
       stderr.write(`${name}: ${reason} It is denied.\n`)
       return { decision: 'deny', note: reason }
     }
@@ -81,15 +81,17 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
  * Returns what a person is asked, after the name: why, and all of the args. Returns `undefined` if they cannot be shown whole:
  * a person must not allow what is not on the screen.
  */
-function questionOf(name: string, { prompt, why, input }: ApprovalRequest): string | undefined {
+function terminalQuestion(name: string, { prompt, why, input }: ApprovalRequest): string | undefined {
   const { truncated, head: beginning } = Object(input) as Readonly<Record<string, unknown>>
   if (truncated === true && typeof beginning === 'string') return undefined // an event has only the beginning of large args
-  const head = withoutGaps(`: ${oneLine(prompt, 300)}${why === undefined ? '' : ` (${oneLine(why, Infinity)})`}`)
+  const head = withoutGaps(
+    `: ${terminalLine(prompt, 300)}${why === undefined ? '' : ` (${terminalLine(why, Infinity)})`}`,
+  )
   try {
-    const short = `${head} ${withoutGaps(jsonText(input))}`
-    if (short.length <= longestLine) return short
-    const long = `${head}\n${withoutGaps(jsonText(input, 2))}\n${name}?`
-    return long.length <= longestQuestion && long.split('\n').length <= mostLines ? long : undefined
+    const short = `${head} ${withoutGaps(terminalJson(input))}`
+    if (short.length <= longestQuestionLine) return short
+    const long = `${head}\n${withoutGaps(terminalJson(input, 2))}\n${name}?`
+    return long.length <= longestTerminalQuestion && long.split('\n').length <= mostQuestionLines ? long : undefined
   } catch {
     return undefined
   }
@@ -98,7 +100,7 @@ function questionOf(name: string, { prompt, why, input }: ApprovalRequest): stri
 /** Returns any value as a short text. */
 function progressText(value: unknown): string {
   try {
-    return oneLine(jsonText(value), 300)
+    return terminalLine(terminalJson(value), 300)
   } catch {
     return '[not JSON]'
   }

@@ -12,8 +12,8 @@ import { requireInput } from './ag-ui/_input.ts'
 import { Run, type RunParts } from './ag-ui/_run.ts'
 import type { AgUiEvent, AgUiInput, AgUiModel } from './ag-ui/_types.ts'
 import type { PageUser } from './http.ts'
-import { guard } from './http/_guard.ts'
-import { bodyOf, commonHeaders, faultOf, Refusal } from './http/_reply.ts'
+import { pageGuard } from './http/_guard.ts'
+import { jsonBody, commonHeaders, answerOfThrown, RefusedRequest } from './http/_reply.ts'
 import type { PageTools } from './page-tools.ts'
 
 export type { AgUiEvent, AgUiInput, AgUiMessage, AgUiModel, AgUiToolCall, AgUiTurn } from './ag-ui/_types.ts'
@@ -108,7 +108,7 @@ export function agUi(options: AgUiOptions): AgUi {
   })
   const { executor, model, pageTools, mostTurns = 20, body: largestBody = 4_194_304, authorize, token } = options
   const report = reporterOf(options.report)
-  const admit = authorize === undefined && token === undefined ? undefined : guard(options)
+  const admit = authorize === undefined && token === undefined ? undefined : pageGuard(options)
   const declaredTools = pageTools && new DeclaredTools(executor, pageTools)
   const own = { executor, model, declaredTools, mostTurns, report }
 
@@ -152,8 +152,9 @@ export function agUi(options: AgUiOptions): AgUi {
   }
 
   async function answer(request: Request, user: PageUser): Promise<Response> {
-    if (request.method !== 'POST') throw new Refusal(405, 'E_METHOD', 'A run is started with POST.', { allow: 'POST' })
-    const input: unknown = await bodyOf(request, largestBody)
+    if (request.method !== 'POST')
+      throw new RefusedRequest(405, 'E_METHOD', 'A run is started with POST.', { allow: 'POST' })
+    const input: unknown = await jsonBody(request, largestBody)
     requireInput(input)
     const { name: decidedBy, values, may } = user
     const session = options.session?.(user, input) ?? (user.session === '*' ? input.threadId : user.session)
@@ -171,7 +172,7 @@ export function agUi(options: AgUiOptions): AgUi {
     return new Response(body, { headers: { ...commonHeaders, 'content-type': 'text/event-stream' } })
   }
 
-  const fault = (error: unknown): Response => faultOf(error, report)
+  const fault = (error: unknown): Response => answerOfThrown(error, report)
 
   return {
     run(input, { calls, session = input?.threadId, values, decidedBy, signal } = {}) {

@@ -6,10 +6,10 @@
  */
 import { KnownCalls } from './browser/_calls.ts'
 import { Dispatch } from './browser/_dispatch.ts'
-import { pause, thePage } from './browser/_page.ts'
+import { sleep, thePage } from './browser/_page.ts'
 import { requests, WireError, type RequestOptions } from './browser/_request.ts'
-import { canShare, share } from './browser/_shared.ts'
-import { readFrames, type Frame } from './browser/_stream.ts'
+import { canShare, sharePages } from './browser/_shared.ts'
+import { readFrames, type StreamFrame } from './browser/_stream.ts'
 import { protocolVersion, versionMismatch, type CallPage, type Hello, type ToolClient } from './protocol.ts'
 
 export { WireError } from './browser/_request.ts'
@@ -26,9 +26,9 @@ export interface ConnectOptions extends RequestOptions {
 }
 
 /** What the page that listens tells the others. */
-type Told = Frame | { readonly state: ToolClient['state'] }
+type Told = StreamFrame | { readonly state: ToolClient['state'] }
 
-const [soonest, latest] = [250, 10_000]
+const [soonestReconnect, latestReconnect] = [250, 10_000]
 /** How long a hidden page keeps a stream of its own, in milliseconds. */
 const hiddenFor = 30_000
 /** How often a page declares its tools anew, in milliseconds. */
@@ -103,7 +103,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     offset = given.now - Date.now()
   }
 
-  function take(frame: Frame): void {
+  function take(frame: StreamFrame): void {
     if (frame.id !== '') lastId = frame.id
     if (frame.name === 'hello') greet(frame.data)
     else if (frame.name === 'calls') calls.list(frame.data)
@@ -123,15 +123,15 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
 
   /** Does some work again and again, with waits that grow until it has begun. Ends if the server refuses it. */
   async function again(signal: AbortSignal, work: (begun: () => void) => Promise<boolean>): Promise<void> {
-    for (let wait = soonest; !signal.aborted; wait = Math.min(latest, wait * 2)) {
+    for (let wait = soonestReconnect; !signal.aborted; wait = Math.min(latestReconnect, wait * 2)) {
       try {
-        if (await work(() => (wait = soonest / 2))) return
+        if (await work(() => (wait = soonestReconnect / 2))) return
       } catch (error) {
         if (isFinal(error)) return refuse(error)
       }
       if (signal.aborted) return
       become('connecting')
-      await pause(wait * (1 + Math.random() / 4), (end) => (wake = end))
+      await sleep(wait * (1 + Math.random() / 4), (end) => (wake = end))
     }
   }
 
@@ -146,7 +146,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     const hear = (told: Told): void => ('state' in told ? become(told.state) : take(told))
     // Pages of another version tell each other something else.
     const name = `toolwright ${protocolVersion} ${url} ${hello.session}`
-    await share(name, signal, hear, (tell) => listen(signal, tell))
+    await sharePages(name, signal, hear, (tell) => listen(signal, tell))
   }
 
   async function listen(signal: AbortSignal, tell: (told: Told) => void): Promise<void> {

@@ -82,7 +82,7 @@ export function caller<Name extends string = string>(
       { record: isRecorded = true, ...own }: DirectOptions = {},
     ): AsyncGenerator<ToolEvent, ToolResult, undefined> {
       const options = { caller: 'user' as const, ...common, ...own }
-      const tool = toolOf(executor.tools(options.caller, options.session), member)
+      const tool = toolNamed(executor.tools(options.caller, options.session), member)
       const call = { id: `tooluse_${crypto.randomUUID()}`, name: tool?.name ?? member, args }
       const result = yield* executor.stream(call, options)
       if (isRecorded && record !== undefined && result.status !== 'waiting') {
@@ -108,7 +108,7 @@ export function caller<Name extends string = string>(
   })
 }
 
-function toolOf(tools: readonly ToolDefinition[], member: string): ToolDefinition | undefined {
+function toolNamed(tools: readonly ToolDefinition[], member: string): ToolDefinition | undefined {
   return (
     tools.find(({ name }) => name === member) ??
     tools.find(({ name, aliases }) => aliases.includes(member) || name.replaceAll('-', '_') === member)
@@ -125,11 +125,11 @@ function messagesOf(
   return [
     { role: 'user', content: [{ text }] },
     { role: 'assistant', content: [{ toolUse: { toolUseId, name, input } }] },
-    { role: 'user', content: [{ toolResult: { toolUseId, status, content: content.map(partOf) } }] },
+    { role: 'user', content: [{ toolResult: { toolUseId, status, content: content.map(contentPart) } }] },
   ]
 }
 
-function partOf(block: ContentBlock): { readonly text: string } | { readonly json: unknown } {
+function contentPart(block: ContentBlock): { readonly text: string } | { readonly json: unknown } {
   if (block.type === 'text') return { text: block.text }
   return block.type === 'json' ? { json: block.data } : { text: `[${block.type}]` }
 }

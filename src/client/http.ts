@@ -15,11 +15,11 @@ import {
   type OptionChecks,
 } from '../extension.ts'
 import { executorOption, hostNames, pageToolsOption, tokenOption } from './_options.ts'
-import { Answers } from './http/_answers.ts'
-import { Calls } from './http/_calls.ts'
-import { Channels } from './http/_channels.ts'
-import { guard } from './http/_guard.ts'
-import { fault, faultOf } from './http/_reply.ts'
+import { PageAnswers } from './http/_answers.ts'
+import { PageCalls } from './http/_calls.ts'
+import { AudienceChannels } from './http/_channels.ts'
+import { pageGuard } from './http/_guard.ts'
+import { faultAnswer, answerOfThrown } from './http/_reply.ts'
 import { route } from './http/_routes.ts'
 import type { PageTools } from './page-tools.ts'
 import type { Right } from './protocol.ts'
@@ -92,7 +92,7 @@ const checks: OptionChecks<HttpClientsOptions> = {
   report: functionOption,
 }
 
-const limitChecks: OptionChecks<HttpClientsLimits> = {
+const pageLimitChecks: OptionChecks<HttpClientsLimits> = {
   body: numberFrom(1),
   streams: numberFrom(1),
   allStreams: numberFrom(1),
@@ -134,7 +134,7 @@ export interface HttpClients {
  */
 export function httpClients(options: HttpClientsOptions): HttpClients {
   checkOptions('httpClients', options, checks)
-  checkOptions('httpClients.limits', options.limits ?? {}, limitChecks)
+  checkOptions('httpClients.limits', options.limits ?? {}, pageLimitChecks)
   const { executor, pageTools, limits: given = {}, heartbeat = 15_000 } = options
   const report = reporterOf(options.report)
   const base = `/${options.base ?? ''}/`.replaceAll(/\/+/g, '/').slice(0, -1)
@@ -146,18 +146,18 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
     frames: given.frames ?? 2_000,
     calls: given.calls ?? 1_000,
   }
-  const admit = guard(options)
-  const channels = new Channels(limits, heartbeat, report)
-  const calls = new Calls(executor, channels, limits, report)
-  const answers = new Answers(executor, calls)
+  const admit = pageGuard(options)
+  const channels = new AudienceChannels(limits, heartbeat, report)
+  const calls = new PageCalls(executor, channels, limits, report)
+  const answers = new PageAnswers(executor, calls)
   const api = { executor, pageTools, calls, channels, answers, limits, heartbeat }
-  const told = (error: unknown): Response => faultOf(error, report)
+  const told = (error: unknown): Response => answerOfThrown(error, report)
   let isClosed = false
 
   return {
     async fetch(request) {
       try {
-        if (isClosed) return fault(503, 'E_LIMIT', 'This server is closing. Try again.', { 'retry-after': '1' })
+        if (isClosed) return faultAnswer(503, 'E_LIMIT', 'This server is closing. Try again.', { 'retry-after': '1' })
         const admission = await admit(request)
         const answer = admission.answer ?? (await route(request, base, admission.user, api).catch(told))
         return admission.sign(answer)

@@ -76,7 +76,7 @@ export async function listen(fetch: FetchHandler, options: ListenOptions = {}): 
   }
 }
 
-const mediaTypes: Readonly<Record<string, string>> = {
+const fileMediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
@@ -107,10 +107,10 @@ async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
 /** Returns a handler that answers with files, and asks another for all else. */
 function besideFiles(files: ReadonlyMap<string, string>, fetch: FetchHandler): FetchHandler {
   return async (request, from) => {
-    const file = request.method === 'GET' || request.method === 'HEAD' ? files.get(pathOf(request)) : undefined
+    const file = request.method === 'GET' || request.method === 'HEAD' ? files.get(requestPath(request)) : undefined
     if (file === undefined) return fetch(request, from)
     const headers = {
-      'content-type': mediaTypes[extname(file).toLowerCase()] ?? 'application/octet-stream',
+      'content-type': fileMediaTypes[extname(file).toLowerCase()] ?? 'application/octet-stream',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-cache',
     }
@@ -118,7 +118,7 @@ function besideFiles(files: ReadonlyMap<string, string>, fetch: FetchHandler): F
   }
 }
 
-function pathOf({ url }: Request): string {
+function requestPath({ url }: Request): string {
   try {
     return decodeURIComponent(new URL(url).pathname)
   } catch {
@@ -138,7 +138,7 @@ export function nodeListener(
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const report = reporterOf(options.report)
   return (incoming, outgoing) => {
-    answer(incoming, outgoing, fetch).catch((error: unknown) => {
+    serveRequest(incoming, outgoing, fetch).catch((error: unknown) => {
       report(error)
       if (outgoing.headersSent) outgoing.destroy()
       else outgoing.writeHead(500).end()
@@ -146,7 +146,7 @@ export function nodeListener(
   }
 }
 
-async function answer(incoming: IncomingMessage, outgoing: ServerResponse, fetch: FetchHandler): Promise<void> {
+async function serveRequest(incoming: IncomingMessage, outgoing: ServerResponse, fetch: FetchHandler): Promise<void> {
   const leaving = new AbortController()
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) leaving.abort(new Error('The client has left.'))

@@ -81,7 +81,7 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
 
   return {
     declare(session, holder, tools, milliseconds = 150_000) {
-      if (tools.length > mostTools) throw tooMany(`A page declares at most ${mostTools} tools.`)
+      if (tools.length > mostTools) throw invalidPageTools(`A page declares at most ${mostTools} tools.`)
       const until = Date.now() + milliseconds
       const text = JSON.stringify(tools)
       const known = sessions.get(session) ?? { pages: new Map<string, DeclaredPage>(), last: [] }
@@ -90,10 +90,11 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
         known.pages.set(holder, { ...before, until })
         return use(session, known)
       }
-      const made = tools.map(toolOf) // all of them, or none
+      const made = tools.map(pageTool) // all of them, or none
       if (before === undefined && tools.length > 0) {
         expire(session, known)
-        if (known.pages.size >= mostPages) throw tooMany(`At most ${mostPages} pages of a session declare tools.`)
+        if (known.pages.size >= mostPages)
+          throw invalidPageTools(`At most ${mostPages} pages of a session declare tools.`)
         const [unused] = sessions.keys()
         if (unused !== undefined && !sessions.has(session) && sessions.size >= mostSessions) sessions.delete(unused)
       }
@@ -106,9 +107,9 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
     isGuest: true,
     tools({ session }) {
       const known = sessions.get(session)
-      if (known === undefined) return none
+      if (known === undefined) return noTools
       expire(session, known)
-      if (known.pages.size === 0) return none
+      if (known.pages.size === 0) return noTools
       use(session, known)
       const tools = new Map<string, Tool>()
       for (const page of known.pages.values()) {
@@ -125,10 +126,10 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
   }
 }
 
-const none: readonly Tool[] = []
+const noTools: readonly Tool[] = []
 
 /** Makes a tool of a page's description, which is plain JSON of any kind. Takes the fields that it knows. */
-function toolOf(given: ClientToolDescription): Tool {
+function pageTool(given: ClientToolDescription): Tool {
   const { name, description, title, intent, timeout = answerTimeout, defaultResult, inputSchema } = given ?? {}
   return clientTool({
     name,
@@ -144,6 +145,6 @@ function toolOf(given: ClientToolDescription): Tool {
   })
 }
 
-function tooMany(words: string): InvalidConfigurationError {
+function invalidPageTools(words: string): InvalidConfigurationError {
   return new InvalidConfigurationError(words)
 }

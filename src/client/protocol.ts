@@ -298,11 +298,11 @@ export function foldView(view: CallView | undefined, event: WireEvent): CallView
     state: 'PENDING' as const,
     createdAt: timestamp,
   }
-  return { ...before, callId, toolName, seq: seq + 1, ...changed(before, event) } as CallView
+  return { ...before, callId, toolName, seq: seq + 1, ...changedFields(before, event) } as CallView
 }
 
 /** What an event changes in a view. What is `undefined` is no more, or was never there. */
-function changed(
+function changedFields(
   { state, startedAt, progress }: Pick<CallView, 'state' | 'startedAt' | 'progress'>,
   event: WireEvent,
 ): { readonly [Field in keyof CallView]?: CallView[Field] | undefined } {
@@ -342,7 +342,7 @@ function changed(
         waiting: undefined,
         status,
         effect,
-        state: stateOf(state, event),
+        state: stateAfterEvent(state, event),
         completedAt: timestamp,
         durationMs,
       }
@@ -351,7 +351,7 @@ function changed(
   }
 }
 
-function stateOf(
+function stateAfterEvent(
   state: ToolCallState,
   { status, error }: Extract<WireEvent, { event: 'call:settled' }>,
 ): ToolCallState {

@@ -1,10 +1,10 @@
 import { createExecutor, tool, type Extension, type Tool, type ToolContext, type ToolResult } from '../index.ts'
 
 /** What a test runs as a tool. */
-export type Handler = (input: never, context: ToolContext) => unknown
+export type TestHandler = (input: never, context: ToolContext) => unknown
 
 /** Makes a tool that takes any object. `options` are those of `tool`. */
-export function toolOf(handler: Handler, options: object = {}): Tool {
+export function testTool(handler: TestHandler, options: object = {}): Tool {
   return tool({
     name: 'work',
     description: 'Does what the test says',
@@ -15,6 +15,10 @@ export function toolOf(handler: Handler, options: object = {}): Tool {
 }
 
 /** Calls a tool once, with extensions. */
-export async function run(use: readonly Extension[], handler: Handler, options: object = {}): Promise<ToolResult> {
-  return createExecutor({ tools: [toolOf(handler, options)], use }).execute({ name: 'work', args: { a: 1 } })
+export async function runTool(
+  use: readonly Extension[],
+  handler: TestHandler,
+  options: object = {},
+): Promise<ToolResult> {
+  return createExecutor({ tools: [testTool(handler, options)], use }).execute({ name: 'work', args: { a: 1 } })
 }

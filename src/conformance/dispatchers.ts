@@ -15,7 +15,7 @@ export interface DispatcherPlace {
   readonly crash?: (() => Promise<void>) | undefined
 }
 
-const soon = { timeout: 50_000, interval: 10 }
+const pollOptions = { timeout: 50_000, interval: 10 }
 
 /**
  * Describes what every dispatcher promises, in tests of vitest.
@@ -74,9 +74,9 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         await open().send([...callsOf(ids), ...callsOf(['other'], 'gpu:0')])
         const run = async (id: string): Promise<void> => void delivered.push(id)
         working(await open().work('default', { concurrency: 4 }, run))
-        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(ids.toSorted()), soon)
+        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(ids.toSorted()), pollOptions)
         working(await open().work('gpu:0', { concurrency: 4 }, run))
-        await vi.waitFor(() => expect(delivered).toContain('other'), soon)
+        await vi.waitFor(() => expect(delivered).toContain('other'), pollOptions)
         expect(delivered).toHaveLength(ids.length + 1)
       }))
 
@@ -85,9 +85,9 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         const delivered: string[] = []
         for (let time = 0; time < 3; time++) await open().send(callsOf(['a', 'b', 'a']))
         working(await open().work('default', { concurrency: 4 }, async (id) => void delivered.push(id)))
-        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(['a', 'b']), soon)
+        await vi.waitFor(() => expect(delivered.toSorted()).toEqual(['a', 'b']), pollOptions)
         await open().send(callsOf(['last']))
-        await vi.waitFor(() => expect(delivered).toContain('last'), soon)
+        await vi.waitFor(() => expect(delivered).toContain('last'), pollOptions)
         expect(delivered).toHaveLength(3)
       }))
 
@@ -96,14 +96,14 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
         let count = 0
         working(await open().work('default', { concurrency: 1 }, async () => void count++))
         await open().send(callsOf(['a']))
-        await vi.waitFor(() => expect(count).toBe(1), soon)
+        await vi.waitFor(() => expect(count).toBe(1), pollOptions)
         await vi.waitFor(async () => {
           await open().send(callsOf(['a']))
           expect(count).toBeGreaterThan(1)
-        }, soon)
+        }, pollOptions)
       }))
 
-    test('delivers a call while it runs if it is sent for another turn, and once for each', () =>
+    test('delivers a call while it runs if it is sent for another run, and once for each', () =>
       within(async (_place, open, working) => {
         let count = 0
         let go = (): void => {}
@@ -115,12 +115,12 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
           }),
         )
         await open().send([call])
-        await vi.waitFor(() => expect(count).toBe(1), soon)
+        await vi.waitFor(() => expect(count).toBe(1), pollOptions)
         for (let time = 0; time < 2; time++) await open().send([{ ...call, place: 'first' }])
-        await vi.waitFor(() => expect(count).toBe(2), soon)
+        await vi.waitFor(() => expect(count).toBe(2), pollOptions)
         go()
         await open().send([{ ...call, place: 'second' }])
-        await vi.waitFor(() => expect(count).toBe(3), soon)
+        await vi.waitFor(() => expect(count).toBe(3), pollOptions)
       }))
 
     test('delivers a call again whose run was rejected', () =>
@@ -132,7 +132,7 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
             if (delivered.push(id) < 3) throw new Error('not here')
           }),
         )
-        await vi.waitFor(() => expect(delivered).toEqual(['a', 'a', 'a']), soon)
+        await vi.waitFor(() => expect(delivered).toEqual(['a', 'a', 'a']), pollOptions)
       }))
 
     test('runs no more calls at a time than it may', () =>
@@ -147,7 +147,7 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
             ended++
           }),
         )
-        await vi.waitFor(() => expect(ended).toBe(30), soon)
+        await vi.waitFor(() => expect(ended).toBe(30), pollOptions)
         expect(most).toBe(3)
       }))
 
@@ -160,7 +160,7 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
           const options = { concurrency: 6, limit: { calls: 3, interval } }
           working(await open().work('default', options, async () => void starts.push(performance.now())))
         }
-        await vi.waitFor(() => expect(starts).toHaveLength(6), soon)
+        await vi.waitFor(() => expect(starts).toHaveLength(6), pollOptions)
         // The clocks of an interval and of this process may be apart by a little.
         expect((starts[3] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(interval / 2)
       }))
@@ -175,12 +175,12 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
           await may
         })
         await open().send(callsOf(['a', 'b']))
-        await vi.waitFor(() => expect(first).toHaveLength(1), soon)
+        await vi.waitFor(() => expect(first).toHaveLength(1), pollOptions)
         await delivery.pause()
         let hasClosed = false
         const closing = delivery.close().then(() => (hasClosed = true))
         working(await open().work('default', { concurrency: 1 }, async (id) => void second?.push(id)))
-        await vi.waitFor(() => expect(second).toHaveLength(1), soon)
+        await vi.waitFor(() => expect(second).toHaveLength(1), pollOptions)
         expect(hasClosed).toBe(false)
         go()
         await closing
@@ -196,7 +196,7 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
           const sender = open()
           for (let first = 0; first < ids.length; first += 500) {
             // It may reject on a busy machine: what is sent again is one call.
-            await vi.waitFor(() => sender.send(callsOf(ids.slice(first, first + 500))), soon)
+            await vi.waitFor(() => sender.send(callsOf(ids.slice(first, first + 500))), pollOptions)
           }
           working(await open().work('default', { concurrency: 64 }, async (id) => void delivered.add(id)))
           await vi.waitFor(() => expect(delivered.size).toBe(ids.length), { timeout: 110_000, interval: 50 })
@@ -213,10 +213,10 @@ export function describeDispatcher(name: string, make: () => DispatcherPlace | P
           working(await open().work('default', { concurrency: 4 }, async (id) => void delivered.add(id)))
           const sender = open()
           await sender.send(callsOf(['before']))
-          await vi.waitFor(() => expect(delivered).toContain('before'), soon)
+          await vi.waitFor(() => expect(delivered).toContain('before'), pollOptions)
           await place.crash()
-          await vi.waitFor(() => sender.send(callsOf(['after'])), soon)
-          await vi.waitFor(() => expect(delivered).toContain('after'), soon)
+          await vi.waitFor(() => sender.send(callsOf(['after'])), pollOptions)
+          await vi.waitFor(() => expect(delivered).toContain('after'), pollOptions)
         }),
       120_000,
     )

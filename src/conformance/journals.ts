@@ -9,11 +9,11 @@ import { testBus } from './_buses.ts'
 import { describeFences } from './journals/_fences.ts'
 import { describeLists } from './journals/_lists.ts'
 import { describeOptional } from './journals/_optional.ts'
-import { opened } from './journals/_records.ts'
+import { openedJournal } from './journals/_records.ts'
 import { describeQueues } from './journals/_queues.ts'
 import { describeShared } from './journals/_shared.ts'
-import type { OpenedStorage, Suite } from './journals/_suite.ts'
-import { describeTurns } from './journals/_turns.ts'
+import type { OpenedStorage, JournalSuite } from './journals/_suite.ts'
+import { describeSessionOrder } from './journals/_session-order.ts'
 import { describeTexts } from './journals/_texts.ts'
 
 /** A place where a journal keeps its records. */
@@ -57,16 +57,16 @@ export function describeJournal(
 ): void {
   const newStorage = async (): Promise<OpenedStorage> => {
     const storage = await make()
-    return { open: () => opened(storage.open()), damage: storage.damage?.bind(storage) }
+    return { open: () => openedJournal(storage.open()), damage: storage.damage?.bind(storage) }
   }
-  const newJournal: Suite['newJournal'] = async () => (await newStorage()).open().journal
+  const newJournal: JournalSuite['newJournal'] = async () => (await newStorage()).open().journal
   const { isShared = false } = options
-  const suite: Suite = { title: name, isShared, newStorage, newJournal }
+  const suite: JournalSuite = { title: name, isShared, newStorage, newJournal }
   describeFences(suite)
   describeLists(suite)
   describeOptional(suite)
   describeQueues(suite)
-  describeTurns(suite)
+  describeSessionOrder(suite)
   describeTexts(suite)
   if (isShared) describeShared(suite)
   describe(name, () => {

@@ -13,30 +13,32 @@ import {
   type ToolContext,
   type ToolResult,
 } from '../index.ts'
+import { frozen } from './_frozen.ts'
 import { hostileValues } from './_hostile.ts'
-import { run, toolOf } from './_tool.ts'
+import { runTool, testTool } from './_tool.ts'
 
-async function everything({ status, effect, isError, content: blocks, artifact, error }: ToolResult): Promise<unknown> {
+async function resultParts({
+  status,
+  effect,
+  isError,
+  content: blocks,
+  artifact,
+  error,
+}: ToolResult): Promise<unknown> {
   const text = await artifact?.asString()
   const { code, message, cause, retryable } = error ?? {}
   return { status, effect, isError, blocks, text, mediaType: artifact?.mediaType, code, message, cause, retryable }
 }
 
-/** Everything of an object that can be changed, made unchangeable. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
-  return value
-}
-
-class Row {
+class RowInstance {
   readonly name = 'an instance'
   toJSON(): unknown {
     return { row: this.name }
   }
 }
 
-const failure = new ToolFailure('It is not there', { recommendations: ['Look elsewhere'] })
-const fault = new TypeError('not a function')
+const toolFailure = new ToolFailure('It is not there', { recommendations: ['Look elsewhere'] })
+const typeError = new TypeError('not a function')
 
 const values: readonly (readonly [title: string, make: () => unknown])[] = [
   ['text', () => 'some text'],
@@ -55,7 +57,7 @@ const values: readonly (readonly [title: string, make: () => unknown])[] = [
   ['bytes', () => new Uint8Array([1, 2, 255])],
   ['a Buffer', () => Buffer.from('bytes')],
   ['a date', () => new Date(0)],
-  ['an instance', () => new Row()],
+  ['an instance', () => new RowInstance()],
   [
     'a stream',
     async function* () {
@@ -67,8 +69,8 @@ const values: readonly (readonly [title: string, make: () => unknown])[] = [
 ]
 
 const failures: readonly (readonly [title: string, thrown: unknown])[] = [
-  ['a failure that is meant', failure],
-  ['a fault', fault],
+  ['a failure that is meant', toolFailure],
+  ['a fault', typeError],
   ['text', 'thrown text'],
   ['nothing', undefined],
 ]
@@ -94,16 +96,16 @@ export function describeMiddleware(name: string, create: () => Extension): void 
 
   describe.each(kinds)(`${name} around a tool with %j`, (options) => {
     test.each(values)('hands %s on', async (_, make) => {
-      const plain = await run([], make, options)
-      expect(await everything(await run([create()], make, options))).toEqual(await everything(plain))
+      const plain = await runTool([], make, options)
+      expect(await resultParts(await runTool([create()], make, options))).toEqual(await resultParts(plain))
     })
 
     test.each(failures)('hands on what is thrown: %s', async (_, thrown) => {
       const handler = (): never => {
         throw thrown
       }
-      const plain = await run([], handler, options)
-      expect(await everything(await run([create()], handler, options))).toEqual(await everything(plain))
+      const plain = await runTool([], handler, options)
+      expect(await resultParts(await runTool([create()], handler, options))).toEqual(await resultParts(plain))
     })
 
     test('hands any JSON on, and changes neither it nor the input', async () => {
@@ -111,7 +113,7 @@ export function describeMiddleware(name: string, create: () => Extension): void 
       for (const value of hostileValues()) {
         const args = { arg: value }
         const before = JSON.stringify(args)
-        const tools = [toolOf((input: object) => ({ value, input }), options)]
+        const tools = [testTool((input: object) => ({ value, input }), options)]
         const result = await createExecutor({ tools, use }).execute({ name: 'work', args })
         expect(await result.artifact?.asString()).toBe(JSON.stringify({ value, input: args }))
         expect(JSON.stringify(args)).toBe(before)
@@ -120,7 +122,7 @@ export function describeMiddleware(name: string, create: () => Extension): void 
 
     test('runs the tool once if it succeeds, and the result is its own', async () => {
       let runs = 0
-      const work = toolOf(async ({ index }: { index: number }) => {
+      const work = testTool(async ({ index }: { index: number }) => {
         runs++
         await new Promise((resolve) => setTimeout(resolve, index % 3))
         return { index }
@@ -141,25 +143,25 @@ export function describeMiddleware(name: string, create: () => Extension): void 
         controller.abort()
         return new Promise(() => {})
       }
-      const executor = createExecutor({ tools: [toolOf(handler, options)], use: [create()] })
+      const executor = createExecutor({ tools: [testTool(handler, options)], use: [create()] })
       const result = await executor.execute({ name: 'work' }, { signal: controller.signal })
       expect(result).toMatchObject({ status: 'cancelled', error: { code: 'E_TOOL_CANCELLED' } })
       expect(heard?.aborted).toBe(true)
     })
 
     test('is over at the deadline', async () => {
-      const result = await run([create()], () => new Promise(() => {}), { ...options, timeout: 5 })
+      const result = await runTool([create()], () => new Promise(() => {}), { ...options, timeout: 5 })
       expect(result).toMatchObject({ status: 'timed_out', error: { code: 'E_TOOL_TIMEOUT' } })
     })
 
     test('works as the own middleware of a tool', async () => {
       const own = { ...options, middleware: create().middleware }
-      expect(await run([], () => 'text', own)).toMatchObject({ content: [{ text: 'text' }] })
+      expect(await runTool([], () => 'text', own)).toMatchObject({ content: [{ text: 'text' }] })
     })
 
     test('can be mounted twice, and closed twice', async () => {
       const extension = create()
-      expect(await run([extension, create(), extension], () => 'text', options)).toMatchObject({ status: 'ok' })
+      expect(await runTool([extension, create(), extension], () => 'text', options)).toMatchObject({ status: 'ok' })
       await extension.close?.()
       await extension.close?.()
     })

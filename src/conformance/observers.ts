@@ -6,8 +6,8 @@
 import { describe, expect, test } from 'vitest'
 import { ToolFailure, type Extension, type ToolContext, type ToolEvent, type ToolResult } from '../index.ts'
 import { hostileTexts, hostileValues } from './_hostile.ts'
-import { toolOf } from './_tool.ts'
-import { evil, extremes, names, oddities, unreadable, watching } from './observers/_watching.ts'
+import { testTool } from './_tool.ts'
+import { evil, extremes, watchedEvents, oddities, unreadable, watching } from './observers/_watching.ts'
 
 /** An observer, and what it has said. */
 export interface WatchedObserver<Said = unknown> {
@@ -69,16 +69,16 @@ export function describeObserver(
       const watched = create()
       const { executor, events, reports } = watching(
         watched.extension,
-        toolOf(handler as never, { requiresConfirmation: true }),
+        testTool(handler as never, { requiresConfirmation: true }),
       )
       const { token = '' } = await executor.execute({ id: 'call_1', name: 'work', args: { a: 1 } }, { session: 'one' })
       const result = await executor.calls.decide(token, 'allow', { note: 'fine', decidedBy: 'me' })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: 1 } }] })
-      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(names))
+      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(watchedEvents))
       expect(watched.said.length).toBe(events.length)
       events.forEach(({ event, invocationId }, index) => {
-        expect(textOf(watched.said[index])).toContain(event)
-        expect(textOf(watched.said[index])).toContain(invocationId)
+        expect(wordsText(watched.said[index])).toContain(event)
+        expect(wordsText(watched.said[index])).toContain(invocationId)
       })
       expect(reports).toEqual([])
       requireHarmless(watched.said)
@@ -88,24 +88,24 @@ export function describeObserver(
       const watched = create()
       const { executor } = watching(
         watched.extension,
-        toolOf(() => 'done', { requiresConfirmation: true }),
+        testTool(() => 'done', { requiresConfirmation: true }),
       )
       const { token = '', status } = await executor.execute({ name: 'work' })
       expect(status).toBe('waiting')
-      expect(watched.said.map(textOf).join('\n')).toContain('call:waiting')
-      expect(watched.said.map(textOf).join('\n')).not.toContain(token)
-      expect(watched.said.map(textOf).join('\n')).not.toContain('token')
+      expect(watched.said.map(wordsText).join('\n')).toContain('call:waiting')
+      expect(watched.said.map(wordsText).join('\n')).not.toContain(token)
+      expect(watched.said.map(wordsText).join('\n')).not.toContain('token')
     })
 
     test('says nothing of an event that could harm its reader, and never throws', async () => {
       const watched = create()
       const { executor, events, reports } = watching(
         watched.extension,
-        toolOf((_, { emit }) => {
+        testTool((_, { emit }) => {
           emit(evil, { [evil]: evil })
           throw new ToolFailure(evil, { recommendations: [evil] })
         }),
-        toolOf(() => 'done', { name: 'asks', requiresConfirmation: true, confirmationMessage: evil }),
+        testTool(() => 'done', { name: 'asks', requiresConfirmation: true, confirmationMessage: evil }),
       )
       const session = evil
       const results: ToolResult[] = [
@@ -120,7 +120,7 @@ export function describeObserver(
       expect(results.map(({ status }) => status)).toEqual(['error', 'error', 'error', 'error', 'waiting', 'denied'])
       expect(reports).toEqual([])
       expect(watched.said.length).toBe(events.length)
-      events.forEach(({ event }, index) => expect(textOf(watched.said[index])).toContain(event))
+      events.forEach(({ event }, index) => expect(wordsText(watched.said[index])).toContain(event))
       requireHarmless(watched.said)
     })
 
@@ -129,7 +129,7 @@ export function describeObserver(
       const watched = create()
       const { executor, events, reports } = watching(
         watched.extension,
-        toolOf((_, { emit }) => progress.forEach((data) => emit('step', data))),
+        testTool((_, { emit }) => progress.forEach((data) => emit('step', data))),
       )
       await executor.execute({ name: 'work' })
       expect(watched.said.length).toBe(events.length)
@@ -155,7 +155,7 @@ export function describeObserver(
         'prompt',
       ]
       const texts = [...hostileTexts, evil]
-      for (const event of names) {
+      for (const event of watchedEvents) {
         for (const [index, odd] of [...hostileValues(), ...oddities()].entries()) {
           const text = texts[index % texts.length] ?? ''
           const given = Object.freeze({
@@ -182,7 +182,7 @@ export function describeObserver(
   })
 }
 
-function textOf(said: unknown): string {
+function wordsText(said: unknown): string {
   return typeof said === 'string' ? said : JSON.stringify(said)
 }
 

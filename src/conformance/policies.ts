@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest'
 import { createExecutor, tool, type Caller, type Extension } from '../index.ts'
 import { hostileTexts, hostileValues } from './_hostile.ts'
-import { toolOf } from './_tool.ts'
+import { testTool } from './_tool.ts'
 
 /** What a policy is tested with. At least one of them is needed. Each makes a new extension with policies. */
 export interface PolicyTestOptions {
@@ -41,7 +41,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
   const { allowing, refusing, asking } = options
   const all = [allowing, refusing, asking].filter((create) => create !== undefined)
   if (all.length === 0) throw new TypeError(`${name}: give at least one of "allowing", "refusing" and "asking".`)
-  const work = toolOf((input: unknown) => input, { audience: 'all' })
+  const work = testTool((input: unknown) => input, { audience: 'all' })
 
   describe(`${name} is a policy that`, () => {
     test('has a name', () => {
@@ -100,7 +100,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       const decided = async (create: () => Extension, evaluations: number): Promise<string[]> => {
         const executor = createExecutor({ tools: [work], use: [create()] })
         const said: string[] = []
-        for (let turn = 0; turn < 40; turn++) {
+        for (let round = 0; round < 40; round++) {
           let would = ''
           for (let time = 0; time < evaluations; time++) {
             would = (await executor.evaluate({ name: 'work', args }, { session: 'one' })).decision
@@ -118,7 +118,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
     })
 
     testIf(allowing)('lets the call run', async () => {
-      const executor = createExecutor({ tools: [work], use: made(allowing) })
+      const executor = createExecutor({ tools: [work], use: extensionsOf(allowing) })
       const result = await executor.execute({ name: 'work', args: { a: [1, { b: 2 }] } })
       expect(result).toMatchObject({ status: 'ok', content: [{ data: { a: [1, { b: 2 }] } }] })
     })
@@ -126,8 +126,8 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
     testIf(allowing)('lets a call run that another policy asked about, once it is approved', async () => {
       const asks: Extension = { policies: [{ name: 'asks', decide: () => ({ decision: 'ask' }) }] }
       for (const use of [
-        [asks, ...made(allowing)],
-        [...made(allowing), asks],
+        [asks, ...extensionsOf(allowing)],
+        [...extensionsOf(allowing), asks],
       ]) {
         const executor = createExecutor({ tools: [work], use })
         const { status, token = '' } = await executor.execute({ name: 'work' })
@@ -138,14 +138,14 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
 
     testIf(allowing)('cannot overrule another that refuses', async () => {
       const refuses: Extension = { policies: [{ name: 'refuses', decide: () => ({ decision: 'deny' }) }] }
-      const executor = createExecutor({ tools: [work], use: [...made(allowing), refuses] })
+      const executor = createExecutor({ tools: [work], use: [...extensionsOf(allowing), refuses] })
       expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'denied' })
     })
 
     testIf(refusing)('refuses in one line, and nothing runs', async () => {
       let runs = 0
       const counted = tool({ name: 'work', description: 'Counts', handler: () => ++runs })
-      const executor = createExecutor({ tools: [counted], use: made(refusing) })
+      const executor = createExecutor({ tools: [counted], use: extensionsOf(refusing) })
       const result = await executor.execute({ name: 'work' })
       expect(result).toMatchObject({ status: 'denied', effect: 'none', error: { code: 'E_TOOL_DENIED' } })
       expect(result.error?.message).toMatch(/^[A-Z][^\n]*$/)
@@ -153,7 +153,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
     })
 
     testIf(asking)('asks, and the call runs if the answer is yes', async () => {
-      const executor = createExecutor({ tools: [work], use: made(asking) })
+      const executor = createExecutor({ tools: [work], use: extensionsOf(asking) })
       const { status, token = '' } = await executor.execute({ name: 'work', args: { a: 1 } })
       expect(status).toBe('waiting')
       const result = await executor.calls.decide(token, 'allow')
@@ -162,7 +162,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
   })
 }
 
-function made(create: (() => Extension) | undefined): Extension[] {
+function extensionsOf(create: (() => Extension) | undefined): Extension[] {
   return create === undefined ? [] : [create()]
 }
 

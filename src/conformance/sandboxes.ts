@@ -8,8 +8,8 @@ import { describe, expect, test } from 'vitest'
 import { OutsideError, type Sandbox } from '../builtins/sandbox.ts'
 import { ToolFailure } from '../index.ts'
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const outputEncoder = new TextEncoder()
+const outputDecoder = new TextDecoder()
 
 /**
  * Describes the promises of a sandbox as tests.
@@ -19,7 +19,7 @@ const decoder = new TextDecoder()
  */
 export function describeSandbox(title: string, create: () => Promise<Sandbox>, searches = false): void {
   async function read(sandbox: Sandbox, path: string): Promise<string> {
-    return decoder.decode((await sandbox.readFile(path)).bytes)
+    return outputDecoder.decode((await sandbox.readFile(path)).bytes)
   }
   async function refused(work: Promise<unknown>): Promise<void> {
     await expect(work).rejects.toBeInstanceOf(ToolFailure)
@@ -48,23 +48,23 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('gives a version that changes with the file, and writes only over the version that was expected', async () => {
       const sandbox = await create()
-      const { version } = await sandbox.writeFile('f', encoder.encode('one'))
+      const { version } = await sandbox.writeFile('f', outputEncoder.encode('one'))
       expect((await sandbox.readFile('f')).version).toBe(version)
       expect((await sandbox.stat('f'))?.version).toBe(version)
-      await refused(sandbox.writeFile('f', encoder.encode('two'), { expect: null }))
-      const second = await sandbox.writeFile('f', encoder.encode('two'), { expect: version })
+      await refused(sandbox.writeFile('f', outputEncoder.encode('two'), { expect: null }))
+      const second = await sandbox.writeFile('f', outputEncoder.encode('two'), { expect: version })
       expect(second).toMatchObject({ created: false })
-      await refused(sandbox.writeFile('f', encoder.encode('six'), { expect: version }))
+      await refused(sandbox.writeFile('f', outputEncoder.encode('six'), { expect: version }))
       expect(await read(sandbox, 'f')).toBe('two')
       expect(second.version).not.toBe(version)
     })
 
     test('gives the version of a new file that it has from then on', async () => {
       const sandbox = await create()
-      const { version, created } = await sandbox.writeFile('f', encoder.encode('one'), { expect: null })
+      const { version, created } = await sandbox.writeFile('f', outputEncoder.encode('one'), { expect: null })
       expect(created).toBe(true)
       expect((await sandbox.stat('f'))?.version).toBe(version)
-      expect((await sandbox.writeFile('f', encoder.encode('two'), { expect: version })).created).toBe(false)
+      expect((await sandbox.writeFile('f', outputEncoder.encode('two'), { expect: version })).created).toBe(false)
     })
 
     test('of those who write at once with the same expectation, one writes and the others are refused', async () => {
@@ -72,7 +72,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
       let expected: string | null = null
       for (let round = 0; round < 20; round++) {
         const texts = ['a', 'b', 'c', 'd'].map((writer) => `${writer}${round}`)
-        const writes = texts.map((text) => sandbox.writeFile('f', encoder.encode(text), { expect: expected }))
+        const writes = texts.map((text) => sandbox.writeFile('f', outputEncoder.encode(text), { expect: expected }))
         const outcomes = await Promise.allSettled(writes)
         const winners = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled')
         expect(winners).toEqual([await read(sandbox, 'f')])
@@ -83,7 +83,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('refuses what leads out, what is no file and what is no path', async () => {
       const sandbox = await create()
-      await sandbox.writeFile('d/f', encoder.encode('x'))
+      await sandbox.writeFile('d/f', outputEncoder.encode('x'))
       for (const path of ['../x', '/etc/passwd', `${sandbox.root}/../x`]) {
         await expect(sandbox.readFile(path)).rejects.toBeInstanceOf(OutsideError)
         await expect(sandbox.writeFile(path, new Uint8Array())).rejects.toBeInstanceOf(OutsideError)
@@ -95,9 +95,9 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
     test('walks in order, and leaves out what is ignored unless all is wanted', async () => {
       const sandbox = await create()
       for (const path of ['b/2', 'a', 'b/1', 'node_modules/x/i.js', 'out/o', 'b/keep.log', 'c.log']) {
-        await sandbox.writeFile(path, encoder.encode(path))
+        await sandbox.writeFile(path, outputEncoder.encode(path))
       }
-      await sandbox.writeFile('.gitignore', encoder.encode('*.log\n!keep.log\nout/\n'))
+      await sandbox.writeFile('.gitignore', outputEncoder.encode('*.log\n!keep.log\nout/\n'))
       expect(await walked(sandbox)).toEqual(['.gitignore', 'a', 'b/1', 'b/2', 'b/keep.log'])
       expect(await walked(sandbox, '.', { hidden: true })).toHaveLength(8)
       expect(await walked(sandbox, 'b')).toEqual(['b/1', 'b/2', 'b/keep.log'])
@@ -109,7 +109,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('runs a command in the root, with both streams and the exit code', async () => {
       const sandbox = await create()
-      await sandbox.writeFile('f', encoder.encode('from a tool'))
+      await sandbox.writeFile('f', outputEncoder.encode('from a tool'))
       const result = await sandbox.exec('cat f; echo problem >&2; printf made > g; exit 7')
       expect(result).toMatchObject({ exitCode: 7, signal: null, timedOut: false })
       expect(result.stdout).toEqual({ text: 'from a tool', totalBytes: 11, omittedBytes: 0 })
@@ -119,7 +119,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('runs in a directory of the root, with the variables that are given and no terminal or input', async () => {
       const sandbox = await create()
-      await sandbox.writeFile('sub/f', encoder.encode('x'))
+      await sandbox.writeFile('sub/f', outputEncoder.encode('x'))
       const { stdout } = await sandbox.exec(
         'ls; echo "$GIVEN $TERM"; read -r line; echo "got <$line>"; [ -t 1 ] || echo no terminal',
         {
@@ -241,8 +241,8 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('searches, and says what it found with lines around', async () => {
       const sandbox = await create()
-      await sandbox.writeFile('a.txt', encoder.encode('one\nTwo needle\nthree\n'))
-      await sandbox.writeFile('b/c.md', encoder.encode('needle\n'))
+      await sandbox.writeFile('a.txt', outputEncoder.encode('one\nTwo needle\nthree\n'))
+      await sandbox.writeFile('b/c.md', outputEncoder.encode('needle\n'))
       const query = { pattern: 'n[e]+dle', ignoreCase: false, path: '.', hidden: false, context: 1 }
       const found = []
       for await (const match of sandbox.search?.(query) ?? []) found.push(match)
@@ -256,7 +256,7 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
 
     test('searches nothing that leads out, and nothing that would be waited for', async () => {
       const sandbox = await create()
-      await sandbox.writeFile('in/a.txt', encoder.encode('needle\n'))
+      await sandbox.writeFile('in/a.txt', outputEncoder.encode('needle\n'))
       await sandbox.exec('ln -s /usr/share out; ln -s / all; ln -s in within; mkfifo pipe')
       const searched = async (path: string, pattern = 'needle', glob?: string): Promise<string[]> => {
         const found: string[] = []

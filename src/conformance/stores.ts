@@ -9,7 +9,7 @@ import { describeCopies } from './stores/_copies.ts'
 import { describeGuards } from './stores/_guards.ts'
 import { describeLeftovers } from './stores/_leftovers.ts'
 import { describeLimits } from './stores/_limits.ts'
-import type { Suite } from './stores/_suite.ts'
+import type { StoreSuite } from './stores/_suite.ts'
 
 /** What a store has to be made with. */
 export interface StoreLimits {
@@ -46,7 +46,7 @@ export function describeStore(
   make: (limits?: StoreLimits) => StoreUnderTest | Promise<StoreUnderTest>,
 ): void {
   const open = async (limits?: StoreLimits): Promise<StoreUnderTest> => make(limits)
-  const suite: Suite = { title: name, create: async (limits) => (await open(limits)).store }
+  const suite: StoreSuite = { title: name, create: async (limits) => (await open(limits)).store }
   describeBytes(suite)
   describeGuards(suite)
   describeCopies(suite)

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { jsonSchema } from '../../validators/json-schema.ts'
 import { createExecutor, tool, type Schema, type Tool, type ToolResult } from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
+import { frozen } from './_frozen.ts'
 import { describeWaiting, type Probe } from './validators/_waiting.ts'
 
 /** Answers whether there is such an id. */
@@ -39,20 +40,20 @@ export interface ValidatorFixtures {
 }
 
 const valid = { city: 'Oslo', unit: 'c', items: [{ name: 'coat', tags: ['warm', 'red'] }, { name: 'hat' }] }
-const items = [{ name: 'coat' }, { name: 'hat' }]
+const validItems = [{ name: 'coat' }, { name: 'hat' }]
 
 /** Args that do not fit, and a place where an issue must be told; nothing if libraries differ. */
-const invalid: readonly (readonly [title: string, args: unknown, path?: readonly PropertyKey[]])[] = [
-  ['a missing property', { items }],
-  ['a number for a text', { city: 7, items }, ['city']],
-  ['null for a text', { city: null, items }, ['city']],
-  ['a text for a number', { city: 'Oslo', days: '3', items }, ['days']],
-  ['a fraction for a whole number', { city: 'Oslo', days: 2.5, items }, ['days']],
-  ['a number that is too large', { city: 'Oslo', days: 11, items }, ['days']],
-  ['an empty text', { city: '', items }, ['city']],
-  ['a word that is not in the list', { city: 'Oslo', unit: 'k', items }, ['unit']],
+const misfits: readonly (readonly [title: string, args: unknown, path?: readonly PropertyKey[]])[] = [
+  ['a missing property', { items: validItems }],
+  ['a number for a text', { city: 7, items: validItems }, ['city']],
+  ['null for a text', { city: null, items: validItems }, ['city']],
+  ['a text for a number', { city: 'Oslo', days: '3', items: validItems }, ['days']],
+  ['a fraction for a whole number', { city: 'Oslo', days: 2.5, items: validItems }, ['days']],
+  ['a number that is too large', { city: 'Oslo', days: 11, items: validItems }, ['days']],
+  ['an empty text', { city: '', items: validItems }, ['city']],
+  ['a word that is not in the list', { city: 'Oslo', unit: 'k', items: validItems }, ['unit']],
   ['an object for a list', { city: 'Oslo', items: { 0: { name: 'coat' } } }, ['items']],
-  ['a bad part of a list', { city: 'Oslo', items: [...items, { name: false }] }, ['items', 2, 'name']],
+  ['a bad part of a list', { city: 'Oslo', items: [...validItems, { name: false }] }, ['items', 2, 'name']],
   [
     'a bad part of a list in a list',
     { city: 'Oslo', items: [{ name: 'coat', tags: ['a', 1] }] },
@@ -137,7 +138,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
     })
 
     test('are not changed', async () => {
-      const args = deepFreeze(structuredClone(valid))
+      const args = frozen(structuredClone(valid))
       expect(await run(probeOf(order), args)).toMatchObject({ status: 'ok' })
       expect(args).toEqual(valid)
     })
@@ -157,7 +158,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
   })
 
   describe(`${name}: args that do not fit are refused before the handler`, () => {
-    test.each(invalid)('%s', async (_title, args, path) => {
+    test.each(misfits)('%s', async (_title, args, path) => {
       const probed = probeOf(order)
       const result = await run(probed, args)
       expect(result).toMatchObject({ status: 'error', effect: 'none', error: { code: 'E_INVALID_TOOL_ARGS' } })
@@ -174,14 +175,17 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
 
     test('a direct call rejects with the same code', async () => {
       const { probe, inputs } = probeOf(order)
-      await expect(probe({ city: 7, items })).rejects.toMatchObject({ code: 'E_INVALID_TOOL_ARGS' })
+      await expect(probe({ city: 7, items: validItems })).rejects.toMatchObject({ code: 'E_INVALID_TOOL_ARGS' })
       expect(inputs).toEqual([])
     })
 
     test('a bad call after a good one is refused all the same', async () => {
       const probed = probeOf(order)
       const executor = createExecutor({ tools: [probed.probe] })
-      const calls = [valid, { city: 7, items }, valid, { city: 'Oslo' }].map((args) => ({ name: 'probe', args }))
+      const calls = [valid, { city: 7, items: validItems }, valid, { city: 'Oslo' }].map((args) => ({
+        name: 'probe',
+        args,
+      }))
       const statuses = (await executor.executeToolCalls(calls)).map(({ status }) => status)
       expect(statuses).toEqual(['ok', 'error', 'ok', 'error'])
     })
@@ -229,7 +233,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
     })
 
     test('that do not fit never leave', async () => {
-      const result = await returning({ city: 7, items })
+      const result = await returning({ city: 7, items: validItems })
       expect(result).toMatchObject({ status: 'error', effect: 'completed', error: { code: 'E_INVALID_TOOL_RESULT' } })
       expect(JSON.stringify(result.content)).not.toContain('coat')
     })
@@ -294,7 +298,7 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
     test('takes and refuses what the validator does', () => {
       const { validate } = jsonSchema(inputSchema)['~standard']
       expect(validate(valid)).not.toHaveProperty('issues')
-      for (const [title, args] of invalid) expect([title, validate(args)]).toHaveProperty('1.issues')
+      for (const [title, args] of misfits) expect([title, validate(args)]).toHaveProperty('1.issues')
     })
 
     if (unsayable !== undefined) {
@@ -310,9 +314,4 @@ export function describeValidator(name: string, fixtures: ValidatorFixtures): vo
       })
     }
   })
-}
-
-function deepFreeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze)
-  return value
 }

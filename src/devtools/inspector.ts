@@ -40,7 +40,7 @@ const policy = [
   "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 ].join('; ')
 
-const mediaTypes: Readonly<Record<string, string>> = {
+const pageMediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -76,10 +76,10 @@ export function inspector(options: InspectorOptions): Inspector {
     if (path === '/api/tools') return own(request)
     if (path.startsWith('/api/')) return clients.fetch(request)
     const name = (request.headers.get('host') ?? host).replace(/:\d+$/, '').toLowerCase()
-    if (!hosts.has(name)) return plain(403, 'This server does not go by the name of the request.')
-    if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'There is only a page to read.')
+    if (!hosts.has(name)) return textResponse(403, 'This server does not go by the name of the request.')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return textResponse(405, 'There is only a page to read.')
     if (pathname === base) return new Response(null, { status: 308, headers: { location: `${base}/` } })
-    return files.get(path === '/' ? '/index.html' : path)?.() ?? plain(404, 'There is no such thing here.')
+    return files.get(path === '/' ? '/index.html' : path)?.() ?? textResponse(404, 'There is no such thing here.')
   }
 
   return {
@@ -106,10 +106,10 @@ function pageFiles(): ReadonlyMap<string, () => Response> {
   try {
     return new Map(
       readdirSync(folder)
-        .filter((name) => extname(name) in mediaTypes)
+        .filter((name) => extname(name) in pageMediaTypes)
         .map((name) => {
           const text = readFileSync(join(folder, name), 'utf8')
-          return [`/${name}`, () => new Response(text, { headers: headersOf(mediaTypes[extname(name)] ?? '') })]
+          return [`/${name}`, () => new Response(text, { headers: pageHeaders(pageMediaTypes[extname(name)] ?? '') })]
         }),
     )
   } catch (cause) {
@@ -118,11 +118,11 @@ function pageFiles(): ReadonlyMap<string, () => Response> {
   }
 }
 
-function plain(status: number, text: string): Response {
-  return new Response(`${text}\n`, { status, headers: headersOf('text/plain; charset=utf-8') })
+function textResponse(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: pageHeaders('text/plain; charset=utf-8') })
 }
 
-function headersOf(mediaType: string): Record<string, string> {
+function pageHeaders(mediaType: string): Record<string, string> {
   return {
     'content-type': mediaType,
     'content-security-policy': policy,

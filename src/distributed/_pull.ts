@@ -4,7 +4,7 @@ import type { Delivery } from './fleet.ts'
 /** How often to look for calls without a hint, in milliseconds. */
 const seldom = 250
 /** How long a worker that found none rests despite hints, in milliseconds: other workers were faster. It doubles each time. */
-const [shortest, longest] = [1, 20]
+const [shortestRest, longestRest] = [1, 20]
 /** The most calls that are left out, since this worker cannot run them. */
 const mostExcepted = 1_000
 
@@ -33,7 +33,7 @@ export function pull(
   const unwatch = executor.calls.watch((_invocationId, _session, change) => {
     isWatched = true
     if (change === 'queued' || change === undefined) hint()
-    else later ??= setTimeout(hint, longest) // its end may be the turn of another call of its session
+    else later ??= setTimeout(hint, longestRest) // with its end another call of its session may run
   })
 
   function begin(invocationId: string): void {
@@ -85,7 +85,7 @@ export function pull(
       try {
         const taken = free > 0 ? await take(free) : 0
         isHinted ||= free > 0 && taken >= free // there may be more
-        pause = taken > 0 || free === 0 ? 0 : Math.min(longest, Math.max(shortest, pause * 2))
+        pause = taken > 0 || free === 0 ? 0 : Math.min(longestRest, Math.max(shortestRest, pause * 2))
       } catch (error) {
         fail(error)
         pause = seldom

@@ -1,6 +1,6 @@
 import { isToolError } from '../index.ts'
 
-const [shortest, longest] = [500, 30_000]
+const [shortestRetry, longestRetry] = [500, 30_000]
 /** The longest wait for another worker after one has refused a call, in milliseconds: it may be idle. */
 const longestRefused = 2_000
 
@@ -10,8 +10,8 @@ const longestRefused = 2_000
  */
 export function backoff(attempt: number, error: unknown): number {
   if (isToolError(error) && error.code === 'E_UNAVAILABLE') {
-    return Math.round(shortest + Math.random() * (longestRefused - shortest))
+    return Math.round(shortestRetry + Math.random() * (longestRefused - shortestRetry))
   }
-  const most = Math.min(longest, shortest * 2 ** Math.min(attempt - 1, 10))
+  const most = Math.min(longestRetry, shortestRetry * 2 ** Math.min(attempt - 1, 10))
   return Math.round(most * (0.75 + Math.random() / 4))
 }

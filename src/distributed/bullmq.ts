@@ -25,8 +25,8 @@ export interface BullmqOptions {
 }
 
 /** How often BullMQ may deliver a call: as often as need be, since the journal counts. */
-const unbounded = 2 ** 31 - 1
-const longestId = 1_024
+const unboundedAttempts = 2 ** 31 - 1
+const longestJobId = 1_024
 /** The most workers of BullMQ for one queue. Each has two connections. */
 const mostLanes = 4
 /** How many jobs Redis gets one by one, in one trip, and how many are one transaction. */
@@ -35,7 +35,7 @@ const [mostAlone, mostAtOnce] = [100, 500]
 const [lockDuration, stalledInterval] = [30_000, 15_000]
 
 const jobOptions = {
-  attempts: unbounded,
+  attempts: unboundedAttempts,
   backoff: { type: 'custom' },
   removeOnComplete: true,
   removeOnFail: true,
@@ -89,7 +89,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
   const backend = postgres === undefined ? [] : [createPostgresBackend as never]
 
   async function open(name: string): Promise<Queue> {
-    const queue = new Queue(nameOf(name), { ...base(false), defaultJobOptions: jobOptions }, ...backend)
+    const queue = new Queue(bullName(name), { ...base(false), defaultJobOptions: jobOptions }, ...backend)
     queue.on('error', report)
     try {
       await inTime(queue.waitUntilReady())
@@ -121,13 +121,13 @@ export function bullmq(options: BullmqOptions): Dispatcher {
     }
   }
 
-  function addJobs(queue: Queue, jobs: ReturnType<typeof jobOf>[]): Promise<unknown> {
+  function addJobs(queue: Queue, jobs: ReturnType<typeof bullJob>[]): Promise<unknown> {
     if (postgres !== undefined || jobs.length > mostAlone) return queue.addBulk(jobs)
     // Workers get the jobs of a transaction of Redis only once it has added the last.
     return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)))
   }
 
-  /** Adds the calls that came in the same turn of the event loop. */
+  /** Adds the calls that came before the event loop went on. */
   async function addAll(name: string): Promise<void> {
     const batch = adding.get(name) ?? []
     adding.delete(name)
@@ -137,7 +137,7 @@ export function bullmq(options: BullmqOptions): Dispatcher {
         await inTime(
           addJobs(
             queue,
-            batch.slice(start, start + mostAtOnce).map(({ call }) => jobOf(call)),
+            batch.slice(start, start + mostAtOnce).map(({ call }) => bullJob(call)),
           ),
         )
       }
@@ -167,19 +167,19 @@ export function bullmq(options: BullmqOptions): Dispatcher {
       async function process({ data }: Job<unknown>): Promise<void> {
         const invocationId = (data as { invocationId?: unknown } | null)?.invocationId
         // A forged job can only start what waits in the journal.
-        if (typeof invocationId === 'string' && invocationId.length <= longestId) await run(invocationId)
+        if (typeof invocationId === 'string' && invocationId.length <= longestJobId) await run(invocationId)
       }
       const shared = {
         ...base(true),
         ...(limit && { limiter: { max: limit.calls, duration: limit.interval } }),
         lockDuration,
         stalledInterval,
-        maxStalledCount: unbounded,
+        maxStalledCount: unboundedAttempts,
         settings: { backoffStrategy: (attempt: number, _type?: string, error?: Error) => backoff(attempt, error) },
       }
       const lanes = lanesOf(concurrency, postgres === undefined ? mostLanes : 1)
       const workers = lanes.map(
-        (places) => new Worker(nameOf(name), process, { ...shared, concurrency: places }, ...backend),
+        (places) => new Worker(bullName(name), process, { ...shared, concurrency: places }, ...backend),
       )
       for (const worker of workers) worker.on('error', report)
       const all = async (work: (worker: Worker) => Promise<unknown>): Promise<void> => {
@@ -213,13 +213,13 @@ function lanesOf(concurrency: number, most: number): number[] {
 }
 
 /** BullMQ takes no id with a colon, and none that is a whole number. A call that waits again has a job of its own. */
-function jobOf({ invocationId, priority, attempts = 0, place }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
+function bullJob({ invocationId, priority, attempts = 0, place }: QueuedCall): Parameters<Queue['addBulk']>[0][number] {
   const jobId = `call-${sha256(JSON.stringify([invocationId, attempts, place]))}`
   return { name: 'call', data: { invocationId }, opts: { jobId, ...(priority !== undefined && { priority }) } }
 }
 
 /** BullMQ takes no name with a colon. */
-function nameOf(queue: string): string {
+function bullName(queue: string): string {
   return /^[\w.-]{1,64}$/.test(queue) ? queue : `queue-${sha256(queue)}`
 }
 

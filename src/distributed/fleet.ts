@@ -183,7 +183,7 @@ function follow(
     listener(event)
   }
   const unsubscribe = bus?.subscribe(eventsTopic(invocationId), (message) => {
-    const event = eventOf(message, invocationId, report)
+    const event = busEvent(message, invocationId, report)
     if (event === undefined || event.seq < next) return
     // The start is told from the record if it was lost, and must not come after the progress or the end.
     const isLate = event.event === 'tool:progress' || event.event === 'tool:end'
@@ -209,7 +209,7 @@ const isCarried: Readonly<Record<ToolEvent['event'], boolean>> = {
   'call:settled': false,
 }
 
-function eventOf(message: string, invocationId: string, report?: (error: unknown) => void): ToolEvent | undefined {
+function busEvent(message: string, invocationId: string, report?: (error: unknown) => void): ToolEvent | undefined {
   const event = messageOf(message)
   if (event?.invocationId !== invocationId || typeof event.event !== 'string') return undefined
   if (!Object.hasOwn(isCarried, event.event)) return reportUnknown(event.event, report)
@@ -226,11 +226,11 @@ function messageOf(message: string): ToolEvent | undefined {
 
 /** The names of events that this process has reported. Every process on the bus may send any number. */
 const reportedNames = new Set<string>()
-const [mostReported, longestName] = [100, 80]
+const [mostReported, longestQueueName] = [100, 80]
 
 /** Reports an event that another release has and this one lacks: once for each name. */
 function reportUnknown(event: string, report: ((error: unknown) => void) | undefined): undefined {
-  const name = escapeDeceptive(JSON.stringify(event.slice(0, longestName)))
+  const name = escapeDeceptive(JSON.stringify(event.slice(0, longestQueueName)))
   if (reportedNames.has(name) || reportedNames.size >= mostReported) return
   reportedNames.add(name)
   report?.(

@@ -8,7 +8,7 @@ import { backoff } from './_retry.ts'
 import type { Delivery, Dispatcher, QueuedCall, QueueOptions } from './fleet.ts'
 
 /** The calls of a queue, and those who wait for them. */
-class Queue {
+class MemoryQueue {
   readonly #waiting = new Map<string, QueuedCall>()
   readonly #held = new Set<string>()
   readonly #workers = new Set<() => void>()
@@ -22,7 +22,7 @@ class Queue {
   }
 
   add(call: QueuedCall): void {
-    const key = keyOf(call)
+    const key = callKey(call)
     if (this.#held.has(key)) return
     this.#held.add(key)
     this.again(call)
@@ -30,12 +30,12 @@ class Queue {
 
   /** Lets a call wait, also one that was taken. */
   again(call: QueuedCall): void {
-    this.#waiting.set(keyOf(call), call)
+    this.#waiting.set(callKey(call), call)
     for (const wake of this.#workers) wake()
   }
 
   done(call: QueuedCall): void {
-    this.#held.delete(keyOf(call))
+    this.#held.delete(callKey(call))
   }
 
   /** Takes the most urgent call. */
@@ -45,7 +45,7 @@ class Queue {
       if (first === undefined || (call.priority ?? 0) < (first.priority ?? 0)) first = call
       if ((first.priority ?? 0) === 0) break
     }
-    if (first !== undefined) this.#waiting.delete(keyOf(first))
+    if (first !== undefined) this.#waiting.delete(callKey(first))
     return first
   }
 
@@ -57,7 +57,7 @@ class Queue {
 }
 
 /** Calls that the workers take for different ones. */
-function keyOf({ invocationId, attempts = 0, place }: QueuedCall): string {
+function callKey({ invocationId, attempts = 0, place }: QueuedCall): string {
   return JSON.stringify([invocationId, attempts, place])
 }
 
@@ -80,13 +80,13 @@ interface Window {
  * ```
  */
 export function memoryDispatcher(): Dispatcher {
-  const queues = new Map<string, Queue>()
+  const queues = new Map<string, MemoryQueue>()
   const windows = new Map<string, Window>()
   const topics = new Topics()
   const timers = new Set<ReturnType<typeof setTimeout>>()
 
-  function queueOf(name: string): Queue {
-    const queue = queues.get(name) ?? new Queue()
+  function queueOf(name: string): MemoryQueue {
+    const queue = queues.get(name) ?? new MemoryQueue()
     queues.set(name, queue)
     return queue
   }

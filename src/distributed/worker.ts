@@ -51,15 +51,15 @@ export interface Worker {
 }
 
 /** The most calls of a queue that `depth` counts. */
-const mostCounted = 1_000_000
+const mostDepth = 1_000_000
 /** The shortest time after which a worker may count as dead, in milliseconds: two signs of life. */
 const leastStale = 10_000
 /** The most calls whose events are passed on. */
 const mostFollowed = 10_000
 /** The most events that are kept of a running call until a caller wants them. */
-const mostKept = 8
+const mostKeptEvents = 8
 /** The longest id of a call, in characters. */
-const longestId = 1_024
+const longestCallId = 1_024
 /** How long to wait before a dispatcher that failed is asked again, in milliseconds. */
 const reconnect = 1_000
 
@@ -90,10 +90,10 @@ export function createWorker(options: WorkerOptions): Worker {
   }
   const queues = queuesOf(options)
   const names = [...queues.keys()]
-  const sweepEvery = numberOf(options, 'sweepEvery', 2_000, 1)
-  const staleAfter = numberOf(options, 'staleAfter', 30_000, leastStale)
-  const attempts = numberOf(options, 'attempts', 3, 1)
-  const resendAfter = numberOf(options, 'resendAfter', 5_000, 1)
+  const sweepEvery = workerNumber(options, 'sweepEvery', 2_000, 1)
+  const staleAfter = workerNumber(options, 'staleAfter', 30_000, leastStale)
+  const attempts = workerNumber(options, 'attempts', 3, 1)
+  const resendAfter = workerNumber(options, 'resendAfter', 5_000, 1)
   /** The calls that run, each with its last events that no caller wanted yet. */
   const running = new Map<string, ToolEvent[]>()
   /** The calls whose events a caller wants. */
@@ -135,7 +135,7 @@ export function createWorker(options: WorkerOptions): Worker {
     else if (isWaiting)
       return // the caller of the call has no use for it
     else if (followed.has(invocationId)) publish(event)
-    else if (kept.push(event) > mostKept) kept.splice(mostKept / 2, 1) // the first ones have the start
+    else if (kept.push(event) > mostKeptEvents) kept.splice(mostKeptEvents / 2, 1) // the first ones have the start
   }
 
   function publish(event: ToolEvent): void {
@@ -189,7 +189,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function follow(invocationId: string): void {
-    if (invocationId.length > longestId) return
+    if (invocationId.length > longestCallId) return
     followed.add(invocationId)
     for (const event of running.get(invocationId)?.splice(0) ?? []) publish(event)
     for (const oldest of followed) {
@@ -227,7 +227,7 @@ export function createWorker(options: WorkerOptions): Worker {
       return () => void all.delete(listener)
     },
     async depth() {
-      const entries = names.map(async (name) => [name, await executor.queue.depth(name, mostCounted)] as const)
+      const entries = names.map(async (name) => [name, await executor.queue.depth(name, mostDepth)] as const)
       return Object.fromEntries(await Promise.all(entries))
     },
     close({ drain = 0 } = {}) {
@@ -261,7 +261,7 @@ function queuesOf({ queues, dispatcher }: WorkerOptions): ReadonlyMap<string, Qu
 
 type NumberOption = 'sweepEvery' | 'staleAfter' | 'attempts' | 'resendAfter'
 
-function numberOf(options: WorkerOptions, name: NumberOption, otherwise: number, least: number): number {
+function workerNumber(options: WorkerOptions, name: NumberOption, otherwise: number, least: number): number {
   const value = options[name] ?? otherwise
   if (typeof value === 'number' && value >= least && value < 2 ** 31) return value
   throw new InvalidConfigurationError(`\`${name}\` must be a number of at least ${least}, got ${String(value)}.`)

@@ -58,7 +58,7 @@ export function checkOptions<Options extends object>(
     const value: unknown = options[name as keyof Options]
     if (value === undefined ? check.isRequired !== true : check.accepts(value)) continue
     if (value === undefined) throw optionsError(owner, `needs \`${name}\`: ${check.expected}`)
-    const shown = check.isSecret === true ? '' : `, not ${described(value)}`
+    const shown = check.isSecret === true ? '' : `, not ${describedValue(value)}`
     throw optionsError(owner, `takes ${check.expected} as \`${name}\`${shown}`)
   }
 }
@@ -70,11 +70,11 @@ export function checkOptions<Options extends object>(
  */
 export function requireKnown(owner: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw optionsError(owner, `takes an object of options, not ${described(options)}`)
+    throw optionsError(owner, `takes an object of options, not ${describedValue(options)}`)
   }
   const stranger = Object.keys(options).find((name) => !known.includes(name))
   if (stranger === undefined) return
-  throw optionsError(owner, `has no option ${described(stranger)}; its options are ${known.join(', ')}`)
+  throw optionsError(owner, `has no option ${describedValue(stranger)}; its options are ${known.join(', ')}`)
 }
 
 /**
@@ -101,7 +101,7 @@ export function required(check: OptionCheck): OptionCheck {
 /** Takes a whole number. @param least The least that it may be. @param most Default: the largest safe integer. */
 export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGER): OptionCheck {
   return {
-    expected: `a whole number of at least ${written(least)}${most === Number.MAX_SAFE_INTEGER ? '' : `, and at most ${written(most)}`}`,
+    expected: `a whole number of at least ${numberText(least)}${most === Number.MAX_SAFE_INTEGER ? '' : `, and at most ${numberText(most)}`}`,
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
   }
 }
@@ -109,14 +109,14 @@ export function integerFrom(least: number, most: number = Number.MAX_SAFE_INTEGE
 /** Takes a number, `Infinity` too but not `NaN`. @param least The least that it may be. */
 export function numberFrom(least: number): OptionCheck {
   return {
-    expected: `a number of at least ${written(least)}`,
+    expected: `a number of at least ${numberText(least)}`,
     accepts: (value) => typeof value === 'number' && value >= least,
   }
 }
 
 /** Takes milliseconds that a timer can wait: above 0, and at most 2,147,483,647. */
 export const timerOption: OptionCheck = {
-  expected: `a number of milliseconds above 0, and at most ${written(longestTimer)}`,
+  expected: `a number of milliseconds above 0, and at most ${numberText(longestTimer)}`,
   accepts: (value) => typeof value === 'number' && value > 0 && value <= longestTimer,
 }
 
@@ -137,12 +137,12 @@ export const booleanOption: OptionCheck = { expected: 'true or false', accepts: 
 /** Takes a string. */
 export const stringOption: OptionCheck = { expected: 'a string', accepts: (value) => typeof value === 'string' }
 
-function written(number: number): string {
+function numberText(number: number): string {
   return number.toLocaleString('en')
 }
 
 /** Describes a value that came instead. Nothing of it is called, so that it can do no harm. */
-function described(value: unknown): string {
+function describedValue(value: unknown): string {
   if (typeof value === 'string') {
     const text = JSON.stringify(
       value.length > shownLength ? `${value.slice(0, shownLength - 1).toWellFormed()}…` : value,

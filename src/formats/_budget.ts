@@ -7,10 +7,10 @@ import type { Sums } from './_lower/dialect.ts'
  */
 export function beyond(limits: RequestLimits, schemas: readonly Sums[]): readonly (string | undefined)[] {
   const units = Object.keys(limits) as (keyof RequestLimits)[]
-  const used = costOf({}, 0)
-  const wanted = costOf({}, 0)
+  const used = strictCost({}, 0)
+  const wanted = strictCost({}, 0)
   const over = schemas.map((sums) => {
-    const cost = costOf(sums, 1)
+    const cost = strictCost(sums, 1)
     const first = units.find((unit) => used[unit] + cost[unit] > limits[unit])
     for (const unit of units) {
       wanted[unit] += cost[unit]
@@ -21,6 +21,6 @@ export function beyond(limits: RequestLimits, schemas: readonly Sums[]): readonl
   return over.map((unit) => unit && `${wanted[unit]} ${unit} in one request, ${limits[unit]} are taken`)
 }
 
-function costOf({ optional = 0, unions = 0 }: Sums, tools: number): Record<keyof RequestLimits, number> {
+function strictCost({ optional = 0, unions = 0 }: Sums, tools: number): Record<keyof RequestLimits, number> {
   return { 'strict tools': tools, 'optional fields in strict tools': optional, 'unions in strict tools': unions }
 }

@@ -1,7 +1,7 @@
 import type { ToolDefinition, ToolDescription } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { reporterOf, type JsonSchemaObject } from '../extension.ts'
-import { defined, reachOf } from './_program.ts'
+import { definedFields, reachOf } from './_program.ts'
 import { isObject, type Fields } from './_read.ts'
 import type { FormatOptions } from './_render.ts'
 
@@ -110,7 +110,7 @@ export function definer<Definition = Fields>(
     const given = hasExamples ? copy(tool.examples.filter(isObject)) : []
     const examples = sink === undefined ? given : given.map(sink)
     return [
-      define({ ...description, inputSchema }, merged(defined(reach?.(tool) ?? {}), accepted), {
+      define({ ...description, inputSchema }, merged(definedFields(reach?.(tool) ?? {}), accepted), {
         tool,
         strict,
         examples,

@@ -1,7 +1,7 @@
-import { compiled } from './_lower/compiler.ts'
+import { compiledSchema } from './_lower/compiler.ts'
 import { dialectOf } from './_options.ts'
 import type { Dialect, Leniency } from './_lower/dialect.ts'
-import { arrayOrTuple, integer, integerOrNull, objectOrMap, untyped } from './_lower/gemini.ts'
+import { arrayOrTuple, boundedInteger, integerOrNull, objectOrMap, untyped } from './_lower/gemini.ts'
 import { addItems, rooted } from './_lower/lenient.ts'
 import { anthropicLimit, openaiLimit } from './_lower/limits.ts'
 import { lower } from './_lower/lower.ts'
@@ -71,7 +71,7 @@ const geminiJsonSchema: Dialect = {
   object: objectOrMap,
   array: arrayOrTuple,
   untyped,
-  scalar: integer,
+  scalar: boundedInteger,
   references: (compiler) => references(compiler, false),
 }
 
@@ -98,7 +98,7 @@ const xaiStrict: Dialect = {
 const openaiUsual: Leniency = {
   name: 'openai',
   compile: (original) =>
-    compiled(original, (reading) => {
+    compiledSchema(original, (reading) => {
       addItems(reading)
       return rooted(reading, 'not oneOf anyOf allOf enum const $ref')
     }),
@@ -107,7 +107,7 @@ const openaiUsual: Leniency = {
 const anthropicUsual: Leniency = {
   name: 'anthropic',
   compile: (original) =>
-    compiled(original, (reading) => {
+    compiledSchema(original, (reading) => {
       const root = rooted(reading, 'oneOf anyOf allOf $ref')
       return renamed(root, anthropicNaming, reading)
     }),

@@ -1,7 +1,7 @@
 import type { Fields } from './_read.ts'
 
 /** The longest description with examples, in UTF-16 units: OpenAI refuses a longer one. */
-const longest = 1_024
+const longestExampled = 1_024
 
 /**
  * Returns a description with examples of args at its end, for providers that have no field for them. An example that does not
@@ -21,7 +21,7 @@ export function withExamples(description: string, examples: readonly Fields[]): 
   let lines = ''
   for (const example of examples) {
     const line = `\n${JSON.stringify(example)}`
-    if (description.length + heading.length + lines.length + line.length <= longest) lines += line
+    if (description.length + heading.length + lines.length + line.length <= longestExampled) lines += line
   }
   return lines === '' ? description : `${description}${heading}${lines}`
 }

@@ -2,7 +2,7 @@ import { InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, type OptionCheck } from '../extension.ts'
 
 /** The options that all formats have. */
-const common = ['waiting', 'envelope', 'examples', 'programLimit', 'report']
+const commonOptions = ['waiting', 'envelope', 'examples', 'programLimit', 'report']
 
 /** Takes every value: what a format does with it is its own. */
 const anything: OptionCheck = { expected: 'any value', accepts: () => true }
@@ -23,7 +23,7 @@ const anything: OptionCheck = { expected: 'any value', accepts: () => true }
  * @experimental
  */
 export function requireOptions(format: string, options: object, own: readonly string[] = []): void {
-  checkOptions(format, options, Object.fromEntries([...own, ...common].map((name) => [name, anything])))
+  checkOptions(format, options, Object.fromEntries([...own, ...commonOptions].map((name) => [name, anything])))
 }
 
 /** Returns the dialect of a name. `owner`: who has the dialects, for the error. @throws `E_INVALID_CONFIGURATION` if there is none. */

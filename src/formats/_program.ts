@@ -47,7 +47,7 @@ export function reachOf({ allowedCallers, deferLoading }: ToolDefinition): strin
 }
 
 /** Returns the fields that are not `undefined`. */
-export function defined(fields: Fields): Fields | undefined {
+export function definedFields(fields: Fields): Fields | undefined {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
@@ -76,7 +76,7 @@ export function programText(result: ToolResult, words: (block: ContentBlock) => 
     return JSON.stringify({ error: { status, code, message, retryable, recommendations } })
   }
   const whole = wholeJson(result, words)
-  if (whole !== undefined && bytesOf(whole) <= limit) return whole
+  if (whole !== undefined && jsonBytes(whole) <= limit) return whole
   const message = `The tool ran, but its result${sizeOf(result)} is too large, or not JSON, so ${toolName} gave a program nothing. Ask for less.`
   return JSON.stringify({
     error: { status: 'error', code: 'E_INVALID_TOOL_RESULT', message, retryable: false, handle },
@@ -90,16 +90,16 @@ function wholeJson(result: ToolResult, words: (block: ContentBlock) => string): 
   if (!content.every(({ type }) => type === 'text')) return undefined
   // The executor was not told of the program, or the application made the result.
   const shown = content.map(words).join('\n')
-  const isWhole = artifact === undefined ? handle === undefined : lengthOf(artifact) === bytesOf(shown)
+  const isWhole = artifact === undefined ? handle === undefined : artifactLength(artifact) === jsonBytes(shown)
   return isWhole ? JSON.stringify(shown) : undefined
 }
 
 function sizeOf({ artifact }: ToolResult): string {
-  const length = artifact && lengthOf(artifact)
+  const length = artifact && artifactLength(artifact)
   return length === undefined ? '' : ` of ${length.toLocaleString('en')} bytes of ${artifact?.mediaType}`
 }
 
-function lengthOf(artifact: SpooledArtifact): number | undefined {
+function artifactLength(artifact: SpooledArtifact): number | undefined {
   try {
     return artifact.byteLength()
   } catch {
@@ -107,6 +107,6 @@ function lengthOf(artifact: SpooledArtifact): number | undefined {
   }
 }
 
-function bytesOf(json: string): number {
+function jsonBytes(json: string): number {
   return new TextEncoder().encode(json).byteLength
 }

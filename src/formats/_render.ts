@@ -2,7 +2,7 @@ import type { ContentBlock, ToolCall, ToolResult } from '../index.ts'
 import type { TurnBudget } from '../extension.ts'
 import { enclose } from './_envelope.ts'
 import { isObject } from './_read.ts'
-import { shortened } from './_turn.ts'
+import { shortened } from './_turn-budget.ts'
 
 /** Options of all formats. */
 export interface FormatOptions {
@@ -277,7 +277,7 @@ export function enveloped(body: string, result: ToolResult, options: FormatOptio
 }
 
 /** Returns the JSON text of a block. */
-export function jsonText(block: { readonly data: unknown; readonly text?: string }): string {
+export function blockJson(block: { readonly data: unknown; readonly text?: string }): string {
   return block.text ?? JSON.stringify(block.data) ?? 'null'
 }
 
@@ -297,13 +297,13 @@ export function wordsOf(block: ContentBlock): string {
     case 'text':
       return block.text
     case 'json':
-      return jsonText(block)
+      return blockJson(block)
     case 'image':
     case 'audio':
-      return leftOut(block.type, block.mimeType, block.data)
+      return mediaNote(block.type, block.mimeType, block.data)
     case 'resource': {
       const { uri, mimeType, text, blob } = block.resource
-      return text === undefined ? leftOut(`resource ${uri}`, mimeType, blob) : `${uri}:\n${text}`
+      return text === undefined ? mediaNote(`resource ${uri}`, mimeType, blob) : `${uri}:\n${text}`
     }
     case 'resource_link':
       return `${block.name}: ${block.uri}${block.description === undefined ? '' : ` (${block.description})`}`
@@ -320,7 +320,7 @@ function mediaOf(block: ContentBlock): Media | undefined {
   return blob === undefined || mimeType === undefined ? undefined : { data: blob, mimeType, uri }
 }
 
-function leftOut(what: string, mimeType: string | undefined, data = ''): string {
+function mediaNote(what: string, mimeType: string | undefined, data = ''): string {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
   const bytes = Math.floor((data.length * 3) / 4) - padding
   const kind = mimeType === undefined ? '' : `${mimeType}, `

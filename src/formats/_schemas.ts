@@ -108,18 +108,21 @@ export function schemasOf({ provider, optionsOf, replaces, beyond }: Deciding, o
   function planOf(tool: ToolDefinition, strict: boolean | undefined): SchemaPlan {
     if (provider === undefined) return strict === undefined ? {} : { strict }
     if (strict !== true || typeof provider.strict !== 'object') {
-      return { ...usual(tool, provider), ...(strict === undefined || provider.strict === undefined ? {} : { strict }) }
+      return {
+        ...usualPlan(tool, provider),
+        ...(strict === undefined || provider.strict === undefined ? {} : { strict }),
+      }
     }
     const lowered = loweredOf(tool, provider.strict)
     return lowered?.refused === undefined ? { ...planned(lowered), strict } : unstrict(tool, lowered.refused)
   }
 
   function unstrict(tool: ToolDefinition, refused: string): SchemaPlan {
-    return { ...(provider && usual(tool, provider)), strict: false, refused }
+    return { ...(provider && usualPlan(tool, provider)), strict: false, refused }
   }
 }
 
-function usual(tool: ToolDefinition, provider: Provider): SchemaPlan {
+function usualPlan(tool: ToolDefinition, provider: Provider): SchemaPlan {
   const lowered = loweredOf(tool, provider.usual)
   return lowered?.refused === undefined ? planned(lowered) : { refused: lowered.refused }
 }
@@ -130,12 +133,12 @@ function planned(lowered: LoweredSchema | undefined): SchemaPlan {
   return { lowered, schema, sink: way === same ? undefined : (example) => sunk(example, lowered) }
 }
 
-const cache = new WeakMap<ToolDefinition, Map<Dialect | Leniency, LoweredSchema>>()
+const loweredSchemas = new WeakMap<ToolDefinition, Map<Dialect | Leniency, LoweredSchema>>()
 
 /** Returns the schema of a tool in a dialect, or `undefined` if the tool has none. Each is made once. */
 function loweredOf(tool: ToolDefinition, dialect: Dialect | Leniency): LoweredSchema | undefined {
-  let known = cache.get(tool)
-  if (known === undefined) cache.set(tool, (known = new Map()))
+  let known = loweredSchemas.get(tool)
+  if (known === undefined) loweredSchemas.set(tool, (known = new Map()))
   let lowered = known.get(dialect)
   if (lowered !== undefined) return lowered
   let schema: Node

@@ -2,7 +2,7 @@ import { InvalidConfigurationError } from '../errors.ts'
 import { isObject, list, read, text, typeOf } from './_read.ts'
 
 /** A kind of value that is taken for a message. */
-interface Kind {
+interface MessageKind {
   readonly what: string
   /** The format that reads it. */
   readonly format?: string
@@ -15,7 +15,7 @@ interface Kind {
 const finished = 'Wait for the end of the stream, and pass the finished message'
 
 // In the order in which they are tried. A kind without calls is listed only if no other format has it too.
-const kinds: readonly Kind[] = [
+const messageKinds: readonly MessageKind[] = [
   { what: 'a promise', instead: 'Await it', fits: (item) => typeof read(item, 'then') === 'function' },
   {
     what: 'a response of `fetch`',
@@ -25,9 +25,13 @@ const kinds: readonly Kind[] = [
   {
     what: 'a result of `streamText`',
     instead: 'Pass `await result.toolCalls` to the format ai-sdk',
-    fits: (item) => has(item, 'fullStream'),
+    fits: (item) => hasKey(item, 'fullStream'),
   },
-  { what: 'a stream', instead: finished, fits: (item) => has(item, Symbol.asyncIterator) || has(item, 'getReader') },
+  {
+    what: 'a stream',
+    instead: finished,
+    fits: (item) => hasKey(item, Symbol.asyncIterator) || hasKey(item, 'getReader'),
+  },
   {
     what: 'a chunk of a chat completion',
     instead: `${finished} to the format openai`,
@@ -63,7 +67,7 @@ const kinds: readonly Kind[] = [
   {
     what: 'a choice of a chat completion',
     instead: 'Pass its `message` to the format openai',
-    fits: (item) => isObject(read(item, 'message')) && has(item, 'finish_reason'),
+    fits: (item) => isObject(read(item, 'message')) && hasKey(item, 'finish_reason'),
   },
   {
     what: 'a candidate of Gemini',
@@ -105,19 +109,19 @@ const kinds: readonly Kind[] = [
     format: 'anthropic',
     fits: (item) =>
       /^(?:\w+_)?tool_(?:use|result)$|^(?:redacted_)?thinking$/.test(typeOf(item)) ||
-      (typeOf(item) === 'message' && has(item, 'stop_reason')),
+      (typeOf(item) === 'message' && hasKey(item, 'stop_reason')),
   },
   {
     what: 'a message of the AI SDK',
     format: 'ai-sdk',
     fits: (item) =>
       /^tool-(?:call|result|error)$/.test(typeOf(item)) ||
-      (has(item, 'finishReason') && Array.isArray(read(item, 'toolCalls'))),
+      (hasKey(item, 'finishReason') && Array.isArray(read(item, 'toolCalls'))),
   },
   {
     what: 'a call that a format has read',
     instead: 'Pass it to the executor',
-    fits: (item) => typeof read(item, 'name') === 'string' && has(item, 'args'),
+    fits: (item) => typeof read(item, 'name') === 'string' && hasKey(item, 'args'),
   },
 ]
 
@@ -130,10 +134,10 @@ const kinds: readonly Kind[] = [
  */
 export function requireOwn(message: unknown, format: string, isOwn: boolean, takes: string): void {
   const items = itemsIn(message)
-  const found = kinds.filter(({ fits }) => items.some((item) => fits(item)))
+  const found = messageKinds.filter(({ fits }) => items.some((item) => fits(item)))
   const [kind] = found
   if (isOwn && (kind === undefined || found.some((each) => each.format === format))) return
-  const what = kind === undefined ? `it is ${formOf(message)}` : `it looks like ${kind.what}`
+  const what = kind === undefined ? `it is ${messageForm(message)}` : `it looks like ${kind.what}`
   const next =
     kind?.instead ??
     (kind?.format === undefined || kind.format === format ? `Pass ${takes}` : `Use the format ${kind.format}`)
@@ -146,7 +150,7 @@ export function isEach(message: unknown, test: (item: unknown) => boolean): bool
 }
 
 /** Returns whether an item is a message with a role, whose content is text or parts. */
-export function isTurn(item: unknown): boolean {
+export function isRoleMessage(item: unknown): boolean {
   const content = read(item, 'content')
   return text(read(item, 'role')) !== '' && (typeof content === 'string' || Array.isArray(content))
 }
@@ -158,9 +162,10 @@ function itemsIn(message: unknown): unknown[] {
 }
 
 /** Returns words for the form of a value. */
-function formOf(value: unknown, isInArray = false): string {
+function messageForm(value: unknown, isInArray = false): string {
   if (value === null || value === undefined) return String(value)
-  if (Array.isArray(value)) return isInArray ? 'an array' : `an array whose first item is ${formOf(value[0], true)}`
+  if (Array.isArray(value))
+    return isInArray ? 'an array' : `an array whose first item is ${messageForm(value[0], true)}`
   if (typeof value === 'string') return 'text'
   if (typeof value !== 'object') return `a ${typeof value}`
   let names: string[] = []
@@ -180,7 +185,7 @@ function isOfUi(item: unknown): boolean {
   return list(read(item, 'parts')).some((part) => typeOf(part) !== '')
 }
 
-function has(value: unknown, key: string | symbol): boolean {
+function hasKey(value: unknown, key: string | symbol): boolean {
   try {
     return typeof value === 'object' && value !== null && Reflect.has(value, key)
   } catch {

@@ -10,7 +10,7 @@ import { beyond } from './_budget.ts'
 import { definer } from './_definitions.ts'
 import { providerOf, type DialectName } from './_dialects.ts'
 import { withExamples } from './_examples.ts'
-import { callersOf, defined, programOf, programText } from './_program.ts'
+import { callersOf, definedFields, programOf, programText } from './_program.ts'
 import { list, read, toolCall, typeOf, unanswered } from './_read.ts'
 import {
   answerId,
@@ -23,7 +23,7 @@ import {
   type Media,
 } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
-import { isEach, isTurn, requireOwn } from './_shape.ts'
+import { isEach, isRoleMessage, requireOwn } from './_shape.ts'
 import type { JsonValue, ObjectSchema } from './_types.ts'
 
 export type { SchemaOptions } from './_schemas.ts'
@@ -122,8 +122,11 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       reach(tool) {
         const { deferLoading } = tool
         const allowedCallers = callersOf(tool, 'direct', 'code_execution_20260120')
-        const byProvider = { anthropic: defined({ allowedCallers, deferLoading }), openai: defined({ deferLoading }) }
-        return { providerOptions: defined(byProvider) }
+        const byProvider = {
+          anthropic: definedFields({ allowedCallers, deferLoading }),
+          openai: definedFields({ deferLoading }),
+        }
+        return { providerOptions: definedFields(byProvider) }
       },
       accept(given, isHosted) {
         const { type, id } = given
@@ -162,20 +165,25 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       return items.some(
         (item) =>
           typeOf(item) === 'tool-call' ||
-          (read(item, 'role') === 'assistant' && contentOf(item).some((part) => ownPart.test(typeOf(part)))),
+          (read(item, 'role') === 'assistant' && messageContent(item).some((part) => ownPart.test(typeOf(part)))),
       )
     },
 
     calls(message, tools) {
-      const calls = callsOf(message)
+      const calls = aiSdkCalls(message)
       if (calls.length === 0) {
-        requireOwn(message, 'ai-sdk', isOwn(message), 'a result of `generateText`, its `toolCalls`, or messages')
+        requireOwn(
+          message,
+          'ai-sdk',
+          isAiSdkMessage(message),
+          'a result of `generateText`, its `toolCalls`, or messages',
+        )
       }
       return schemas.lift(calls, tools)
     },
 
     results(results, message, budget) {
-      const content = answers(results, options, callsOf(message), budget, programText).map((answer) => {
+      const content = answers(results, options, aiSdkCalls(message), budget, programText).map((answer) => {
         const { result, whole } = answer
         return {
           type: 'tool-result' as const,
@@ -203,8 +211,8 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
   }
 }
 
-function callsOf(message: unknown): ToolCall[] {
-  const parts = partsOf(message)
+function aiSdkCalls(message: unknown): ToolCall[] {
+  const parts = messageParts(message)
   const asked = parts.filter((part) => typeOf(part) === 'tool-call')
   const answered = parts.filter((part) => /^tool-(?:result|error)$/.test(typeOf(part)))
   return unanswered(asked, answered, 'toolCallId')
@@ -222,21 +230,23 @@ function callsOf(message: unknown): ToolCall[] {
     )
 }
 
-function isOwn(message: unknown): boolean {
-  return Array.isArray(read(message, 'toolCalls')) || isEach(message, (item) => typeOf(item) !== '' || isTurn(item))
+function isAiSdkMessage(message: unknown): boolean {
+  return (
+    Array.isArray(read(message, 'toolCalls')) || isEach(message, (item) => typeOf(item) !== '' || isRoleMessage(item))
+  )
 }
 
-function partsOf(message: unknown): readonly unknown[] {
+function messageParts(message: unknown): readonly unknown[] {
   if (Array.isArray(message)) {
-    return message.flatMap((item) => (read(item, 'role') === undefined ? [item] : contentOf(item)))
+    return message.flatMap((item) => (read(item, 'role') === undefined ? [item] : messageContent(item)))
   }
-  const parts = contentOf(message)
+  const parts = messageContent(message)
   // A result of `generateText`. From version 5 on, `content` has the results of executed tools too.
   if (parts.length === 0) return [...list(read(message, 'toolCalls')), ...list(read(message, 'toolResults'))]
   return parts
 }
 
-function contentOf(message: unknown): readonly unknown[] {
+function messageContent(message: unknown): readonly unknown[] {
   return list(read(message, 'content'))
 }
 

@@ -12,7 +12,7 @@ import { isObject, list, read, text, toolCall, typeOf, type Fields } from './_re
 import { callersOf, programOf, programText } from './_program.ts'
 import { answerId, answers, render, type Carry, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
-import { isEach, isTurn, requireOwn } from './_shape.ts'
+import { isEach, isRoleMessage, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
 export type { SchemaOptions } from './_schemas.ts'
@@ -141,7 +141,7 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
     report: schemas.report,
 
     detect(message) {
-      const assistant = assistantOf(message)
+      const assistant = assistantContent(message)
       if (read(assistant, 'role') !== 'assistant' || Array.isArray(read(assistant, 'tool_calls'))) return false
       const content = read(assistant, 'content')
       if (!Array.isArray(content)) return false
@@ -152,15 +152,21 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
     calls(message, tools) {
       const uses = toolUses(message)
       if (uses.length === 0)
-        requireOwn(message, 'anthropic', isOwn(message), 'a response, an assistant message or its `content`')
-      return schemas.lift(uses.map(callOf), tools)
+        requireOwn(
+          message,
+          'anthropic',
+          isAnthropicMessage(message),
+          'a response, an assistant message or its `content`',
+        )
+      return schemas.lift(uses.map(callOfBlock), tools)
     },
 
     results(results, message, budget) {
       const uses = toolUses(message)
-      const content = answers(results, options, uses.map(callOf), budget, programText).map(
+      const content = answers(results, options, uses.map(callOfBlock), budget, programText).map(
         ({ result, place, whole }) => {
-          const pieces = whole === undefined ? render(result, options, result.isError ? undefined : carry) : [whole]
+          const pieces =
+            whole === undefined ? render(result, options, result.isError ? undefined : carryAnthropic) : [whole]
           const [first] = pieces
           const toolset = read(uses[place], 'toolset_name')
           return {
@@ -184,25 +190,30 @@ function isCustom({ type = 'custom' }: Fields): boolean {
   return type === 'custom'
 }
 
-function assistantOf(message: unknown): unknown {
+function assistantContent(message: unknown): unknown {
   if (!Array.isArray(message)) return message
   const isContent = message.some((block) => typeOf(block) === 'tool_use')
   return isContent ? { role: 'assistant', content: message } : message.at(-1)
 }
 
 function toolUses(message: unknown): readonly unknown[] {
-  return list(read(assistantOf(message), 'content')).filter((block) => isObject(block) && typeOf(block) === 'tool_use')
+  return list(read(assistantContent(message), 'content')).filter(
+    (block) => isObject(block) && typeOf(block) === 'tool_use',
+  )
 }
 
 function isImageType(mimeType: string): mimeType is ImageType {
   return imageTypes.some((type) => type === mimeType)
 }
 
-function isOwn(message: unknown): boolean {
-  return isTurn(message) || (Array.isArray(message) && isEach(message, (item) => typeOf(item) !== '' || isTurn(item)))
+function isAnthropicMessage(message: unknown): boolean {
+  return (
+    isRoleMessage(message) ||
+    (Array.isArray(message) && isEach(message, (item) => typeOf(item) !== '' || isRoleMessage(item)))
+  )
 }
 
-function callOf(block: unknown): ToolCall {
+function callOfBlock(block: unknown): ToolCall {
   return toolCall(
     read(block, 'id'),
     read(block, 'name'),
@@ -211,7 +222,7 @@ function callOf(block: unknown): ToolCall {
   )
 }
 
-const carry: Carry<AnthropicImage | AnthropicDocument> = ({ mimeType, data, uri }) => {
+const carryAnthropic: Carry<AnthropicImage | AnthropicDocument> = ({ mimeType, data, uri }) => {
   if (isImageType(mimeType)) return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
   if (mimeType !== 'application/pdf') return undefined
   const source = { type: 'base64', media_type: mimeType, data } as const

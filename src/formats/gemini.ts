@@ -141,7 +141,7 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
 
     detect(message) {
       const isContent = read(message, 'role') === 'model' && Array.isArray(read(message, 'parts'))
-      return isContent || Array.isArray(read(message, 'candidates')) || partsOf(message).some(callIn)
+      return isContent || Array.isArray(read(message, 'candidates')) || contentParts(message).some(callIn)
     },
 
     definitions(tools) {
@@ -155,9 +155,9 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
     },
 
     calls(message, tools) {
-      const calls = callsOf(message)
+      const calls = geminiCalls(message)
       if (calls.length === 0) {
-        requireOwn(message, 'gemini', isEach(message, isOwn), 'a response, its chunks, a content or its `parts`')
+        requireOwn(message, 'gemini', isEach(message, isGeminiItem), 'a response, its chunks, a content or its `parts`')
       }
       return schemas.lift(calls, tools)
     },
@@ -165,9 +165,9 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
     report: schemas.report,
 
     results(results, message, budget) {
-      const parts = answers(results, options, callsOf(message), budget).map((answer) => {
+      const parts = answers(results, options, geminiCalls(message), budget).map((answer) => {
         const { result } = answer
-        const pieces = render(result, options, options.media === false ? undefined : carry)
+        const pieces = render(result, options, options.media === false ? undefined : carryGemini)
         const media = pieces.filter((piece) => typeof piece !== 'string')
         const words = pieces.filter((piece) => typeof piece === 'string').join('\n')
         const sole = soleJson(result, options)
@@ -186,14 +186,14 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
   }
 }
 
-function callsOf(message: unknown): ToolCall[] {
-  return partsOf(message).flatMap((part) => {
+function geminiCalls(message: unknown): ToolCall[] {
+  return contentParts(message).flatMap((part) => {
     const call = callIn(part)
     return call === undefined ? [] : [toolCall(read(call, 'id'), read(call, 'name'), read(call, 'args'))]
   })
 }
 
-function partsOf(message: unknown): readonly unknown[] {
+function contentParts(message: unknown): readonly unknown[] {
   if (!Array.isArray(message)) {
     if (read(message, 'role') === 'user') return []
     return list(read(message, 'candidates', 0, 'content', 'parts') ?? read(message, 'parts'))
@@ -209,7 +209,7 @@ function partsOfContent(content: unknown): readonly unknown[] {
 }
 
 /** Returns whether an item is a response, of which a blocked one has no candidates, a content, or a part. */
-function isOwn(item: unknown): boolean {
+function isGeminiItem(item: unknown): boolean {
   if (Array.isArray(read(item, 'parts')) || read(item, 'role') === 'model') return true
   const names = typeOf(item) === '' ? [...responseFields, ...partFields] : responseFields
   return names.some((name) => read(item, name) !== undefined)
@@ -221,5 +221,5 @@ function callIn(part: unknown): Fields | undefined {
   return isObject(call) && read(part, 'role') === undefined ? call : undefined
 }
 
-const carry: Carry<GeminiMedia> = ({ mimeType, data }) =>
+const carryGemini: Carry<GeminiMedia> = ({ mimeType, data }) =>
   mediaType.test(mimeType) ? { inlineData: { mimeType, data } } : undefined

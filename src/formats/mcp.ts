@@ -10,9 +10,9 @@ import { requireOptions } from './_options.ts'
 import { definer } from './_definitions.ts'
 import { withExamples } from './_examples.ts'
 import { isObject, read, toolCall } from './_read.ts'
-import { jsonText, soleJson, wordsOf, enveloped, type FormatOptions } from './_render.ts'
+import { blockJson, soleJson, wordsOf, enveloped, type FormatOptions } from './_render.ts'
 import { isEach, requireOwn } from './_shape.ts'
-import { shortened } from './_turn.ts'
+import { shortened } from './_turn-budget.ts'
 import type { ObjectSchema } from './_types.ts'
 
 export type { FormatOptions } from './_render.ts'
@@ -102,7 +102,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
           return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
         },
         define({ name, title, description, inputSchema, outputSchema, ui }, given, { tool: { traits }, examples }) {
-          const meta = { ...(ui === undefined ? undefined : { ui }), ...fields(given['_meta']) }
+          const meta = { ...(ui === undefined ? undefined : { ui }), ...objectFields(given['_meta']) }
           return {
             name,
             ...(title === undefined ? undefined : { title }),
@@ -116,7 +116,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
               // The protocol's default for these two is true, so a trait that is not set must not become `false`.
               ...(traits.destructive ? { destructiveHint: true } : undefined),
               ...(traits.openWorld ? { openWorldHint: true } : undefined),
-              ...fields(given['annotations']),
+              ...objectFields(given['annotations']),
             },
             ...(Object.keys(meta).length === 0 ? undefined : { _meta: meta }),
           }
@@ -176,7 +176,7 @@ export function mcp(options: FormatOptions = {}): McpFormat {
       case 'text':
         return { ...block, text: enveloped(block.text, result, options) }
       case 'json':
-        return { type: 'text', text: enveloped(jsonText(block), result, options) }
+        return { type: 'text', text: enveloped(blockJson(block), result, options) }
       default:
         return { type: 'text', text: enveloped(wordsOf(block), result, options) }
     }
@@ -192,6 +192,6 @@ function isNotification(request: unknown): boolean {
   return read(request, 'jsonrpc') !== undefined && read(request, 'id') === undefined
 }
 
-function fields(value: unknown): object | undefined {
+function objectFields(value: unknown): object | undefined {
   return isObject(value) ? value : undefined
 }

@@ -12,7 +12,7 @@ import { callersOf, programOf, programText } from './_program.ts'
 import { isObject, list, read, text, toolCall, typeOf, unanswered, type Fields } from './_read.ts'
 import { answerId, answers, flagged, render, type Carry, type FormatOptions } from './_render.ts'
 import { schemasOf, type SchemaOptions } from './_schemas.ts'
-import { isEach, isTurn, requireOwn } from './_shape.ts'
+import { isEach, isRoleMessage, requireOwn } from './_shape.ts'
 import type { ObjectSchema } from './_types.ts'
 
 export type { SchemaOptions } from './_schemas.ts'
@@ -50,7 +50,7 @@ export interface OpenAiToolOutput {
 
 export type OpenAiResponsesFormat = Format<OpenAiResponsesTool, OpenAiResponsesMessage, OpenAiToolOutput[]>
 
-const imageType = /^image\/(?:jpeg|png|gif|webp)$/
+const readableImage = /^image\/(?:jpeg|png|gif|webp)$/
 
 /**
  * Returns a format that translates to and from OpenAI's Responses API.
@@ -97,7 +97,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
       accept: acceptTyped,
       define({ name, description, inputSchema }, given, { strict, examples }) {
         const { type = 'function' } = given
-        if (type === 'custom') return { name, description, ...given, ...formatOf(given) }
+        if (type === 'custom') return { name, description, ...given, ...responsesGrammar(given) }
         if (type !== 'function') return given
         const told = Object.hasOwn(given, 'parameters') ? description : withExamples(description, examples)
         const definition = { type, name, description: told, parameters: inputSchema, strict: false, ...given }
@@ -113,7 +113,7 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
     report: schemas.report,
 
     detect(message) {
-      return read(message, 'object') === 'response' || itemsOf(message).some(isOwn)
+      return read(message, 'object') === 'response' || responseItems(message).some(isResponsesItem)
     },
 
     calls(message, tools) {
@@ -122,18 +122,18 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
         requireOwn(
           message,
           'openai-responses',
-          isReadable(message),
+          isResponse(message),
           'a response, its `output` or the items of a conversation',
         )
-      return schemas.lift(calls.map(callOf), tools)
+      return schemas.lift(calls.map(callOfItem), tools)
     },
 
     results(results, message, budget) {
       const asked = openCalls(message)
-      return answers(results, options, asked.map(callOf), budget, programText).map(({ result, place, whole }) => {
+      return answers(results, options, asked.map(callOfItem), budget, programText).map(({ result, place, whole }) => {
         const item = asked[place]
         const caller = read(item, 'caller')
-        const pieces = whole === undefined ? flagged(render(result, options, carry), result) : [whole]
+        const pieces = whole === undefined ? flagged(render(result, options, carryOpenAi), result) : [whole]
         const type = typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
         return {
           type,
@@ -149,43 +149,43 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
 }
 
 /** Returns a grammar in the form of the Responses API. Chat completions have its fields in `format.grammar`. */
-function formatOf({ format }: Fields): object | undefined {
+function responsesGrammar({ format }: Fields): object | undefined {
   const grammar = read(format, 'grammar')
   return isObject(grammar) ? { format: { type: 'grammar', ...grammar } } : undefined
 }
 
-function itemsOf(message: unknown): readonly unknown[] {
+function responseItems(message: unknown): readonly unknown[] {
   if (Array.isArray(message)) return message
   const output = read(message, 'output')
   return Array.isArray(output) ? output : [message]
 }
 
-function isOwn(item: unknown): boolean {
+function isResponsesItem(item: unknown): boolean {
   const type = typeOf(item)
   if (type !== 'message') return ownItem.test(type)
   return list(read(item, 'content')).some((part) => /^(?:output_text|refusal)$/.test(typeOf(part)))
 }
 
-function isReadable(message: unknown): boolean {
+function isResponse(message: unknown): boolean {
   if (Array.isArray(read(message, 'output'))) return true
-  return read(message, 'object') === 'response' || isEach(message, (item) => typeOf(item) !== '' || isTurn(item))
+  return read(message, 'object') === 'response' || isEach(message, (item) => typeOf(item) !== '' || isRoleMessage(item))
 }
 
 function openCalls(message: unknown): readonly unknown[] {
-  const items = itemsOf(message)
+  const items = responseItems(message)
   const asked = items.filter((item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)))
   const answered = items.filter((item) => /^(?:function|custom_tool)_call_output$/.test(typeOf(item)))
   return unanswered(asked, answered, 'call_id')
 }
 
-function callOf(item: unknown): ToolCall {
+function callOfItem(item: unknown): ToolCall {
   const args = typeOf(item) === 'function_call' ? read(item, 'arguments') : { input: read(item, 'input') }
   return toolCall(read(item, 'call_id'), read(item, 'name'), args, programOf(read(item, 'caller'), 'caller_id'))
 }
 
-const carry: Carry<OpenAiMedia> = ({ mimeType, data, uri }) => {
+const carryOpenAi: Carry<OpenAiMedia> = ({ mimeType, data, uri }) => {
   const url = `data:${mimeType};base64,${data}`
-  if (imageType.test(mimeType)) return { type: 'input_image', detail: 'auto', image_url: url }
+  if (readableImage.test(mimeType)) return { type: 'input_image', detail: 'auto', image_url: url }
   if (mimeType !== 'application/pdf') return undefined
   return { type: 'input_file', filename: text(uri).split('/').at(-1) || 'document.pdf', file_data: url }
 }

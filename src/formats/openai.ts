@@ -114,7 +114,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
       },
       define({ name, description, inputSchema }, given, { strict, examples }) {
         const { type = 'function', ...rest } = given
-        if (type === 'custom') return { type, custom: { name, description, ...rest, ...formatOf(rest) } }
+        if (type === 'custom') return { type, custom: { name, description, ...rest, ...chatGrammar(rest) } }
         if (type !== 'function') return given
         const strictness = strict === undefined ? undefined : { strict }
         const told = Object.hasOwn(rest, 'parameters') ? description : withExamples(description, examples)
@@ -131,7 +131,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
 
     detect(message) {
       if (isObject(read(message, 'choices', 0, 'message'))) return true
-      const assistant = assistantOf(message)
+      const assistant = assistantMessage(message)
       if (read(assistant, 'role') !== 'assistant') return false
       const content = read(assistant, 'content')
       return (
@@ -143,16 +143,16 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
     },
 
     calls(message, tools) {
-      const calls = callsOf(message)
+      const calls = openAiCalls(message)
       if (calls.length === 0) {
-        requireOwn(message, 'openai', isOwn(message), 'a completion, an assistant message or its `tool_calls`')
+        requireOwn(message, 'openai', isChatMessage(message), 'a completion, an assistant message or its `tool_calls`')
       }
       return schemas.lift(calls, tools)
     },
 
     results(results, message, budget) {
-      const isFormer = read(assistantOf(message), 'tool_calls') === undefined && isObject(formerCall(message))
-      return answers(results, options, callsOf(message), budget).map((answer) => {
+      const isFormer = read(assistantMessage(message), 'tool_calls') === undefined && isObject(formerCall(message))
+      return answers(results, options, openAiCalls(message), budget).map((answer) => {
         const content = flagged([renderText(answer.result, options)], answer.result).join('\n')
         if (isFormer) return { role: 'function' as const, name: answerName(answer), content }
         return { role: 'tool' as const, tool_call_id: answerId(answer.result), content }
@@ -162,7 +162,7 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
 }
 
 /** Returns a grammar in the form of chat completions. The Responses API has its fields in `format` itself. */
-function formatOf(custom: Fields): object | undefined {
+function chatGrammar(custom: Fields): object | undefined {
   const {
     type,
     syntax,
@@ -172,7 +172,7 @@ function formatOf(custom: Fields): object | undefined {
   return type === 'grammar' ? { format: { type, grammar } } : undefined
 }
 
-function assistantOf(message: unknown): unknown {
+function assistantMessage(message: unknown): unknown {
   if (Array.isArray(message)) {
     const isCalls = message.some((item) => isObject(read(item, 'function')) || isObject(read(item, 'custom')))
     return isCalls ? { role: 'assistant', tool_calls: message } : message.at(-1)
@@ -182,7 +182,7 @@ function assistantOf(message: unknown): unknown {
 
 const roles: ReadonlySet<unknown> = new Set(['assistant', 'user', 'system', 'developer', 'tool', 'function'])
 
-function isOwn(message: unknown): boolean {
+function isChatMessage(message: unknown): boolean {
   const choices = read(message, 'choices')
   if (Array.isArray(choices)) return choices.length === 0 || isObject(read(choices, 0, 'message'))
   // The content of a message is missing or `null` if the model only calls, refuses or speaks.
@@ -190,19 +190,19 @@ function isOwn(message: unknown): boolean {
 }
 
 function formerCall(message: unknown): unknown {
-  const assistant = assistantOf(message)
+  const assistant = assistantMessage(message)
   // A part of Gemini's messages may have a field with that name too, but no role.
   return read(assistant, 'role') === 'assistant' ? read(assistant, 'function_call') : undefined
 }
 
-function callsOf(message: unknown): ToolCall[] {
-  const calls = list(read(assistantOf(message), 'tool_calls')).map(callOf)
+function openAiCalls(message: unknown): ToolCall[] {
+  const calls = list(read(assistantMessage(message), 'tool_calls')).map(callOfEntry)
   const former = formerCall(message)
   if (calls.length > 0 || !isObject(former)) return calls
   return [toolCall(undefined, read(former, 'name'), read(former, 'arguments'))]
 }
 
-function callOf(item: unknown): ToolCall {
+function callOfEntry(item: unknown): ToolCall {
   const id = read(item, 'id')
   if (typeOf(item) !== 'custom')
     return toolCall(id, read(item, 'function', 'name'), read(item, 'function', 'arguments'))

@@ -8,7 +8,7 @@ export function modeOf<Mode extends string>(name: string, mode: Mode | undefined
   if (mode === undefined) return modes[0]
   if (modes.includes(mode)) return mode
   const words = modes.map((each) => JSON.stringify(each)).join(' or ')
-  throw new InvalidConfigurationError(`\`${name}\` of aiSdkTools is ${words}, and not ${wordsOf(mode)}.`)
+  throw new InvalidConfigurationError(`\`${name}\` of aiSdkTools is ${words}, and not ${quotedValue(mode)}.`)
 }
 
 /**
@@ -19,13 +19,13 @@ export function modeOf<Mode extends string>(name: string, mode: Mode | undefined
 export function requireTools(tools: unknown, byName: ReadonlyMap<string, ToolDefinition>): void {
   if (tools === undefined) return
   if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
-    const kind = Array.isArray(tools) ? 'an array' : wordsOf(tools)
+    const kind = Array.isArray(tools) ? 'an array' : quotedValue(tools)
     throw new InvalidConfigurationError(
       `\`tools\` of aiSdkTools has tools by their names, such as { get_order }, and is not ${kind}.`,
     )
   }
   for (const [key, tool] of Object.entries(tools)) {
-    const definition = definitionOf(tool)
+    const definition = toolDefinitionOf(tool)
     const place = `tools[${JSON.stringify(key)}] of aiSdkTools`
     if (definition === undefined) {
       throw new InvalidConfigurationError(`${place} is no tool of Toolwright. Pass what \`tool\` returned.`)
@@ -50,11 +50,11 @@ export function requireTools(tools: unknown, byName: ReadonlyMap<string, ToolDef
   }
 }
 
-function definitionOf(tool: unknown): ToolDefinition | undefined {
+function toolDefinitionOf(tool: unknown): ToolDefinition | undefined {
   const isTool = typeof tool === 'function' || (typeof tool === 'object' && tool !== null)
   return isTool ? (tool as { readonly [definitionMark]?: ToolDefinition })[definitionMark] : undefined
 }
 
-function wordsOf(value: unknown): string {
+function quotedValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 64)) : String(value === null ? null : typeof value)
 }

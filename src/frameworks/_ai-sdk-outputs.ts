@@ -1,10 +1,10 @@
 import { canonicalize, JsonArtifact, TextArtifact, type ContentBlock, type ToolResult } from '../index.ts'
 import { ToolDeniedError, ToolError } from '../errors.ts'
+import { isObject } from '../formats/_read.ts'
 import type { AiSdkFormat } from '../formats/ai-sdk.ts'
-import { isObject } from './_ai-sdk-messages.ts'
 import type { AiSdkErrorMode, AiSdkModelOutput, AiSdkOutputMode, AiSdkOutputOptions } from './_ai-sdk-types.ts'
 import type { FrameworkResult } from './_options.ts'
-import { callIdOf, jsonOf } from './_results.ts'
+import { callIdFor, resultJson } from './_results.ts'
 import type { Visit } from './_visit.ts'
 
 /** How many results `results` keeps: more than one request has. */
@@ -29,7 +29,7 @@ export class Outputs {
 
   /** Returns the output of a call. @throws the error of a call without success, if errors are for parts of their own. */
   async outputOf(toolCallId: string, result: ToolResult): Promise<unknown> {
-    const envelope = jsonOf(result)
+    const envelope = resultJson(result)
     if (this.#output === 'envelope' && this.#errors === 'output-available') return envelope
     const isValue = this.#output === 'value' && result.status === 'ok'
     const output = isValue ? await this.#valueOf(result, envelope) : envelope
@@ -45,7 +45,7 @@ export class Outputs {
       if (words !== undefined) return words
     }
     if (typeof output === 'string') return { type: 'text', value: output }
-    return { type: 'json', value: copyOf(output ?? null) as never }
+    return { type: 'json', value: jsonCopy(output ?? null) as never }
   }
 
   /**
@@ -58,7 +58,7 @@ export class Outputs {
     if (words !== undefined) return words
     // A call without success, or what was stored while outputs were envelopes.
     if (isObject(output) && isEnvelope(output)) return this.ofEnvelope(toolCallId, output)
-    const plain = { toolName, status: 'ok', isError: false, content: blocksOf(output) }
+    const plain = { toolName, status: 'ok', isError: false, content: shownBlocks(output) }
     return this.#wordsOf(toolCallId, plain) ?? this.ofEnvelope(toolCallId, output)
   }
 
@@ -94,7 +94,7 @@ export class Outputs {
   /** Returns the result of a call that ran here, if this is its output: models repeat ids. */
   #ranOf(toolCallId: string, output: unknown): FrameworkResult | undefined {
     const result = this.results.get(toolCallId)
-    return result !== undefined && isSame(this.#outputs.get(toolCallId), output) ? result : undefined
+    return result !== undefined && isSameJson(this.#outputs.get(toolCallId), output) ? result : undefined
   }
 
   /** Returns what the record of the same call shows the model. */
@@ -103,7 +103,7 @@ export class Outputs {
     if (invocationId === undefined) return undefined
     try {
       const record = await this.#visit.executor.calls.get(invocationId)
-      const callId = callIdOf(toolName, this.#visit.callOf(toolCallId, toolName, input).args)
+      const callId = callIdFor(toolName, this.#visit.callOf(toolCallId, toolName, input).args)
       const isSameCall =
         record.callId === callId && record.toolName === toolName && record.session === this.#visit.session
       if (!isSameCall || record.status !== 'ok' || record.result === undefined) return undefined
@@ -124,7 +124,7 @@ export class Outputs {
     try {
       // A model that is told the handle sees a part: so does the front end.
       const isWhole = artifact?.handle === undefined || !texts.some((text) => text.includes(artifact.handle ?? ''))
-      if (artifact instanceof JsonArtifact && isWhole) return copyOf(await artifact.value())
+      if (artifact instanceof JsonArtifact && isWhole) return jsonCopy(await artifact.value())
       if (artifact instanceof TextArtifact && artifact.byteLength() === 0) return ''
     } catch (error) {
       this.#visit.report(error) // the store is down: what is shown is here
@@ -136,15 +136,15 @@ export class Outputs {
   }
 }
 
-function copyOf(value: unknown): unknown {
+function jsonCopy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
 /** Whether two values have the same JSON, in whatever order a store keeps the keys. */
-function isSame(one: unknown, other: unknown): boolean {
+function isSameJson(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true
   try {
-    return canonicalize(copyOf(one)) === canonicalize(copyOf(other))
+    return canonicalize(jsonCopy(one)) === canonicalize(jsonCopy(other))
   } catch {
     return false
   }
@@ -158,7 +158,7 @@ function isEnvelope(output: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Returns the blocks in which the kernel shows such a value. */
-function blocksOf(value: unknown): readonly ContentBlock[] {
+function shownBlocks(value: unknown): readonly ContentBlock[] {
   if (isContent(value)) return value
   if (typeof value === 'object' && value !== null) return [{ type: 'json', data: value }]
   return [{ type: 'text', text: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null') }]

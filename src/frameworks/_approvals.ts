@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
-import type { Answer, ApprovalQuestion, Visit } from './_visit.ts'
+import type { PersonAnswer, ApprovalQuestion, Visit } from './_visit.ts'
 
 /** What a framework shows the person who is asked. It is plain JSON. */
 export interface FrameworkQuestion {
@@ -25,7 +25,7 @@ export function questionOf(
 }
 
 /** Returns the answer in what a framework hands back. Only `true` and `{ approved: true }` allow; all else denies. */
-export function answerOf(given: unknown): Answer {
+export function answerOf(given: unknown): PersonAnswer {
   const { approved, note } = Object(given) as { readonly approved?: unknown; readonly note?: unknown }
   const decision = given === true || approved === true ? 'allow' : 'deny'
   return { decision, ...(typeof note === 'string' && note !== '' && { note: note.slice(0, 1_024) }) }

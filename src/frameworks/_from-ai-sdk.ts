@@ -10,8 +10,10 @@ import {
   type ToolContext,
 } from '../index.ts'
 import type { JsonSchemaObject } from '../extension.ts'
-import { isObject, listOf } from './_ai-sdk-messages.ts'
+import { isObject } from '../formats/_read.ts'
+import { objectsOf } from './_ai-sdk-messages.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
 
 /** A tool of the SDK, as `tool`, `dynamicTool`, a provider or an MCP client makes it. */
@@ -28,8 +30,6 @@ export interface AiSdkForeignTool {
   readonly id?: string | undefined
   readonly args?: unknown
 }
-
-type Loose = (...args: unknown[]) => unknown
 
 /**
  * Makes the AI SDK's tools those of an executor. Their schemas validate, and their functions run.
@@ -55,24 +55,24 @@ export async function fromAiSdk(
   tools: { readonly [name: string]: AiSdkForeignTool },
   options: ForeignOptions = {},
 ): Promise<Tool[]> {
-  return Promise.all(Object.entries(tools).map(([name, theirs]) => toolOf(name, theirs, options)))
+  return Promise.all(Object.entries(tools).map(([name, theirs]) => aiSdkTool(name, theirs, options)))
 }
 
-async function toolOf(name: string, theirs: AiSdkForeignTool, options: ForeignOptions): Promise<Tool> {
+async function aiSdkTool(name: string, theirs: AiSdkForeignTool, options: ForeignOptions): Promise<Tool> {
   const { type, description, inputExamples, needsApproval, execute, id, args } = theirs
   const isProviders = type === 'provider' || type === 'provider-defined'
-  const run = typeof execute === 'function' ? (execute as Loose) : undefined
+  const run = typeof execute === 'function' ? (execute as ForeignFunction) : undefined
   const shared = {
     name,
     description: typeof description === 'string' ? description : undefined,
-    inputSchema: await schemaOf(theirs.inputSchema),
+    inputSchema: await standardSchemaOf(theirs.inputSchema),
     examples: inputExamples?.map(({ input }) => input),
   }
   if (isProviders && run === undefined) {
     const libraryOptions = { 'ai-sdk': { type: 'provider', id, name, args } }
     return foreignTool({ ...shared, type: 'provider', libraryOptions }, options)
   }
-  const asks = typeof needsApproval === 'function' ? (needsApproval as Loose) : undefined
+  const asks = typeof needsApproval === 'function' ? (needsApproval as ForeignFunction) : undefined
   const requiresConfirmation =
     asks === undefined
       ? needsApproval === true
@@ -98,16 +98,16 @@ function executionOf(context: ToolContext): object {
 
 async function* handle(
   theirs: AiSdkForeignTool,
-  run: Loose,
+  run: ForeignFunction,
   input: unknown,
   context: ToolContext,
 ): AsyncGenerator<unknown, unknown, undefined> {
   const execution = executionOf(context)
   if (typeof theirs.onInputAvailable === 'function') {
-    await (theirs.onInputAvailable as Loose).call(theirs, { input, ...execution })
+    await (theirs.onInputAvailable as ForeignFunction).call(theirs, { input, ...execution })
   }
   const given = run.call(theirs, input, execution)
-  if (!isIterable(given)) return modelOutputOf(theirs, input, await given, context)
+  if (!isIterable(given)) return aiSdkModelOutput(theirs, input, await given, context)
   let last: unknown
   let isFirst = true
   for await (const part of given) {
@@ -115,7 +115,7 @@ async function* handle(
     last = part
     isFirst = false
   }
-  return modelOutputOf(theirs, input, last, context)
+  return aiSdkModelOutput(theirs, input, last, context)
 }
 
 function isIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -123,7 +123,7 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /** Returns the result with the words for the model, if the tool has its own. */
-async function modelOutputOf(
+async function aiSdkModelOutput(
   theirs: AiSdkForeignTool,
   input: unknown,
   output: unknown,
@@ -131,52 +131,53 @@ async function modelOutputOf(
 ): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function') return output
   const toolCallId = toolCallIdOf(context)
-  const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, { toolCallId, input, output })
+  const said: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, { toolCallId, input, output })
   const { type, value } = isObject(said) ? said : {}
   if (type === 'error-text' || type === 'error-json') {
     throw new ToolFailure(typeof value === 'string' ? value : JSON.stringify(value))
   }
-  const blocks = type === 'content' ? listOf(value).map(blockOf) : [type === 'text' ? text(value) : data(value)]
-  return isJson(output) ? shown(blocks, output) : content(blocks)
+  const blocks =
+    type === 'content' ? objectsOf(value).map(aiSdkBlock) : [type === 'text' ? textBlock(value) : dataBlock(value)]
+  return isJsonValue(output) ? shown(blocks, output) : content(blocks)
 }
 
-function text(value: unknown): ContentBlock {
+function textBlock(value: unknown): ContentBlock {
   return { type: 'text', text: String(value) }
 }
 
-function data(value: unknown): ContentBlock {
+function dataBlock(value: unknown): ContentBlock {
   return { type: 'json', data: value ?? null }
 }
 
 /** Returns a block of a part, in the forms of versions 6 and 7. */
-function blockOf(part: Readonly<Record<string, unknown>>): ContentBlock {
+function aiSdkBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
   const { type, mediaType, filename } = part
-  if (type === 'text') return text(part['text'])
+  if (type === 'text') return textBlock(part['text'])
   const bytes = isObject(part['data']) ? part['data']['data'] : part['data']
-  if (typeof bytes !== 'string' || typeof mediaType !== 'string') return data(part)
+  if (typeof bytes !== 'string' || typeof mediaType !== 'string') return dataBlock(part)
   if (mediaType.startsWith('image/')) return { type: 'image', data: bytes, mimeType: mediaType }
   if (mediaType.startsWith('audio/')) return { type: 'audio', data: bytes, mimeType: mediaType }
   const uri = `file:///${encodeURIComponent(typeof filename === 'string' ? filename : 'file')}`
   return { type: 'resource', resource: { uri, mimeType: mediaType, blob: bytes } }
 }
 
-function isJson(value: unknown): boolean {
+function isJsonValue(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 }
 
 /** Returns the schema of the SDK as one of this package. One of the SDK with a validator of its own is validated by it. */
-async function schemaOf(given: unknown): Promise<Schema> {
+async function standardSchemaOf(given: unknown): Promise<Schema> {
   const isLazy = typeof given === 'function' && !('~standard' in given)
-  const schema: unknown = isLazy ? (given as Loose)() : given
+  const schema: unknown = isLazy ? (given as ForeignFunction)() : given
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return { type: 'object' }
   if ('~standard' in schema) return schema as Schema
   const jsonSchema = (await (schema as { readonly jsonSchema?: unknown }).jsonSchema) as JsonSchemaObject | undefined
   if (jsonSchema === undefined) return schema
   const { validate } = schema as { readonly validate?: unknown }
-  return typeof validate === 'function' ? validatedBy(validate as Loose, jsonSchema) : jsonSchema
+  return typeof validate === 'function' ? validatedBy(validate as ForeignFunction, jsonSchema) : jsonSchema
 }
 
-function validatedBy(check: Loose, jsonSchema: JsonSchemaObject): Schema {
+function validatedBy(check: ForeignFunction, jsonSchema: JsonSchemaObject): Schema {
   const read = (outcome: unknown): StandardSchemaV1.Result<unknown> => {
     const { success, value, error } = (outcome ?? {}) as Readonly<Record<string, unknown>>
     if (success === true) return { value }

@@ -35,22 +35,22 @@ export function fromLangchain(tools: readonly LangchainForeignTool[], options: F
       const tell = (chunk: unknown): void => emit('progress', chunk)
       const callbacks = [{ handleToolEvent: tell }]
       const config = { signal, configurable: values, context: values, writer: tell, callbacks }
-      return returnedOf(await theirs.invoke({ type: 'tool_call', id, name, args }, config))
+      return langchainOutput(await theirs.invoke({ type: 'tool_call', id, name, args }, config))
     }
     return foreignTool({ name, description, inputSchema, handler }, options)
   })
 }
 
-function returnedOf(message: unknown): unknown {
+function langchainOutput(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('tool_call_id' in message)) return message
   const { content: said, artifact, status } = message as Readonly<Record<string, unknown>>
   if (status === 'error') throw new ToolFailure(typeof said === 'string' ? said : JSON.stringify(said))
-  const blocks: ContentBlock[] = Array.isArray(said) ? said.map(blockOf) : [{ type: 'text', text: String(said) }]
+  const blocks: ContentBlock[] = Array.isArray(said) ? said.map(langchainBlock) : [{ type: 'text', text: String(said) }]
   return artifact === undefined ? content(blocks) : shown(blocks, artifact)
 }
 
 /** Returns a block of a message's part, in any of the forms that LangChain has had. */
-function blockOf(part: Readonly<Record<string, unknown>>): ContentBlock {
+function langchainBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
   const { type, text, data, image_url: image } = part
   if (type === 'text') return { type, text: String(text) }
   const address = typeof image === 'string' ? image : (image as { readonly url?: unknown } | undefined)?.url

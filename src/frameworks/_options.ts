@@ -4,6 +4,9 @@ import type { AiSdkOptions } from '../formats/ai-sdk.ts'
 /** A provider whose dialect schemas are written in. */
 export type DialectName = NonNullable<AiSdkOptions['dialect']>
 
+/** A function of a framework whose types this package does not import. */
+export type ForeignFunction = (...args: unknown[]) => unknown
+
 /** What every framework is given. */
 export interface FrameworkOptions {
   /** Runs every call. */
@@ -36,7 +39,7 @@ export interface FrameworkOptions {
 }
 
 /** A person's answer, as a framework passes it on. */
-export interface Answer {
+export interface PersonAnswer {
   readonly decision: 'allow' | 'deny'
   readonly note?: string | undefined
 }
@@ -49,9 +52,9 @@ export interface ApprovalQuestion {
 }
 
 /** How a framework runs a call. */
-export interface Running {
+export interface FrameworkRun {
   /** The person's answer, if the framework has one. */
-  readonly answer?: Answer | undefined
+  readonly answer?: PersonAnswer | undefined
   /**
    * Whether the answer comes from the server's own state, and not from what a client sent. Then it also counts for a call about
    * which no person was asked before, such as "always approve".
@@ -68,7 +71,7 @@ export interface Running {
 export interface Unheard {
   readonly id: string
   readonly name: string
-  readonly answer: Answer | { readonly value: unknown }
+  readonly answer: PersonAnswer | { readonly value: unknown }
 }
 
 /** The JSON of a result, for frameworks that keep results. Formats make the same reply of it. */

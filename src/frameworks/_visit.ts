@@ -12,25 +12,25 @@ import {
 import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
 import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
-import type { Answer, ApprovalQuestion, FrameworkOptions, Running, Unheard } from './_options.ts'
-import { callIdOf, deniedWords, failure, unasked } from './_results.ts'
+import type { PersonAnswer, ApprovalQuestion, FrameworkOptions, FrameworkRun, Unheard } from './_options.ts'
+import { callIdFor, deniedWords, failedCall, notAsked } from './_results.ts'
 
 export type {
-  Answer,
+  PersonAnswer,
   ApprovalQuestion,
   DialectName,
   FrameworkOptions,
   FrameworkResult,
-  Running,
+  FrameworkRun,
   Unheard,
 } from './_options.ts'
-export { jsonOf } from './_results.ts'
+export { resultJson } from './_results.ts'
 
 /** Above this, an id is hashed: an identity has at most 1,024 characters. */
-const longestId = 256
+const longestPlainId = 256
 
 /** How many events of progress wait for a slow framework before others are left out. */
-const mostUnread = 1_000
+const mostUnreadProgress = 1_000
 
 /** One conversation of a framework. */
 export class Visit {
@@ -79,7 +79,7 @@ export class Visit {
     if (id === undefined || id === '') return undefined
     const given = String(id)
     if (this.#options.invocationId !== undefined) return this.#options.invocationId(given, name)
-    const isPlain = given.length <= longestId && !given.includes('/') // else "a" and "b/c" would be "a/b" and "c"
+    const isPlain = given.length <= longestPlainId && !given.includes('/') // else "a" and "b/c" would be "a/b" and "c"
     return `${this.session}/${isPlain ? given : computeCallId('id', given)}`
   }
 
@@ -107,7 +107,7 @@ export class Visit {
    *
    * An answer to what no person was asked runs nothing, and makes no question that the same answer could be given to.
    */
-  async run(call: ToolCall, running: Running = {}): Promise<ToolResult> {
+  async run(call: ToolCall, running: FrameworkRun = {}): Promise<ToolResult> {
     const { context, signal, tell, answer } = running
     let options: CallOptions = {}
     let undo = (): void => {}
@@ -134,7 +134,7 @@ export class Visit {
    */
   async *stream(
     call: ToolCall,
-    running: Omit<Running, 'tell'> = {},
+    running: Omit<FrameworkRun, 'tell'> = {},
   ): AsyncGenerator<ToolEventOf<'tool:progress'>, ToolResult, undefined> {
     const leaving = new AbortController()
     const leave = (): void => leaving.abort(running.signal?.reason)
@@ -143,7 +143,7 @@ export class Visit {
     const told: ToolEventOf<'tool:progress'>[] = []
     let [wake, omitted] = [(): void => {}, 0]
     const tell = (event: ToolEventOf<'tool:progress'>): void => {
-      if (told.length >= mostUnread) return void omitted++
+      if (told.length >= mostUnreadProgress) return void omitted++
       told.push(omitted === 0 ? event : { ...event, omitted })
       omitted = 0
       wake()
@@ -189,7 +189,7 @@ export class Visit {
     return results
   }
 
-  async #answered(call: ToolCall, answer: Answer, isVouched: boolean, options: CallOptions): Promise<ToolResult> {
+  async #answered(call: ToolCall, answer: PersonAnswer, isVouched: boolean, options: CallOptions): Promise<ToolResult> {
     const { invocationId } = options
     const waiting = await this.#waiting(call, invocationId)
     if (waiting?.reason === 'approval') return this.#decide(waiting, answer, options)
@@ -197,7 +197,7 @@ export class Visit {
       const { decision, hasApprover } = await this.executor.evaluate(call, options)
       if (answer.decision === 'deny' && !isVouched) throw new ToolDeniedError(deniedWords(answer))
       if ((decision === 'ask' && hasApprover !== true) || answer.decision === 'deny') {
-        if (!isVouched) throw unasked(call)
+        if (!isVouched) throw notAsked(call)
         const held = await this.executor.execute(call, { ...options, requireApproval: true })
         return held.token === undefined ? held : await this.#decide(held.token, answer, options)
       }
@@ -205,7 +205,11 @@ export class Visit {
     return this.executor.execute(call, options)
   }
 
-  async #decide(token: string | WaitingCall, { decision, note }: Answer, options: CallOptions): Promise<ToolResult> {
+  async #decide(
+    token: string | WaitingCall,
+    { decision, note }: PersonAnswer,
+    options: CallOptions,
+  ): Promise<ToolResult> {
     const said = { ...this.#answeringFor(options), decidedBy: this.#decidedBy, ...(note !== undefined && { note }) }
     try {
       return await this.executor.calls.decide(token, decision, said)
@@ -221,7 +225,7 @@ export class Visit {
   /** Returns the waiting call of an invocation, if it is the same call. */
   async #waiting(call: ToolCall, invocationId: string | undefined): Promise<WaitingCall | undefined> {
     const [waiting] = await this.#list(invocationId)
-    return waiting !== undefined && waiting.callId === callIdOf(call.name, call.args) ? waiting : undefined
+    return waiting !== undefined && waiting.callId === callIdFor(call.name, call.args) ? waiting : undefined
   }
 
   async #list(invocationId: string | undefined): Promise<WaitingCall[]> {
@@ -255,6 +259,6 @@ export class Visit {
 
   #failed(call: ToolCall, invocationId: string | undefined, thrown: unknown): ToolResult {
     if (!isToolError(thrown)) this.report(thrown)
-    return failure(call, invocationId, thrown)
+    return failedCall(call, invocationId, thrown)
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { ToolDefinition, ToolResult } from '../index.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
-import { answerIn, listOf, unheardIn } from './_ai-sdk-messages.ts'
+import { answerIn, objectsOf, unheardIn } from './_ai-sdk-messages.ts'
 import { modeOf, requireTools } from './_ai-sdk-options.ts'
 import { Outputs } from './_ai-sdk-outputs.ts'
 import type {
@@ -189,7 +189,7 @@ export function aiSdkTools<
     results: outputs.results,
     hear: (messages) => visit.hear(unheardIn(messages, (name) => byName.get(name)?.type === 'client')),
     async record(step) {
-      const parts = listOf((step as { readonly content?: unknown }).content)
+      const parts = objectsOf((step as { readonly content?: unknown }).content)
       const results: ToolResult[] = []
       for (const part of parts) {
         const { type, providerExecuted, toolCallId, toolName, input, output } = part

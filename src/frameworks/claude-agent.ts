@@ -7,7 +7,7 @@
 import type { ToolExecutor, ToolResult } from '../index.ts'
 import { mcpServer } from '../mcp/server.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
-import { Visit, type Answer, type FrameworkOptions } from './_visit.ts'
+import { Visit, type PersonAnswer, type FrameworkOptions } from './_visit.ts'
 
 export type { FrameworkQuestion } from './_approvals.ts'
 export type { FrameworkOptions } from './_visit.ts'
@@ -92,7 +92,7 @@ export function claudeAgentServer<Options extends ClaudePermissionOptions = Clau
   const tools = offered(visit)
   const names = new Set(tools.map(({ name }) => name))
   /** The answers to calls that come next, by the agent's ids of them. */
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, PersonAnswer>()
 
   const stream: ToolExecutor['stream'] = (call, { signal } = {}) => {
     const answer = answers.get(String(call.id))

@@ -8,7 +8,7 @@ import type { ToolCall, ToolDefinition, ToolResult } from '../index.ts'
 import { InvalidConfigurationError, ToolFailure } from '../errors.ts'
 import { openai } from '../formats/openai.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
-import { Visit, type Answer, type FrameworkOptions } from './_visit.ts'
+import { Visit, type PersonAnswer, type FrameworkOptions } from './_visit.ts'
 
 export { fromLangchain } from './_from-langchain.ts'
 export type { LangchainForeignTool } from './_from-langchain.ts'
@@ -95,21 +95,21 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
     class Hosted extends Structured {
       // LangChain's own `call` tells the callbacks of the run. A schema that takes everything leaves validation to the executor.
       override call(input: unknown, config?: Config, tags?: string[]): Promise<unknown> {
-        const turn = questions.turn() // now, because LangGraph pairs answers with questions by their order
+        const slot = questions.slot() // now, because LangGraph pairs answers with questions by their order
         const run = (args: unknown, _manager: unknown, given: Config = {}): Promise<unknown> =>
-          answered(visit.callOf(given.toolCall?.id, name, args), given, turn)
+          answered(visit.callOf(given.toolCall?.id, name, args), given, slot)
         const unchecked = Object.create(this, { schema: { value: {} }, _call: { value: run } }) as this
-        return super.call.call(unchecked, input ?? {}, config, tags).finally(turn.over)
+        return super.call.call(unchecked, input ?? {}, config, tags).finally(slot.over)
       }
     }
     const fields = { name, description: tool.describe().description, schema: visit.schemaOf(tool), func: () => '' }
     return new Hosted(fields)
   }
 
-  async function answered(call: ToolCall, config: Config, turn: Turn): Promise<unknown> {
+  async function answered(call: ToolCall, config: Config, slot: AskingSlot): Promise<unknown> {
     const { configurable, signal, writer } = config
     const context = configurable?.toolwright ?? config.context
-    const answer = await questions.ask(call, context, turn)
+    const answer = await questions.ask(call, context, slot)
     const events = visit.stream(call, { answer, context, signal })
     return told(events, writer ?? undefined, call)
   }
@@ -146,7 +146,7 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
 }
 
 /** The place of a call among those that may ask. */
-interface Turn {
+interface AskingSlot {
   /** Resolves once no call that came before can ask any more. */
   readonly before: Promise<void>
   readonly over: () => void
@@ -167,7 +167,7 @@ class Questions {
     this.#interrupt = interrupt
   }
 
-  turn(): Turn {
+  slot(): AskingSlot {
     const before = this.#last
     let over = (): void => {}
     const own = new Promise<void>((resolve) => (over = resolve))
@@ -176,7 +176,7 @@ class Questions {
   }
 
   /** Returns the person's answer, or `undefined` if none is needed. Throws what `interrupt` throws. */
-  async ask(call: ToolCall, context: unknown, { before, over }: Turn): Promise<Answer | undefined> {
+  async ask(call: ToolCall, context: unknown, { before, over }: AskingSlot): Promise<PersonAnswer | undefined> {
     try {
       const invocationId = this.#visit.invocationOf(call.id, call.name)
       if (this.#interrupt === undefined || invocationId === undefined) return undefined

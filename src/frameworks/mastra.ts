@@ -18,8 +18,9 @@ import type { JsonSchemaObject } from '../extension.ts'
 import { aiSdk, type AiSdkReply } from '../formats/ai-sdk.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
-import { jsonOf, Visit, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
+import { resultJson, Visit, type FrameworkOptions, type FrameworkResult } from './_visit.ts'
 
 export type { FrameworkQuestion } from './_approvals.ts'
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
@@ -48,16 +49,16 @@ export interface MastraToolConfig {
 export type MastraSuspension = FrameworkQuestion & { readonly invocationId: string }
 
 /** The part of Mastra's context that concerns an agent or a workflow. */
-interface Scope {
+interface MastraScope {
   readonly toolCallId?: string
   readonly suspend?: ((payload: MastraSuspension) => Promise<unknown>) | undefined
   readonly resumeData?: unknown
   readonly suspendPayload?: unknown
 }
 
-interface Context extends Scope {
-  readonly agent?: Scope
-  readonly workflow?: Scope
+interface Context extends MastraScope {
+  readonly agent?: MastraScope
+  readonly workflow?: MastraScope
   readonly requestContext?: { entries?(): Iterable<readonly [string, unknown]> }
   readonly abortSignal?: AbortSignal
   readonly writer?: { custom?(chunk: object): Promise<void> }
@@ -126,7 +127,7 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
         data: { toolCallId: id, toolName: name, type, data },
       })
     }
-    return jsonOf(step.value)
+    return resultJson(step.value)
   }
 
   function made(tool: ToolDefinition): Made {
@@ -134,10 +135,10 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
     return createTool({
       id: name,
       description: tool.describe().description,
-      inputSchema: passing(visit.schemaOf(tool)),
-      outputSchema: passing({ type: 'object' }), // steps of workflows have to have one
-      suspendSchema: passing(suspendSchema),
-      resumeSchema: passing(resumeSchema),
+      inputSchema: passingSchema(visit.schemaOf(tool)),
+      outputSchema: passingSchema({ type: 'object' }), // steps of workflows have to have one
+      suspendSchema: passingSchema(suspendSchema),
+      resumeSchema: passingSchema(resumeSchema),
       toModelOutput: (output) => {
         const [part] = format.results([{ ...(output as FrameworkResult), id: name } as never]).content
         return part?.output ?? { type: 'text', value: '' }
@@ -150,7 +151,7 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
 }
 
 /** Makes a Standard Schema that takes everything: the executor validates. */
-function passing(schema: JsonSchemaObject): never {
+function passingSchema(schema: JsonSchemaObject): never {
   const convert = (): Record<string, unknown> => schema as Record<string, unknown>
   const standard: StandardSchemaV1.Props & StandardJSONSchemaV1.Props = {
     version: 1,
@@ -181,8 +182,6 @@ export interface FromMastraOptions extends ForeignOptions {
   readonly onSuspend?: (payload: unknown, context: ToolContext) => unknown
 }
 
-type Loose = (...args: unknown[]) => unknown
-
 /**
  * Makes Mastra's tools those of an executor. Their schemas validate, and their functions run. `requireApproval` becomes
  * `requiresConfirmation`, `toModelOutput` is what the model reads, and what a tool writes is progress.
@@ -199,7 +198,7 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
     const requiresConfirmation =
       typeof requireApproval === 'function'
         ? (input: unknown, context: ToolContext) =>
-            (requireApproval as Loose).call(theirs, input, { requestContext: context.values })
+            (requireApproval as ForeignFunction).call(theirs, input, { requestContext: context.values })
         : requireApproval === true
     const handler = async (input: unknown, context: ToolContext): Promise<unknown> => {
       const { signal: abortSignal, emit } = context
@@ -211,14 +210,14 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
       const write = (chunk: unknown): Promise<void> => Promise.resolve(emit('progress', chunk))
       const agent = { agentId: '', toolCallId: toolCallIdOf(context), messages: [], suspend }
       const own = { requestContext: contextOf(context), abortSignal, agent, suspend, writer: { write, custom: write } }
-      const output = await (theirs.execute as Loose).call(theirs, input, own)
+      const output = await (theirs.execute as ForeignFunction).call(theirs, input, own)
       if (suspended !== undefined) {
         if (options.onSuspend !== undefined) return options.onSuspend(suspended.payload, context)
         throw new ToolFailure(`The tool suspends its run (${JSON.stringify(suspended.payload)}), and no agent runs it.`)
       }
       const { error, message } = Object(output) as { readonly error?: unknown; readonly message?: unknown }
       if (error === true) throw new ToolFailure(String(message)) // what Mastra's own validation returns
-      return modelOutputOf(theirs, output)
+      return mastraModelOutput(theirs, output)
     }
     const schema = inputSchema as Schema
     return foreignTool({ name, description, inputSchema: schema, requiresConfirmation, handler }, options)
@@ -226,9 +225,9 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
 }
 
 /** Returns the result with the words for the model, if the tool has its own. */
-async function modelOutputOf(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
+async function mastraModelOutput(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function' || output === undefined) return output
-  const said: unknown = await (theirs.toModelOutput as Loose).call(theirs, output)
+  const said: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, output)
   const { type, value } = Object(said) as { readonly type?: unknown; readonly value?: unknown }
   if (type !== 'text') return shown([{ type: 'json', data: type === 'json' ? value : said }], output)
   return shown(String(value), output)

@@ -9,8 +9,9 @@ import { InvalidConfigurationError } from '../errors.ts'
 import { reporterOf } from '../extension.ts'
 import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-responses.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
+import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
-import { Visit, type Answer, type FrameworkOptions, type Unheard } from './_visit.ts'
+import { Visit, type PersonAnswer, type FrameworkOptions, type Unheard } from './_visit.ts'
 
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
 export type { DialectName, FrameworkOptions } from './_visit.ts'
@@ -118,11 +119,11 @@ export function openaiAgentsTools<Made extends object>(
     const invoke = async (run: OpenAiRunContext, input: string, details?: Details): Promise<unknown> => {
       const callId = details?.toolCall?.callId
       const isApproved = callId !== undefined && run.isToolApproved({ toolName: name, callId }) === true
-      const answer: Answer | undefined = isApproved ? { decision: 'allow' } : undefined
+      const answer: PersonAnswer | undefined = isApproved ? { decision: 'allow' } : undefined
       const running = { answer, isVouched: true, context: run.context, signal: details?.signal }
       const result = await visit.run(callOf(callId, name, input), running)
       const [reply] = format.results([{ ...result, id: callId ?? name }])
-      return reply === undefined ? '' : outputOf(reply)
+      return reply === undefined ? '' : agentsOutput(reply)
     }
     tools.push({ ...made, invoke })
   }
@@ -141,7 +142,7 @@ export function openaiAgentsTools<Made extends object>(
   }
 }
 
-function outputOf({ output }: OpenAiToolOutput): string | OpenAiAgentsOutput[] {
+function agentsOutput({ output }: OpenAiToolOutput): string | OpenAiAgentsOutput[] {
   if (typeof output === 'string') return output
   return output.map((part) => {
     if (part.type === 'input_text') return { type: 'text', text: part.text }
@@ -195,28 +196,26 @@ export function fromOpenaiAgents(tools: readonly OpenAiAgentsForeignTool[], opti
       const call = { type: 'function_call', name, status: 'completed', ...callOf(input, context) }
       const details = { toolCall: call, signal: context.signal }
       const run = new RunContext(context.values as never)
-      return returnedOf(await (invoke as Loose).call(theirs, run, call.arguments, details))
+      return agentsResult(await (invoke as ForeignFunction).call(theirs, run, call.arguments, details))
     }
     const requiresConfirmation = (input: unknown, context: ToolContext): unknown => {
       const run = new RunContext(context.values as never)
-      return (needsApproval as Loose).call(theirs, run, input, callOf(input, context).callId)
+      return (needsApproval as ForeignFunction).call(theirs, run, input, callOf(input, context).callId)
     }
     const asks = typeof needsApproval === 'function' ? { requiresConfirmation } : {}
     return [foreignTool({ name, description, inputSchema: parameters ?? {}, ...asks, handler }, options)]
   })
 }
 
-type Loose = (...args: unknown[]) => unknown
-
 /** Returns parts of text and pictures as content. Everything else is a plain result. */
-function returnedOf(returned: unknown): unknown {
+function agentsResult(returned: unknown): unknown {
   const parts: readonly unknown[] = Array.isArray(returned) ? returned : [returned]
-  const blocks = parts.map(blockOf)
+  const blocks = parts.map(agentsBlock)
   if (blocks.length === 0 || blocks.includes(undefined)) return returned
   return content(blocks.filter((block) => block !== undefined))
 }
 
-function blockOf(part: unknown): Parameters<typeof content>[0][number] | undefined {
+function agentsBlock(part: unknown): Parameters<typeof content>[0][number] | undefined {
   if (typeof part !== 'object' || part === null) return undefined
   const { type, text, image } = part as Readonly<Record<string, unknown>>
   if (type === 'text' && typeof text === 'string') return { type, text }

@@ -186,15 +186,15 @@ export function fromStrands(tools: readonly StrandsForeignTool[], options: FromS
       } as never)
       let step = await events.next()
       for (; step.done !== true; step = await events.next()) yield step.value.data
-      return returnedOf(step.value)
+      return strandsOutput(step.value)
     }
     const inputSchema = (toolSpec.inputSchema ?? { type: 'object' }) as JsonSchemaObject
     return foreignTool({ name, description, inputSchema, handler }, options)
   })
 }
 
-function returnedOf({ status, content: parts, error }: StrandsResult): unknown {
-  const blocks = parts.map((part) => contentOf(part as Readonly<Record<string, unknown>>))
+function strandsOutput({ status, content: parts, error }: StrandsResult): unknown {
+  const blocks = parts.map((part) => strandsBlock(part as Readonly<Record<string, unknown>>))
   if (status === 'error') {
     if (error instanceof Error) throw error
     throw new ToolFailure(
@@ -208,7 +208,7 @@ function returnedOf({ status, content: parts, error }: StrandsResult): unknown {
   return $value !== undefined && Object.keys(rest).length === 0 ? $value : only.data
 }
 
-function contentOf(part: Readonly<Record<string, unknown>>): ContentBlock {
+function strandsBlock(part: Readonly<Record<string, unknown>>): ContentBlock {
   const { type, text, json: data, format, source } = part
   if (type === 'textBlock') return { type: 'text', text: String(text) }
   if (type === 'jsonBlock') return { type: 'json', data }

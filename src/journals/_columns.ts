@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { RecordChange, ToolCallRecord } from '../extension.ts'
 import { factsOf, type Deleted, type RecordQuery, type Standing } from '../records/index.ts'
-import { isId, recordOf, textOf, type KeyOf, type Row } from './_rows.ts'
+import { isId, recordOf, recordText, type KeyOf, type Row } from './_rows.ts'
 
 /** What the tables of a database keep of a record: its text, and the columns by which it is listed. */
 export interface Columns {
@@ -39,7 +39,7 @@ export function columnsOf(record: ToolCallRecord): Columns {
     fingerprint: tool,
     isAlone,
   } = facts
-  const text = textOf(record)
+  const text = recordText(record)
   const own = { id, text, session: sessionKey(session), state: standing, waits: reason }
   const alone = isAlone === undefined ? null : Number(isAlone)
   const key = queue === null ? null : sessionKey(queue)
@@ -55,14 +55,14 @@ export function changeOf({ state, waits }: Pick<Columns, 'state' | 'waits'>): Re
 const digestMark = 'sha256:'
 
 /** The longest text that databases index as it is, in characters. */
-export const longestKey = 200
+export const longestIndexed = 200
 
 /**
  * Returns the session as databases can index it: itself, or its digest. They limit the length of what they index, UTF-8 merges
  * lone surrogates, and Postgres has no NUL.
  */
 export function sessionKey(session: string): string {
-  const isPlain = session.length <= longestKey && session.isWellFormed() && !session.includes('\0')
+  const isPlain = session.length <= longestIndexed && session.isWellFormed() && !session.includes('\0')
   if (isPlain && !session.startsWith(digestMark)) return session
   return digestMark + sha256(JSON.stringify(session)) // JSON escapes lone surrogates
 }
@@ -76,7 +76,7 @@ export function isDigest(key: string): boolean {
  * Returns the id of a row with `id` and, if that is a digest, `record`. Nothing, if the record is damaged, so that only a digest is
  * left of its id.
  */
-export function idOf(row: Row, keyOf?: KeyOf): string | undefined {
+export function rowId(row: Row, keyOf?: KeyOf): string | undefined {
   const key = String(row['id'])
   if (keyOf === undefined || keyOf(key) === key) return key
   try {
@@ -119,14 +119,14 @@ export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]
 }
 
 /**
- * Returns the condition in SQL that a row, which waits for a worker, has its turn. SQLite, Postgres and MySQL read it.
+ * Returns the condition in SQL that a row, which waits for a worker, may run now by the order of its session. SQLite, Postgres and MySQL read it.
  *
  * @param calls The name of the table.
  * @param now The expression of the time.
  * @param counts The condition that another row `other`, which waits in the same queue, counts.
  * @param call The name of the row in the statement.
  */
-export function turnOf(calls: string, now: string, counts = 'true', call = 'call'): string {
+export function mayRunNow(calls: string, now: string, counts = 'true', call = 'call'): string {
   const others = `SELECT 1 FROM ${calls} AS other WHERE other.session = ${call}.session`
   const before = `other.waits = 'worker' AND other.queue = ${call}.queue AND other.expires_at >= ${now} AND ${counts}
     AND (other.created_at, other.changed, other.id) < (${call}.created_at, ${call}.changed, ${call}.id)`
@@ -154,18 +154,18 @@ export function deletedRow(id: unknown, session: unknown, text: unknown, keyOf?:
     // the row is gone all the same
   }
   const { stored, handle, digest, previous } = record.journal ?? {}
-  const storedHandle = plainText(stored?.handle)
-  const ownHandle = plainText(handle)
+  const storedHandle = keepableText(stored?.handle)
+  const ownHandle = keepableText(handle)
   const deleted = {
-    invocationId: idOf({ id, record: text }, keyOf) ?? String(id),
+    invocationId: rowId({ id, record: text }, keyOf) ?? String(id),
     session: typeof record.session === 'string' ? record.session : String(session),
     ...(storedHandle !== undefined && { stored: storedHandle }),
     ...(ownHandle !== undefined && { handle: ownHandle }),
   }
-  return { deleted, digest: plainText(digest), previous: plainText(previous) }
+  return { deleted, digest: keepableText(digest), previous: keepableText(previous) }
 }
 
 /** Returns text that a database can keep. */
-function plainText(value: unknown): string | undefined {
+function keepableText(value: unknown): string | undefined {
   return typeof value === 'string' && isId(value) ? value : undefined
 }

@@ -3,6 +3,12 @@ import { InvalidConfigurationError, JournalError, isToolError } from '../errors.
 import type { ToolCallRecord, ToolCallState } from '../extension.ts'
 import type { Fence, FoundRecord, ListedRecord, RecordQuery } from '../records/index.ts'
 
+/** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
+export const cutsKept = 100_000
+
+/** The most calls of a queue that are counted, and the most rows of any other answer. */
+export const mostCounted = 1_000_000
+
 /** How many records one page of a list has. */
 export const pageLength = 100
 
@@ -14,7 +20,7 @@ export const beatsKept = 86_400_000
  *
  * @throws `E_JOURNAL` if the record is not JSON, or a database could confuse its id with another.
  */
-export function textOf(record: ToolCallRecord): string {
+export function recordText(record: ToolCallRecord): string {
   requireId(record.id)
   try {
     return JSON.stringify(record)
@@ -37,7 +43,7 @@ const itself: KeyOf = (id) => id
 export function recordOf(text: unknown, id: unknown, keyOf: KeyOf = itself): ToolCallRecord {
   let cause: unknown
   try {
-    const record = readText(String(text))
+    const record = parseRecordText(String(text))
     if (isRecord(record) && keyOf(record.id) === id) return inPresentWords(record)
   } catch (error) {
     cause = error
@@ -138,7 +144,7 @@ function isState(value: unknown): boolean {
 
 /** Whether a value has the fields that every record has. */
 function isRecord(value: unknown): value is ToolCallRecord {
-  if (!isObject(value)) return false
+  if (!isFields(value)) return false
   const { callId, approval, auditTrail, journal, seq } = value
   return (
     typeof value['id'] === 'string' &&
@@ -147,10 +153,10 @@ function isRecord(value: unknown): value is ToolCallRecord {
     ['createdAt', 'updatedAt'].every((field) => typeof value[field] === 'number') &&
     isState(value['state']) &&
     Number.isSafeInteger(seq) &&
-    isObject(approval) &&
+    isFields(approval) &&
     Array.isArray(auditTrail) &&
-    auditTrail.every((line) => isObject(line) && isState(line['state'])) &&
-    (journal === undefined || (isObject(journal) && isJournaled(journal)))
+    auditTrail.every((line) => isFields(line) && isState(line['state'])) &&
+    (journal === undefined || (isFields(journal) && isJournaled(journal)))
   )
 }
 
@@ -161,7 +167,7 @@ function isJournaled({ awaits, work, digest, previous }: Record<string, unknown>
 
 /** Whether a value has what a waiting call needs to go on. */
 function isWait(value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isFields(value)) return false
   const { reason, expiresAt, prompt, lease, work } = value
   return (
     ['approval', 'client', 'worker'].includes(reason as string) &&
@@ -174,25 +180,25 @@ function isWait(value: unknown): boolean {
 }
 
 function isLease(value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isFields(value)) return false
   const { holder, since, until } = value
   return typeof holder === 'string' && typeof since === 'number' && typeof until === 'number'
 }
 
 function isWork(value: unknown): boolean {
-  return isObject(value) && typeof value['queue'] === 'string' && Number.isSafeInteger(value['attempts'])
+  return isFields(value) && typeof value['queue'] === 'string' && Number.isSafeInteger(value['attempts'])
 }
 
 function isTextIfAny(value: unknown): boolean {
   return value === undefined || typeof value === 'string'
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Reads with the package's parser, since V8 can return a wrong key if it has an escape. `JSON.parse` reads what is too lax. */
-function readText(text: string): unknown {
+function parseRecordText(text: string): unknown {
   try {
     return parseJson(text, { limit: Infinity, depth: 1_000 })
   } catch {
@@ -220,6 +226,6 @@ export function journalError(cause: unknown, kind: string, retryable: boolean): 
 }
 
 /** Makes the error of a closed journal. */
-export function closed(): JournalError {
+export function closedJournal(): JournalError {
   return new JournalError('The journal has been closed.')
 }

@@ -2,14 +2,14 @@
 const stepKept = 60_000
 
 /** A time of the server, and the same time by a clock that is never set, in milliseconds. */
-interface Moment {
+interface ClockReading {
   readonly server: number
   readonly own: number
 }
 
 /** Notices if the clock of a server was set ahead, since then living owners would look dead. */
 export class ServerClock {
-  #moments: readonly [Moment, Moment] | undefined
+  #moments: readonly [ClockReading, ClockReading] | undefined
 
   /** Keeps a time of the server that is old enough to show a step of its clock. */
   remember(server: number): void {

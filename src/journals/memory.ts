@@ -18,17 +18,17 @@ import {
 import { Listeners } from './_listeners.ts'
 import { requireId, requireState } from './_rows.ts'
 import { keptRecords } from './memory/_kept-record.ts'
-import { asRunning, copyOf, deletedOf, keptOf, textRecord, type Kept } from './memory/_kept.ts'
+import { asRunning, recordCopy, deletedOf, keptOf, textRecord, type StoredRecord } from './memory/_kept.ts'
 import { ArrivalOrder } from './memory/_order.ts'
 import { leftOut, QueuedCalls } from './memory/_queued.ts'
-import { SessionOrder } from './memory/_turns.ts'
+import { MemoryOrder } from './memory/_queue-order.ts'
 import { WaitingCalls } from './memory/_waiting.ts'
 
 /** The most owners whose signs of life are kept. A journal has fewer at a time. */
-const beatsKept = 10_000
+const mostBeats = 10_000
 
-interface Entry {
-  kept: Kept
+interface MemoryEntry {
+  kept: StoredRecord
   /** That of the record, which is computed on each reading. */
   weight: number
   owner: string
@@ -78,27 +78,27 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     maximumBytes: numberFrom(0),
   })
   const { settled: mostSettled = 10_000, waiting: mostWaiting = 50_000, maximumBytes = 67_108_864 } = options
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, MemoryEntry>()
   const order = new ArrivalOrder() // settled records, oldest first
   const waiting = new WaitingCalls()
   const queued = new QueuedCalls()
-  const turns = new SessionOrder()
+  const sessionOrder = new MemoryOrder()
   const beats = new Map<string, number>()
   const cancelled = new Set<string>()
   const watches = new Listeners()
   const drops = new Listeners<[dropped: FoundRecord]>()
   let bytes = 0
 
-  function claim(kept: Kept, owner: string): Fence | null {
+  function claim(kept: StoredRecord, owner: string): Fence | null {
     if (entries.has(kept.id)) return null
     const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
-    const entry: Entry = { ...started, kept, owner, weight: 0 }
+    const entry: MemoryEntry = { ...started, kept, owner, weight: 0 }
     entries.set(kept.id, entry)
     put(entry, kept)
     return { owner, number: 0 }
   }
 
-  function write(kept: Kept, { owner, number }: Fence): boolean {
+  function write(kept: StoredRecord, { owner, number }: Fence): boolean {
     const entry = entries.get(kept.id)
     if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
     entry.version++
@@ -106,7 +106,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     return true
   }
 
-  function put(entry: Entry, kept: Kept): void {
+  function put(entry: MemoryEntry, kept: StoredRecord): void {
     const { id, standing, weight } = kept
     const before = entry.standing
     bytes += weight - entry.weight
@@ -116,7 +116,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     entry.isTaken = false
     if (kept.queue !== undefined) queued.add(kept.queue, id)
     else if (before === 'waiting') queued.delete(id)
-    turns.put(kept)
+    sessionOrder.put(kept)
     if (standing !== 'settled') entry.seenAt = now()
     if (standing === 'waiting') waiting.set(id, kept.session, weight, kept.expiresAt ?? Infinity)
     else if (before === 'waiting') waiting.delete(id)
@@ -132,7 +132,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     if (bytes > maximumBytes || order.length > mostSettled || waiting.size > mostWaiting) makeRoom()
   }
 
-  function takeOver(entry: Entry, owner: string): void {
+  function takeOver(entry: MemoryEntry, owner: string): void {
     entry.owner = owner
     entry.version++
     entry.heldSince = entry.version
@@ -146,30 +146,30 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       if (entry === undefined) break
       const { kept } = entry
       // The write that takes the room goes on first.
-      if (drops.size > 0) queueMicrotask(() => drops.tell({ record: copyOf(kept), fence: fenceOf(entry) }))
+      if (drops.size > 0) queueMicrotask(() => drops.tell({ record: recordCopy(kept), fence: entryFence(entry) }))
     }
   }
 
-  function remove(id: string): Entry | undefined {
+  function remove(id: string): MemoryEntry | undefined {
     const entry = entries.get(id)
     if (entry === undefined) return undefined
     entries.delete(id)
     if (entry.standing === 'waiting') waiting.delete(id)
     queued.delete(id)
-    turns.leave(id)
+    sessionOrder.leave(id)
     if (cancelled.size > 0) cancelled.delete(id)
     bytes -= entry.weight
     return entry
   }
 
-  function idleOf({ seenAt, owner }: Entry): number {
+  function idleOf({ seenAt, owner }: MemoryEntry): number {
     return now() - Math.max(seenAt, beats.get(owner) ?? 0)
   }
 
-  /** Whether a call waits for a worker and has its turn. */
-  function isFree({ kept, standing }: Entry, except?: ReadonlySet<string>): boolean {
+  /** Whether a call waits for a worker and may run now. */
+  function isFree({ kept, standing }: MemoryEntry, except?: ReadonlySet<string>): boolean {
     const at = Date.now()
-    return standing === 'waiting' && (kept.expiresAt ?? 0) >= at && turns.has(kept.id, at, except)
+    return standing === 'waiting' && (kept.expiresAt ?? 0) >= at && sessionOrder.has(kept.id, at, except)
   }
 
   const journal: Journal = {
@@ -180,7 +180,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     read(invocationId) {
       requireId(invocationId)
       const entry = entries.get(invocationId)
-      return entry === undefined ? null : { record: copyOf(entry.kept), fence: fenceOf(entry) }
+      return entry === undefined ? null : { record: recordCopy(entry.kept), fence: entryFence(entry) }
     },
 
     takeOver(invocationId, fence, owner) {
@@ -189,13 +189,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       if (entry === undefined || entry.standing === 'settled') return null
       if (entry.owner !== fence.owner || entry.version !== fence.number) return null
       takeOver(entry, owner)
-      return fenceOf(entry)
+      return entryFence(entry)
     },
 
     async *list(query) {
       requireState(query)
       const { limit = Infinity } = query
-      let found: Kept[] = []
+      let found: StoredRecord[] = []
       for (const entry of entries.values()) {
         // Only the newest are kept meanwhile: a list of a few does not sort all.
         if (found.length > limit * 2 + 1_000) found = found.toSorted(newestFirst).slice(0, limit)
@@ -205,7 +205,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       }
       for (const { id } of found.toSorted(newestFirst).slice(0, limit)) {
         const entry = entries.get(id)
-        if (entry !== undefined) yield { record: copyOf(entry.kept), fence: fenceOf(entry), idle: idleOf(entry) }
+        if (entry !== undefined) yield { record: recordCopy(entry.kept), fence: entryFence(entry), idle: idleOf(entry) }
       }
     },
 
@@ -213,7 +213,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       beats.delete(owner)
       beats.set(owner, now())
       for (const longestSilent of beats.keys()) {
-        if (beats.size <= beatsKept) break
+        if (beats.size <= mostBeats) break
         beats.delete(longestSilent)
       }
       return [...cancelled].filter((id) => entries.get(id)?.owner === owner)
@@ -232,8 +232,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         entry.isTaken = true
         waiting.delete(id)
         queued.delete(id)
-        turns.put(entry.kept, true)
-        taken.push({ record: copyOf(entry.kept), fence: fenceOf(entry) })
+        sessionOrder.put(entry.kept, true)
+        taken.push({ record: recordCopy(entry.kept), fence: entryFence(entry) })
       }
       return taken
     },
@@ -266,7 +266,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     async settledOf(ids) {
       return ids.flatMap((id) => {
         const entry = entries.get(id)
-        return entry?.standing === 'settled' ? [{ record: copyOf(entry.kept), fence: fenceOf(entry) }] : []
+        return entry?.standing === 'settled' ? [{ record: recordCopy(entry.kept), fence: entryFence(entry) }] : []
       })
     },
 
@@ -283,7 +283,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     },
 
     async delete({ settledBefore, limit }) {
-      const found: Kept[] = []
+      const found: StoredRecord[] = []
       for (const { kept } of entries.values()) if ((kept.settledAt ?? Infinity) < settledBefore) found.push(kept)
       const oldest = found.toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0)).slice(0, limit)
       order.removeAll(new Set(oldest.map(({ id }) => id)))
@@ -299,7 +299,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   return { journal, ...records(own, keptRecords) }
 }
 
-function fenceOf({ owner, version }: Entry): Fence {
+function entryFence({ owner, version }: MemoryEntry): Fence {
   return { owner, number: version }
 }
 

@@ -9,13 +9,13 @@ import { InvalidConfigurationError } from '../errors.ts'
 import { booleanOption, checkOptions, timerOption } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
 import { nameInTables } from './_options.ts'
-import { closed, pageLength, type Row } from './_rows.ts'
+import { closedJournal, pageLength, type Row } from './_rows.ts'
 import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
-import { connect, isUndone, refusal, type OwnPool, type PostgresPool } from './postgres/_connection.ts'
-import { Statements } from './postgres/_statements.ts'
-import { prepare, type Tables } from './postgres/_tables.ts'
-import { Watch } from './postgres/_watch.ts'
+import { connectPool, isUndone, postgresRefusal, type JournalPool, type PostgresPool } from './postgres/_connection.ts'
+import { PostgresStatements } from './postgres/_statements.ts'
+import { prepareJournal, type JournalTables } from './postgres/_tables.ts'
+import { PostgresWatch } from './postgres/_watch.ts'
 import { journalOf } from './sql/_journal.ts'
 
 export type { PostgresConnection, PostgresPool } from './postgres/_connection.ts'
@@ -79,32 +79,32 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     string,
     string,
   ]
-  const tables: Tables = { calls, owners, cuts, take, schema, prefix }
-  let connection: Promise<OwnPool> | undefined
+  const tables: JournalTables = { calls, owners, cuts, take, schema, prefix }
+  let connection: Promise<JournalPool> | undefined
   let preparation: Promise<void> | undefined
   let isClosed = false
 
   async function connected(): Promise<PostgresPool> {
     if (typeof pool !== 'string') return pool
-    connection ??= connect(pool, timeout)
+    connection ??= connectPool(pool, timeout)
     return connection
   }
 
   /** Runs one statement. Retries it if the server undid it because of other statements. */
   async function ask(text: string, values?: unknown[]): Promise<readonly Row[]> {
-    if (isClosed) throw closed()
+    if (isClosed) throw closedJournal()
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await within(timeout, async () => (await connected()).query(text, values))
         return rows
       } catch (error) {
-        if (attempt === 5 || !isUndone(error)) throw refusal(error)
+        if (attempt === 5 || !isUndone(error)) throw postgresRefusal(error)
       }
     }
   }
 
   async function query(text: string, values?: unknown[]): Promise<readonly Row[]> {
-    const prepared = (preparation ??= prepare(ask, tables))
+    const prepared = (preparation ??= prepareJournal(ask, tables))
     try {
       await prepared
     } catch (error) {
@@ -114,9 +114,9 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     return ask(text, values)
   }
 
-  const statements = new Statements(query, tables, notify)
+  const statements = new PostgresStatements(query, tables, notify)
   const { channel } = statements
-  const watch = new Watch({ channel, connected, changed: (since) => statements.changed(since) })
+  const watch = new PostgresWatch({ channel, connected, changed: (since) => statements.changed(since) })
   const bus = new NotifyBus(channel, ask, connected)
 
   const journal: Journal = {
@@ -125,7 +125,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     ...(notify && {
       bus,
       watch(listener) {
-        if (isClosed) throw closed()
+        if (isClosed) throw closedJournal()
         return watch.add(listener)
       },
     }),

@@ -10,17 +10,17 @@ import { checkOptions, timerOption } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
 import { sessionKey } from './_columns.ts'
 import { nameInTables } from './_options.ts'
-import { closed, journalError } from './_rows.ts'
+import { closedJournal, journalError } from './_rows.ts'
 import { ServerClock } from './_server-clock.ts'
 import { within } from './_within.ts'
 import { Changes, groupLength } from './sql/_changes.ts'
 import type { SqlDatabase, SqlDialect } from './sql/_database.ts'
 import { journalOf, rowsOf } from './sql/_journal.ts'
 import { changing, reading, type Operation } from './sql/_operations.ts'
-import { Statements, type Words } from './sql/_statements.ts'
-import { namesOf, prepareTables, tablesOf } from './sql/_tables.ts'
+import { SqlStatements, type SqlWords } from './sql/_statements.ts'
+import { namesOf, prepareSqlTables, createTableStatements } from './sql/_tables.ts'
 import { Transactions } from './sql/_transactions.ts'
-import { Watch } from './sql/_watch.ts'
+import { SqlWatch } from './sql/_watch.ts'
 
 export type { SqlConnection, SqlDatabase, SqlDialect, SqlRow, SqlValue } from './sql/_database.ts'
 
@@ -46,7 +46,7 @@ const defaultPrefix = 'toolwright_'
 /**
  * Makes a journal of an SQL database that its author describes.
  *
- * The tables are made on first use. Those who write take turns, whatever the database: each transaction first changes one row,
+ * The tables are made on first use. Those who write do so one after another, whatever the database: each transaction first changes one row,
  * which locks it. Simultaneous changes of a process share a transaction. Only the server's clock counts for the silence of owners. A
  * watch asks for changes each second, and at once if the database has a bus.
  *
@@ -103,7 +103,7 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
     bus?.publish(topic, '')
   })
 
-  const words: Words = {
+  const words: SqlWords = {
     ...names,
     keyOf: sessionKey,
     skipExisting: dialect.skipExisting ?? '',
@@ -132,15 +132,15 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
   }
 
   async function prepared(): Promise<void> {
-    if (isClosed) throw closed()
-    const own = (preparation ??= within(timeout, () => prepareTables(database, names, performance.now() + timeout)))
+    if (isClosed) throw closedJournal()
+    const own = (preparation ??= within(timeout, () => prepareSqlTables(database, names, performance.now() + timeout)))
     try {
       await own
     } catch (error) {
       if (preparation === own) preparation = undefined // the next call tries again
       throw refusal(error)
     }
-    if (isClosed) throw closed()
+    if (isClosed) throw closedJournal()
   }
 
   function refusal(error: unknown): Error {
@@ -157,14 +157,14 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
     }
   }
 
-  const statements = new Statements(words)
+  const statements = new SqlStatements(words)
   const changes = new Changes({
     patience: timeout,
     refusal,
-    gather: () => Promise.resolve(), // changes that are made in the same turn of the event loop join
+    gather: () => Promise.resolve(), // changes that are made before the event loop goes on join
     commit: (operations, giveUpAt) => transactions.commit(operations, giveUpAt),
   })
-  const watch = new Watch({
+  const watch = new SqlWatch({
     interval,
     keyOf: sessionKey,
     async lastChange() {
@@ -192,7 +192,7 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
     ...journalOf(rows, groupLength),
     ...(bus && { bus }),
     watch(listener) {
-      if (isClosed) throw closed()
+      if (isClosed) throw closedJournal()
       return watch.add(listener)
     },
   }
@@ -231,7 +231,7 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
 export function tableStatements(dialect: SqlDialect, options: Pick<SqlJournalOptions, 'prefix'> = {}): string[] {
   requireDialect(dialect)
   checkOptions('tableStatements', options, { prefix: nameInTables })
-  return tablesOf(namesOf(options.prefix ?? defaultPrefix), dialect)
+  return createTableStatements(namesOf(options.prefix ?? defaultPrefix), dialect)
 }
 
 function requireDatabase(database: SqlDatabase): void {

@@ -10,14 +10,14 @@ import type { Extension } from '../index.ts'
 import { InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, numberFrom } from '../extension.ts'
 import { records, type Journal } from '../records/index.ts'
-import { closed } from './_rows.ts'
+import { closedJournal } from './_rows.ts'
 import { Changes, groupLength } from './sql/_changes.ts'
 import { journalOf, rowsOf } from './sql/_journal.ts'
 import { runAtOnce } from './sql/_operations.ts'
-import { Statements } from './sql/_statements.ts'
-import { answersOf, opened, refusal, retryWhileBusy, undo } from './sqlite/_database.ts'
-import { Watch } from './sqlite/_watch.ts'
-import { words } from './sqlite/_words.ts'
+import { SqlStatements } from './sql/_statements.ts'
+import { statementRunner, openedDatabase, sqliteRefusal, retryWhileBusy, undo } from './sqlite/_database.ts'
+import { SqliteWatch } from './sqlite/_watch.ts'
+import { sqliteWords } from './sqlite/_words.ts'
 
 /** An SQLite journal, for `use`. */
 export interface SqliteJournal extends Extension {
@@ -54,20 +54,20 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
   }
   checkOptions('sqliteJournal', options, { busyTimeout: numberFrom(0) })
   const { busyTimeout = 5_000 } = options
-  const database = opened(absolute(file), busyTimeout)
-  const answer = answersOf(database)
-  const statements = new Statements(words)
-  const watch = new Watch(statements, answer)
+  const database = openedDatabase(absolute(file), busyTimeout)
+  const answer = statementRunner(database)
+  const statements = new SqlStatements(sqliteWords)
+  const watch = new SqliteWatch(statements, answer)
   let isClosed = false
 
   function requireOpen(): void {
-    if (isClosed) throw closed()
+    if (isClosed) throw closedJournal()
   }
 
   const changes = new Changes({
     patience: busyTimeout,
     gather: setImmediate,
-    refusal,
+    refusal: sqliteRefusal,
     async commit(operations, giveUpAt) {
       try {
         await retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), giveUpAt)
@@ -94,7 +94,7 @@ export function sqliteJournal(file: string, options: { readonly busyTimeout?: nu
           return runAtOnce(operation(), answer)
         }, performance.now() + busyTimeout)
       } catch (error) {
-        throw refusal(error)
+        throw sqliteRefusal(error)
       }
     },
   })

@@ -12,7 +12,7 @@ import { asyncDispose } from '../kernel/run/stream.ts'
 import { Connection } from './client/_connection.ts'
 import { namespaced } from './client/_names.ts'
 import { targetOf, type McpToolsOptions } from './client/_options.ts'
-import { quoted } from './client/_text.ts'
+import { quotedName } from './client/_text.ts'
 import type { AcceptedTool } from './client/_tools.ts'
 
 export { normalizeMCPConfig } from './client/_config.ts'
@@ -119,8 +119,8 @@ class Namespace {
     if (known !== undefined) return known
     const renamed = taken.renamed(namespaced(server, taken.tool.name))
     this.#renamed.set(taken, renamed)
-    const which = `The tool ${quoted(taken.tool.name)} of the MCP server ${quoted(server)}`
-    const words = `${which} is called ${quoted(renamed.name)}: its name belongs to a tool of another source.`
+    const which = `The tool ${quotedName(taken.tool.name)} of the MCP server ${quotedName(server)}`
+    const words = `${which} is called ${quotedName(renamed.name)}: its name belongs to a tool of another source.`
     this.#report(new ToolAlreadyRegisteredError(words))
     return renamed
   }

@@ -8,12 +8,12 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Transport } from '@modelcontextprotocol/server'
 import { checkOptions, integerFrom, reporterOf, stringOption } from '../extension.ts'
-import { connect, serve } from './server/_connection.ts'
+import { connectServer, serve } from './server/_connection.ts'
 import { httpChecks, httpHandler, type HttpHandler, type HttpOptions } from './server/_http.ts'
 import type { Listening, ListenOptions } from './server/_listen.ts'
 import { GrantedResources } from './server/_resources.ts'
 import { OpenQuestions } from './server/_rounds.ts'
-import { serverChecks, type McpServerOptions, type Peer, type Settings } from './server/_settings.ts'
+import { serverChecks, type McpServerOptions, type Peer, type ServerSettings } from './server/_settings.ts'
 
 export { mcpClient, type McpClient } from './server/_call.ts'
 export type { GuardOptions } from './server/_guard.ts'
@@ -77,7 +77,7 @@ export interface McpToolServer {
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/tools
  */
 export function mcpServer(options: McpServerOptions): McpToolServer {
-  const settings = settingsOf(options)
+  const settings = serverSettings(options)
   const connectTo: McpToolServer['connect'] = async (transport, { session = `mcp-${crypto.randomUUID()}` } = {}) => {
     const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
     const { promise: closed, resolve } = Promise.withResolvers<void>()
@@ -85,7 +85,7 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
       ({ era }) => {
         const owner = `mcp-${crypto.randomUUID()}`
         const peer: Peer = { session, principal: undefined, era, owner, isLone: false, party: undefined }
-        return connect(serve(peer, settings), peer, settings)
+        return connectServer(serve(peer, settings), peer, settings)
       },
       { transport },
     )
@@ -120,7 +120,7 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
   }
 }
 
-function settingsOf(options: McpServerOptions): Settings {
+function serverSettings(options: McpServerOptions): ServerSettings {
   checkOptions('mcpServer', options, serverChecks)
   const { answerTimeout = 600_000 } = options
   return {

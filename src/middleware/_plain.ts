@@ -1,5 +1,5 @@
 /** Returns whether a value is an array or a plain object. */
-export function isPlain(value: object): boolean {
+export function isPlainValue(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null

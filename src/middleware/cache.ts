@@ -7,7 +7,7 @@
  */
 import type { Caller, Extension, ToolDefinition } from '../index.ts'
 import { checkOptions, integerFrom, numberFrom, oneOf, type Middleware, type Observer } from '../extension.ts'
-import { isPlain, membersOf, plainLike } from './_plain.ts'
+import { isPlainValue, membersOf, plainLike } from './_plain.ts'
 
 export interface CacheOptions {
   /** How many results are kept; the least recently used is evicted first. Default: 500. */
@@ -21,7 +21,7 @@ export interface CacheOptions {
   readonly scope?: 'session' | 'shared'
 }
 
-interface Entry {
+interface CachedResult {
   readonly value: unknown
   readonly weight: number
   readonly expiresAt: number
@@ -35,7 +35,7 @@ export type Caching = Extension & {
 
 /** About 64 MiB, in characters of two bytes. */
 const mostWeight = 33_554_432
-const deepest = 256
+const deepestInput = 256
 
 /**
  * Returns the result of an earlier call with the same args instead of running the tool again, for tools of type `server`
@@ -65,9 +65,9 @@ export function cache(options: CacheOptions = {}): Caching {
   })
   const { maximumEntries = 500, ttl = 300_000, scope = 'session' } = options
   // Least recently used first.
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, CachedResult>()
   // The running invocations and what they returned: only the settlement decides whether that is a result.
-  const fresh = new Map<string, (Entry & { readonly key: string }) | undefined>()
+  const fresh = new Map<string, (CachedResult & { readonly key: string }) | undefined>()
   const numbers = new WeakMap<ToolDefinition, number>()
   let weight = 0
   let count = 0
@@ -84,7 +84,7 @@ export function cache(options: CacheOptions = {}): Caching {
     entries.delete(key)
   }
 
-  function keep(key: string, entry: Entry): void {
+  function keep(key: string, entry: CachedResult): void {
     forget(key)
     entries.set(key, entry)
     weight += entry.weight
@@ -109,7 +109,7 @@ export function cache(options: CacheOptions = {}): Caching {
       async ({ tool, session, caller, callId, invocationId }, context, next) => {
         const { cacheable = tool.traits.readonly, cacheTTL = ttl } = tool.metadata
         if (!cacheable || tool.type !== 'server') return next()
-        const key = JSON.stringify([scope === 'shared' ? null : session, whose(caller), numberOfTool(tool), callId])
+        const key = JSON.stringify([scope === 'shared' ? null : session, callerKey(caller), numberOfTool(tool), callId])
         const entry = entries.get(key)
         if (entry !== undefined && performance.now() < entry.expiresAt) {
           entries.delete(key)
@@ -136,7 +136,7 @@ export function cache(options: CacheOptions = {}): Caching {
   }
 }
 
-function whose(caller: Caller): unknown {
+function callerKey(caller: Caller): unknown {
   return typeof caller === 'string' ? caller : [caller.app]
 }
 
@@ -158,7 +158,7 @@ function snapshot(value: unknown): { readonly value: unknown; readonly weight: n
       weight += item.byteLength
       return item.slice()
     }
-    if (depth >= deepest || !isPlain(item)) throw new TypeError('not plain, or too deep')
+    if (depth >= deepestInput || !isPlainValue(item)) throw new TypeError('not plain, or too deep')
     return plainLike(
       item,
       membersOf(item).map(([key, member]) => {

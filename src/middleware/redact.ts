@@ -7,7 +7,7 @@
  */
 import { json, SpooledArtifact, type Extension } from '../index.ts'
 import { checkOptions, stringOption, type Middleware, type OptionCheck } from '../extension.ts'
-import { isPlain, membersOf, plainLike } from './_plain.ts'
+import { isPlainValue, membersOf, plainLike } from './_plain.ts'
 
 export interface RedactOptions {
   /** Patterns that are masked anywhere in a string. They have to be safe to run on any text. Default: `secretPatterns`. */
@@ -20,9 +20,9 @@ export interface RedactOptions {
 
 // Every repetition before a secret is bounded, and every pattern begins at a fixed word or border. So the patterns run in
 // linear time on any text.
-const name =
+const secretName =
   '(?:pass(?:word|wd|phrase)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|(?:access|refresh|auth)[_-]?token)'
-const assigned = `${name}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
+const assigned = `${secretName}\\\\?["']?\\s{0,4}[=:]\\s{0,4}`
 
 /** The default patterns: passwords and keys that are assigned, and the forms of well-known credentials. */
 export const secretPatterns: readonly RegExp[] = [
@@ -42,7 +42,9 @@ export const secretPatterns: readonly RegExp[] = [
 ]
 
 /** The names of members whose text `redact` masks whole. */
-export const secretNames: readonly RegExp[] = [new RegExp(`^(?:${name}|secret|authorization|private[_-]?key)$`, 'i')]
+export const secretNames: readonly RegExp[] = [
+  new RegExp(`^(?:${secretName}|secret|authorization|private[_-]?key)$`, 'i'),
+]
 
 /**
  * Masks secrets in results: in text, and in every string of a JSON value or of content blocks.
@@ -82,7 +84,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
   /** Returns the value itself if nothing in it is masked. `done` holds the results so far, so each object is walked once. */
   function masked(value: unknown, done: Map<object, unknown>): unknown {
     if (typeof value === 'string') return maskedText(value)
-    if (!isObject(value) || isOpaque(value)) return value
+    if (!isObjectOrArray(value) || isEncodedOtherwise(value)) return value
     if (done.has(value)) return done.get(value)
     done.set(value, value)
     const its = maskedObject(value, done)
@@ -94,7 +96,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     if (!hasToJSON(value)) return maskedMembers(value, done)
     const written = value.toJSON('')
     // `JSON.stringify` calls `toJSON` once: it writes the members of what that returns, even if that has a `toJSON` too.
-    const its = isObject(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
+    const its = isObjectOrArray(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
     return Object.is(its, written) ? value : its
   }
 
@@ -108,7 +110,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     if (!isChanged) return value
     // The copy has no `toJSON`, which would return the original again.
     const own = members.filter(([key, member]) => key !== 'toJSON' || typeof member !== 'function')
-    return plainLike(isPlain(value) ? value : {}, own)
+    return plainLike(isPlainValue(value) ? value : {}, own)
   }
 
   return {
@@ -117,7 +119,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
         const value = await next()
         const its = masked(value, new Map())
         // The replacement of an instance is JSON, as the instance was, even if it is a string or looks like content.
-        const isInstance = !Object.is(its, value) && isObject(value) && !isPlain(value)
+        const isInstance = !Object.is(its, value) && isObjectOrArray(value) && !isPlainValue(value)
         return isInstance ? json(its) : its
       },
     ],
@@ -125,7 +127,7 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
 }
 
 /** Returns whether a value is bytes, a stream or an artifact, which the kernel encodes otherwise than as JSON. */
-function isOpaque(value: object): boolean {
+function isEncodedOtherwise(value: object): boolean {
   return (
     ArrayBuffer.isView(value) ||
     Object.prototype.toString.call(value) === '[object ArrayBuffer]' || // of any realm
@@ -135,7 +137,7 @@ function isOpaque(value: object): boolean {
   )
 }
 
-function isObject(value: unknown): value is object {
+function isObjectOrArray(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 

@@ -77,7 +77,7 @@ export function retry(options: RetryOptions = {}): Extension & { readonly middle
             if (attempt >= attempts || call.deadline.isOver || context.signal.aborted) throw error
             if (!isWorthIt(error, context)) throw error
           }
-          await wait(Math.random() * Math.min(maximumDelay, delay * 2 ** (attempt - 1)), context.signal)
+          await waitFor(Math.random() * Math.min(maximumDelay, delay * 2 ** (attempt - 1)), context.signal)
         }
       },
     ],
@@ -94,7 +94,7 @@ function mayPass(error: ToolError): boolean {
 }
 
 /** Waits. Throws the signal's reason if the call is aborted. */
-async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+async function waitFor(milliseconds: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await new Promise<void>((resolve) => {
     const over = (): void => {

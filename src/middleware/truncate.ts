@@ -40,13 +40,13 @@ export function truncate(options: TruncateOptions = {}): Extension & { readonly 
     middleware: [
       async (_call, _context, next) => {
         const value = await next()
-        return typeof value === 'string' && value.length > limit ? cut(value, keep) : value
+        return typeof value === 'string' && value.length > limit ? truncatedText(value, keep) : value
       },
     ],
   }
 }
 
-function cut(text: string, keep: number): string {
+function truncatedText(text: string, keep: number): string {
   const isWithinPair = /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(Math.max(0, keep - 1), keep + 1)) && keep > 0
   const size = new TextEncoder().encode(text).byteLength
   return `${text.slice(0, isWithinPair ? keep - 1 : keep)}\n\n...(truncated, total size: ${size} bytes)`

@@ -1,11 +1,11 @@
 import { escapeDeceptive } from '../extension.ts'
 
 /** Returns the beginning of a text, without splitting a surrogate pair. */
-export function start(text: string, longest: number): string {
+export function headOf(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-const deepest = 8
+const deepestField = 8
 
 /** A value as one piece of text. */
 export interface Preview {
@@ -22,7 +22,7 @@ export function preview(value: unknown, longest: number): Preview {
   function add(piece: string): void {
     if (!isWhole) return
     isWhole = text.length + piece.length <= longest
-    text = start(text + piece, longest)
+    text = headOf(text + piece, longest)
   }
 
   function addString(string: string): void {
@@ -34,7 +34,7 @@ export function preview(value: unknown, longest: number): Preview {
     if (typeof item === 'string') addString(item)
     else if (typeof item === 'number' || typeof item === 'boolean' || item === null) add(JSON.stringify(item))
     else if (typeof item !== 'object') addString(`[${typeof item}]`)
-    else if (depth >= deepest) addString(Array.isArray(item) ? '[array]' : '[object]')
+    else if (depth >= deepestField) addString(Array.isArray(item) ? '[array]' : '[object]')
     else if (Array.isArray(item)) writeMembers('[', item, item.length, depth)
     else if (ArrayBuffer.isView(item)) addString(`[${item.byteLength} bytes]`)
     else if (item instanceof Error) addString(`${item.name}: ${item.message}`)

@@ -6,7 +6,7 @@
  */
 import type { CallStatus, Extension, ToolEvent } from '../index.ts'
 import { booleanOption, checkOptions, escapeDeceptive, functionOption, oneOf, type Observer } from '../extension.ts'
-import { preview, start } from './_line.ts'
+import { preview, headOf } from './_line.ts'
 
 export interface ConsoleObserverOptions {
   /** Writes one line, given without its line end. Default: `console.error`, because stdout belongs to the program. */
@@ -18,8 +18,8 @@ export interface ConsoleObserverOptions {
 }
 
 const longestValue = 200
-const longestWords = 1_000
-const longestName = 128
+const longestFieldWords = 1_000
+const longestShownName = 128
 
 const colors: Readonly<Record<Exclude<CallStatus, 'waiting'>, number>> = {
   ok: 32,
@@ -74,18 +74,18 @@ export function consoleObserver(
 }
 
 /** Returns the beginning of an untrusted text, on one line. */
-function words(text: unknown, longest = longestName): string {
-  return escapeDeceptive(start(typeof text === 'string' ? text : preview(text, longest).text, longest))
+function lineWords(text: unknown, longest = longestShownName): string {
+  return escapeDeceptive(headOf(typeof text === 'string' ? text : preview(text, longest).text, longest))
 }
 
 /** Returns the beginning of a field of an event, as JSON. */
-function value(event: ToolEvent, name: string): string {
-  const given = read(event, name)
+function fieldText(event: ToolEvent, name: string): string {
+  const given = readField(event, name)
   return given === undefined ? '' : preview(given, longestValue).text
 }
 
 /** Returns a field of an event, which may throw when it is read. */
-function read(event: ToolEvent, name: string): unknown {
+function readField(event: ToolEvent, name: string): unknown {
   try {
     return (event as unknown as Record<string, unknown>)[name]
   } catch {
@@ -97,74 +97,75 @@ function textLine(event: ToolEvent, isColored: boolean): string {
   const time = new Date(event.timestamp).toISOString()
   const color = event.event === 'call:settled' ? colors[event.status] : event.event === 'call:waiting' ? 33 : 36
   const name = isColored ? `\u001b[${color}m${event.event}\u001b[39m` : event.event
-  const parts = [time, name, words(event.toolName), words(event.invocationId), ...detailsOf(event)]
+  const parts = [time, name, lineWords(event.toolName), lineWords(event.invocationId), ...detailsOf(event)]
   return parts.filter((part) => part !== '').join(' ')
 }
 
 function detailsOf(event: ToolEvent): readonly string[] {
   switch (event.event) {
     case 'call:received':
-      return [value(event, 'args')]
+      return [fieldText(event, 'args')]
     case 'call:waiting':
       return [
-        words(event.reason),
-        words(event.prompt, longestWords),
-        event.why === undefined ? '' : `because ${words(event.why, longestWords)}`,
+        lineWords(event.reason),
+        lineWords(event.prompt, longestFieldWords),
+        event.why === undefined ? '' : `because ${lineWords(event.why, longestFieldWords)}`,
       ]
     case 'call:resumed':
       return [
-        words(event.decision),
-        event.decidedBy === undefined ? '' : `by ${words(event.decidedBy)}`,
-        event.note === undefined ? '' : words(event.note, longestWords),
+        lineWords(event.decision),
+        event.decidedBy === undefined ? '' : `by ${lineWords(event.decidedBy)}`,
+        event.note === undefined ? '' : lineWords(event.note, longestFieldWords),
       ]
     case 'tool:start':
-      return [value(event, 'input')]
+      return [fieldText(event, 'input')]
     case 'tool:progress':
-      return [words(event.type), value(event, 'data')]
+      return [lineWords(event.type), fieldText(event, 'data')]
     case 'tool:end':
-      return [event.isError ? 'failed' : 'done', duration(event.durationMs)]
+      return [event.isError ? 'failed' : 'done', durationWords(event.durationMs)]
     case 'call:settled': {
       const { status, effect, error, result, durationMs } = event
       const size = result === undefined ? '' : `${result.byteLength} bytes`
-      const message = error === undefined ? '' : `${words(error.code)} ${words(error.message, longestWords)}`
-      return [words(status), `effect ${words(effect)}`, duration(durationMs), size, message]
+      const message =
+        error === undefined ? '' : `${lineWords(error.code)} ${lineWords(error.message, longestFieldWords)}`
+      return [lineWords(status), `effect ${lineWords(effect)}`, durationWords(durationMs), size, message]
     }
     default:
       return []
   }
 }
 
-function duration(milliseconds: number): string {
+function durationWords(milliseconds: number): string {
   return `${Math.round(milliseconds * 10) / 10} ms`
 }
 
 /** Fields whose values come from outside and may be large. */
-const open = new Set(['args', 'input', 'data', 'meta'])
+const openFields = new Set(['args', 'input', 'data', 'meta'])
 
 function jsonLine(event: ToolEvent): string {
   const members: string[] = []
   for (const name of Object.keys(event)) {
-    const given = name === 'token' ? undefined : read(event, name)
+    const given = name === 'token' ? undefined : readField(event, name)
     if (given === undefined) continue
-    const { text, isWhole } = preview(name === 'error' ? errorOf(given) : given, lengthOf(name))
+    const { text, isWhole } = preview(name === 'error' ? errorFields(given) : given, fieldLength(name))
     members.push(`${JSON.stringify(name)}:${isWhole ? text : escapeDeceptive(JSON.stringify(text))}`)
   }
   return `{${members.join(',')}}`
 }
 
-function lengthOf(name: string): number {
-  if (open.has(name)) return longestValue
-  return name === 'error' ? longestWords * 2 : longestWords
+function fieldLength(name: string): number {
+  if (openFields.has(name)) return longestValue
+  return name === 'error' ? longestFieldWords * 2 : longestFieldWords
 }
 
 /** Returns the fields of an error that may be written: never its cause or its stack. */
-function errorOf(error: unknown): unknown {
+function errorFields(error: unknown): unknown {
   const { name, code, message, category, retryable } = error as Partial<Record<string, unknown>>
   return {
     name,
     code,
     category,
     retryable,
-    message: typeof message === 'string' ? start(message, longestWords) : message,
+    message: typeof message === 'string' ? headOf(message, longestFieldWords) : message,
   }
 }

@@ -57,7 +57,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   readonly observers: readonly [Observer]
   readonly middleware: readonly [Middleware]
 } {
-  const settings = checked(options)
+  const settings = spanSettings(options)
   const spans = new Spans(settings)
 
   async function within(entry: CallSpan, call: Confirmed, next: () => Promise<unknown>): Promise<unknown> {
@@ -104,7 +104,7 @@ function quietly<Value>(record: () => Value): Value | undefined {
 }
 
 /** The fields of `_meta` that the Model Context Protocol reserves for traces. */
-const fields = ['traceparent', 'tracestate'] as const
+const traceFields = ['traceparent', 'tracestate'] as const
 
 /**
  * Returns the active trace context, for `_meta` of a request of the Model Context Protocol.
@@ -157,14 +157,14 @@ export function withTraceMeta<Result>(meta: Readonly<Record<string, unknown>> | 
 function picked(carrier: unknown): Record<string, string> {
   const its: Record<string, string> = {}
   if (typeof carrier !== 'object' || carrier === null) return its
-  for (const field of fields) {
+  for (const field of traceFields) {
     const value: unknown = Object.hasOwn(carrier, field) ? (carrier as Record<string, unknown>)[field] : undefined
     if (typeof value === 'string') its[field] = value
   }
   return its
 }
 
-function checked(options: OpenTelemetryOptions): SpanSettings {
+function spanSettings(options: OpenTelemetryOptions): SpanSettings {
   checkOptions('openTelemetry', options, {
     recordArgs: booleanOption,
     recordResult: booleanOption,

@@ -15,7 +15,7 @@ export type TracedEvent = ToolEvent extends infer Event
     : never
   : never
 
-type Paused = ToolEvent & { readonly token?: string }
+type WaitingEvent = ToolEvent & { readonly token?: string }
 
 /** The channel of each event. */
 export const channelNames: { readonly [Name in ToolEventName]: `toolwright:${Name}` } = {
@@ -58,7 +58,7 @@ export function tracingChannel(): Extension & { readonly observers: readonly [Ob
         const its = channels.get(event.event)
         if (its === undefined || !its.hasSubscribers) return
         // Copy descriptors, not values: a lazy field of an event is computed only if a subscriber reads it.
-        const { token: _token, ...properties } = Object.getOwnPropertyDescriptors<Paused>(event)
+        const { token: _token, ...properties } = Object.getOwnPropertyDescriptors<WaitingEvent>(event)
         its.publish(Object.defineProperties({}, properties))
       },
     ],

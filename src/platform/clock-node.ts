@@ -21,7 +21,7 @@ export function withAny<Value>(
 /** How long to keep what may be needed again soon, in milliseconds. */
 export const keptFor: number = 30_000
 
-/** Sets timers one turn of the event loop after the clocks start. Most work is done by then and needs no timer. */
+/** Sets timers one round of the event loop after the clocks start. Most work is done by then and needs no timer. */
 export class Alarms {
   #started: Clock[] = []
   #most = 1_000

@@ -1,7 +1,7 @@
 // For platforms without `node:crypto`. This file imports nothing.
 
 const rounds = new Int32Array(64)
-const start = new Int32Array(8)
+const initialState = new Int32Array(8)
 
 // The constants are bits of the roots of the first primes. A double has 20 more bits than are used, so differences in an
 // engine's last digit do not matter. Deriving the constants takes half the size of listing them.
@@ -9,7 +9,7 @@ for (let prime = 2, found = 0; found < 64; prime++) {
   let divisor = 2
   while (prime % divisor) divisor++
   if (divisor < prime) continue
-  if (found < 8) start[found] = (Math.sqrt(prime) % 1) * 2 ** 32
+  if (found < 8) initialState[found] = (Math.sqrt(prime) % 1) * 2 ** 32
   rounds[found++] = (Math.cbrt(prime) % 1) * 2 ** 32
 }
 
@@ -26,7 +26,7 @@ export function sha256(data: string | Uint8Array): string {
 
 /** Makes an incremental hasher. After `digest` it throws. */
 export function createSha256(): { update(chunk: Uint8Array): void; digest(): string } {
-  const state = start.slice()
+  const state = initialState.slice()
   const schedule = new Int32Array(64)
   const block = new Uint8Array(64)
   let length = 0

@@ -59,7 +59,7 @@ function pair(server: unknown, name: unknown): string {
 }
 
 /** Returns a text without line breaks that distinguishes a tool from tools of the same name from other sources. */
-export function identityOf({ name, mcpConfig }: ToolDefinition): string {
+export function toolIdentity({ name, mcpConfig }: ToolDefinition): string {
   if (mcpConfig === undefined) return name
   const { serverName, serverUrl, program, toolName } = mcpConfig
   return `${name} ${JSON.stringify([serverName, serverUrl, program, toolName])}`

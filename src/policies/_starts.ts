@@ -1,6 +1,6 @@
 import type { Extension, ToolContext, ToolDefinition } from '../index.ts'
 import { oneOf, type Decision, type Observer, type OptionCheck, type Policy, type Validated } from '../extension.ts'
-import { identityOf, ToolList, type ToolName } from './_options.ts'
+import { toolIdentity, ToolList, type ToolName } from './_options.ts'
 
 const mostTallies = 10_000
 const mostAsked = 10_000
@@ -74,7 +74,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
 
   function scopeOf({ session, principal }: Counting, tool: ToolDefinition): string {
     if (per === 'principal') return principal === undefined ? `\n${session}` : `principal\n${principal}`
-    return per === 'session' ? session : per === 'tool' ? identityOf(tool) : `${identityOf(tool)}\n${session}`
+    return per === 'session' ? session : per === 'tool' ? toolIdentity(tool) : `${toolIdentity(tool)}\n${session}`
   }
 
   function tallyOf(key: string): Counted {
@@ -104,7 +104,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const { tool, invocationId, resumption } = call
     const key = keyOf(call, tool)
     const tally = tallyOf(key)
-    const place = placeOf(invocationId, key)
+    const place = limitKey(invocationId, key)
     // A call that a client has answered began when the client was asked, perhaps in another process.
     const isAnswered = resumption?.reason === 'client'
     if (isAnswered && asked.has(place)) return undefined
@@ -112,7 +112,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (reason !== undefined) return { decision: 'deny', reason }
     tally.waiting++
     tally.reserved += weight
-    add(places, place, weight)
+    addWeight(places, place, weight)
     return undefined
   }
 
@@ -129,7 +129,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   function allowanceOf(tool: ToolDefinition): string {
     const of = per === 'session' || per === 'principal' ? '' : ` of ${JSON.stringify(tool.name)}`
     const many = `${limit.most} ${limit.unit ?? 'call'}${limit.most === 1 ? '' : 's'}`
-    return `${many}${of}${whose[per]} ${limit.most === 1 ? 'is' : 'are'} allowed`
+    return `${many}${of}${limitWords[per]} ${limit.most === 1 ? 'is' : 'are'} allowed`
   }
 
   const observe: Observer = (event, tool) => {
@@ -139,7 +139,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     if (!isWaiting && event.event !== 'tool:start' && event.event !== 'call:settled') return
     const isAsked = isWaiting && event.reason === 'client'
     const key = keyOf(event, tool)
-    const place = placeOf(invocationId, key)
+    const place = limitKey(invocationId, key)
     const weight = take(places, place)
     if (weight !== undefined) giveBack(tallyOf(key), weight)
     if (event.event === 'call:settled') take(asked, place)
@@ -151,7 +151,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   }
 
   function remember(place: string): void {
-    add(asked, place, 1)
+    addWeight(asked, place, 1)
     for (const oldest of asked.keys()) {
       if (asked.size <= mostAsked) break
       asked.delete(oldest)
@@ -163,7 +163,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   return { policies: [policy], observers: [observe] }
 }
 
-const whose: Readonly<Record<LimitedBy, string>> = {
+const limitWords: Readonly<Record<LimitedBy, string>> = {
   session: ' in a session',
   tool: '',
   'session-and-tool': ' in a session',
@@ -178,7 +178,7 @@ interface Counting {
 }
 
 /** Returns the key of a call among the calls that share a limit. */
-function placeOf(invocationId: string, key: string): string {
+function limitKey(invocationId: string, key: string): string {
   return JSON.stringify([invocationId, key])
 }
 
@@ -187,7 +187,7 @@ function giveBack(tally: Tally, weight: number): void {
   tally.reserved = tally.waiting === 0 ? 0 : tally.reserved - weight // no rest of a sum of fractions stays
 }
 
-function add(weights: Map<string, number[]>, place: string, weight: number): void {
+function addWeight(weights: Map<string, number[]>, place: string, weight: number): void {
   const same = weights.get(place)
   if (same === undefined) weights.set(place, [weight])
   else same.push(weight)

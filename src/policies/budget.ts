@@ -94,7 +94,7 @@ export function budget(options: BudgetOptions): Limiting {
       most,
       per,
       tools,
-      create,
+      create: createSpent,
       refusal({ spent, waiting }, allowance) {
         if (spent + waiting < most) return undefined
         const rest = spent < most ? `, ${waiting} of which ${waiting === 1 ? 'waits' : 'wait'} to begin` : ''
@@ -116,7 +116,7 @@ function budgetOfUnits({ units, cost, per, tools }: UnitBudget): Limiting {
     unit: 'unit',
     per,
     tools,
-    create,
+    create: createSpent,
     weightOf: ({ input }) => costOf(() => cost(input)),
     refusal({ spent, reserved, fault }, allowance, weight) {
       if (fault !== undefined) return `It is not known what is left of the budget. After an earlier call: ${fault}`
@@ -140,7 +140,7 @@ function budgetOfUnits({ units, cost, per, tools }: UnitBudget): Limiting {
   return { ...limiting, middleware: [settle] }
 }
 
-function create(): Spent {
+function createSpent(): Spent {
   return { waiting: 0, reserved: 0, spent: 0 }
 }
 

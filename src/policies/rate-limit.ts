@@ -69,8 +69,9 @@ export function rateLimit(options: RateLimitOptions): Limiting {
       while (starts[0] !== undefined && starts[0] + interval <= now) starts.shift()
       if (starts.length + waiting < calls) return undefined
       const [oldest] = starts
-      const soon = oldest === undefined ? 'once the calls before it are done' : `in ${words(oldest + interval - now)}`
-      return `Too many calls: ${allowance} within ${words(interval)}. Try again ${soon}`
+      const soon =
+        oldest === undefined ? 'once the calls before it are done' : `in ${durationInWords(oldest + interval - now)}`
+      return `Too many calls: ${allowance} within ${durationInWords(interval)}. Try again ${soon}`
     },
     begun(recent) {
       recent.starts.push(performance.now())
@@ -81,6 +82,6 @@ export function rateLimit(options: RateLimitOptions): Limiting {
 }
 
 /** Formats a duration, rounded up so that a caller never retries too early. */
-function words(milliseconds: number): string {
+function durationInWords(milliseconds: number): string {
   return milliseconds < 1_000 ? `${Math.ceil(milliseconds)} ms` : `${Math.ceil(milliseconds / 100) / 10} s`
 }

@@ -26,7 +26,7 @@ interface Same extends Tally {
   last: string
 }
 
-const longest = 400
+const longestExcerpt = 400
 
 /**
  * Denies the call that a model makes over and over, and repeats the words of the last result, which it seems to have missed.
@@ -74,7 +74,7 @@ export function repeats(options: RepeatsOptions): Limiting & { readonly middlewa
     if (same === undefined) return next()
     try {
       const value = await next()
-      same.last = wordsOf(value, call)
+      same.last = excerptOf(value, call)
       return value
     } catch (thrown) {
       // What a tool throws may hold secrets, and is shown to the model only by the executor.
@@ -86,18 +86,18 @@ export function repeats(options: RepeatsOptions): Limiting & { readonly middlewa
 }
 
 // Of any copy of the package. `content`, `json` and `shown` mark what a handler returns; the model reads content.
-const marks = [Symbol.for('toolwright.content'), Symbol.for('toolwright.json')] as const
+const contentMarks = [Symbol.for('toolwright.content'), Symbol.for('toolwright.json')] as const
 
 /** Returns the beginning of a result, with secrets masked. Bytes, streams and artifacts are not read. */
-function wordsOf(value: unknown, call: Confirmed): string {
+function excerptOf(value: unknown, call: Confirmed): string {
   try {
     const shown = isOpaque(value) ? undefined : value
     const told = call.redactor === undefined ? shown : call.redactor.result(shown)
-    const mark = typeof told === 'object' && told !== null ? marks.find((each) => each in told) : undefined
+    const mark = typeof told === 'object' && told !== null ? contentMarks.find((each) => each in told) : undefined
     const plain = mark === undefined ? told : (told as Record<symbol, unknown>)[mark]
     const text = typeof plain === 'string' ? plain : JSON.stringify(plain)
     if (text === undefined) return 'a result that is not shown.'
-    return text.length <= longest ? text : `${text.slice(0, longest)}…`
+    return text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt)}…`
   } catch {
     return 'a result that is not shown.'
   }

@@ -65,8 +65,8 @@ export function shadow(
     }
     const failed = (error: unknown): void => tell({ said: 'failed', error })
     try {
-      const decision: unknown = policy.decide(copyOf(call), context)
-      if (!isThenable(decision)) return tell(meaning(decision))
+      const decision: unknown = policy.decide(callCopy(call), context)
+      if (!isPromiseLike(decision)) return tell(meaning(decision))
       void Promise.resolve(decision).then((settled) => tell(meaning(settled)), failed)
     } catch (error) {
       failed(error)
@@ -96,19 +96,19 @@ function meaning(decision: unknown): Pick<ShadowReport, 'said' | 'reason' | 'err
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
 /** Returns the call with a copy of its input and args, so that a policy on trial cannot change the real call. */
-function copyOf(call: Validated): Validated {
+function callCopy(call: Validated): Validated {
   const { input, args, identity } = call
-  const own = { input: copied(input), args: copied(args), identity: { ...identity, args: copied(identity.args) } }
+  const own = { input: deepCopy(input), args: deepCopy(args), identity: { ...identity, args: deepCopy(identity.args) } }
   return Object.create(call, Object.getOwnPropertyDescriptors(own)) as Validated
 }
 
 /** Copies arrays and plain objects; returns everything else, such as dates and instances, as it is. */
-function copied(value: unknown, seen = new Map<object, unknown>()): unknown {
+function deepCopy(value: unknown, seen = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value
@@ -119,7 +119,7 @@ function copied(value: unknown, seen = new Map<object, unknown>()): unknown {
   for (const [key, item] of Object.entries(value)) {
     // Defined, not set: `__proto__` is an ordinary key.
     Object.defineProperty(copy, key, {
-      value: copied(item, seen),
+      value: deepCopy(item, seen),
       writable: true,
       enumerable: true,
       configurable: true,

@@ -31,20 +31,20 @@ export interface ClientCall<Args = unknown> {
   readonly fail: (message: string) => Promise<void>
 }
 
-type OpenCall = Omit<ClientCall, 'call'> & { readonly invocationId: string; readonly release: () => unknown }
+type LeasedCall = Omit<ClientCall, 'call'> & { readonly invocationId: string; readonly release: () => unknown }
 
-const ClientContext = createContext<ToolClient | undefined>(undefined)
-const none: readonly never[] = []
-const noCalls = (): readonly never[] => none
+const ToolClientContext = createContext<ToolClient | undefined>(undefined)
+const noItems: readonly never[] = []
+const noCalls = (): readonly never[] => noItems
 
 /** Gives a client to the components within. */
 export function ToolClientProvider({ client, children }: { client: ToolClient; children?: ReactNode }): ReactNode {
-  return createElement(ClientContext, { value: client }, children)
+  return createElement(ToolClientContext, { value: client }, children)
 }
 
 /** Returns the client of the provider. */
 export function useToolClient(): ToolClient {
-  const client = useContext(ClientContext)
+  const client = useContext(ToolClientContext)
   if (client !== undefined) return client
   throw new Error('Put a <ToolClientProvider client={connect(url)}> around what uses tools.')
 }
@@ -137,7 +137,7 @@ class Forms {
   readonly #client: ToolClient
   readonly #name: string
   readonly #listeners = new Set<() => void>()
-  #open: readonly OpenCall[] = none
+  #open: readonly LeasedCall[] = noItems
   #remove = (): void => {}
 
   constructor(client: ToolClient, name: string) {
@@ -145,7 +145,7 @@ class Forms {
     this.#name = name
   }
 
-  readonly open = (): readonly OpenCall[] => this.#open
+  readonly open = (): readonly LeasedCall[] => this.#open
 
   readonly subscribe = (listener: () => void): (() => void) => {
     if (this.#listeners.size === 0) this.#remove = this.#client.tool(this.#name, this.#wait)
@@ -177,7 +177,7 @@ class Forms {
         this.#releaseUnseen()
       }
     }
-    const form: OpenCall = {
+    const form: LeasedCall = {
       invocationId,
       args,
       respond: (value) => answer(this.#client.respond(invocationId, value)),
@@ -196,7 +196,7 @@ class Forms {
     })
   }
 
-  #show(open: readonly OpenCall[]): void {
+  #show(open: readonly LeasedCall[]): void {
     this.#open = open
     for (const listener of this.#listeners) listener()
   }

@@ -129,10 +129,10 @@ export function Tool<
 export function Tool(props: unknown): ReactNode {
   const { render, children } = props as ToolChildren
   useGiven('<Tool>', props as ComponentTool)
-  return createElement(Place, { children, ...(render && { render }) })
+  return createElement(ToolPlace, { children, ...(render && { render }) })
 }
 
-function Place({ render, children }: ToolChildren): ReactNode {
+function ToolPlace({ render, children }: ToolChildren): ReactNode {
   const { registry } = useRoot('<Tool>')
   const state = useTickState()
   return createElement(Fragment, null, children, render?.(registry, state))

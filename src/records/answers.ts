@@ -14,7 +14,7 @@ import { inputOf } from '../kernel/tool/validators.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How often a call that others change meanwhile is taken again. */
-const mostAttempts = 10
+const mostAnswerAttempts = 10
 
 /** Takes the answers to the waiting calls of one keeper. An answer that is refused leaves its call waiting. */
 export class KeptAnswers implements Answers {
@@ -55,7 +55,7 @@ export class KeptAnswers implements Answers {
     check: ((tool: ToolDefinition) => void | Promise<void>) | undefined,
   ): Promise<ResumableCall & Pick<Resumption, 'values'>> {
     const { approvals, waitingValues, registryFor } = this.#kernel
-    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    for (let attempt = 1; attempt <= mostAnswerAttempts; attempt++) {
       const found = await this.#keeper.find(token)
       if (found?.reason !== reason || (session !== undefined && session !== found.session)) {
         throw new ApprovalInvalidError(

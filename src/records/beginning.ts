@@ -14,7 +14,7 @@ import { waitingWords } from './words.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** The most waiting calls whose values are kept in this process. */
-const mostValues = 10_000
+const mostWaitingValues = 10_000
 /** The largest provider's result in a waiting call, in bytes of JSON. */
 const largestResult = 262_144
 /** The last millisecond that a `Date` can hold. */
@@ -57,7 +57,7 @@ export function beginningOf(
 function keepValues(digest: string, own: ToolValues, { waitingValues: values }: RecordsContext): void {
   values.set(digest, own)
   const [oldest] = values.keys()
-  if (values.size > mostValues && oldest !== undefined) values.delete(oldest)
+  if (values.size > mostWaitingValues && oldest !== undefined) values.delete(oldest)
 }
 
 /** Makes the result of a call that waits for an answer. */

@@ -22,18 +22,17 @@ import { isSettled, snapshotOf } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 import { Hints, untilSettled } from './settled.ts'
-import { isWanted, keyOf, leased, waitOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
+import { isWanted, waitKeyOf, leased, waitOf, requireLease, requireLimit, waitingCall } from './waiting.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
+import { storeTimeout } from './stored-content.ts'
 
 /** How often to take a record that others change meanwhile. */
-const mostAttempts = 10
+const mostTakeAttempts = 10
 /** How many records are closed at a time. */
-const batch = 200
+const recordsAtOnce = 200
 /** How many are deleted at a time: no more than in one statement, since a later one that fails hides what the first deleted. */
 const deletedAtOnce = 100
-/** How long a store may take to delete, in milliseconds. */
-const storeTimeout = 30_000
-const reasons = ['approval', 'client'] as const
+const answerableReasons = ['approval', 'client'] as const
 const defaultReason = 'The call was cancelled.'
 
 /** The calls in a journal. */
@@ -59,7 +58,7 @@ export class JournalCalls implements RecordedCalls {
     }
     if (invocationId === undefined) {
       // By reason, since thousands of calls may wait for workers.
-      for (const each of reason === undefined ? reasons : [reason]) {
+      for (const each of reason === undefined ? answerableReasons : [reason]) {
         for await (const found of this.#recorder.list({ state: 'waiting', session, reason: each })) add(found)
       }
       if (reason === undefined) waiting.sort((a, b) => newestFirst(placeOf(a), placeOf(b)))
@@ -72,7 +71,7 @@ export class JournalCalls implements RecordedCalls {
 
   async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<RecordedCalls['lease']> {
     requireLease(holder, milliseconds)
-    const key = typeof call === 'string' ? undefined : keyOf(call)
+    const key = typeof call === 'string' ? undefined : waitKeyOf(call)
     if (key === undefined) throw unlisted()
     return this.#again(async () => {
       const found = await this.#recorder.read(key.invocationId)
@@ -175,7 +174,7 @@ export class JournalCalls implements RecordedCalls {
       })
       done.catch(() => {}) // it is awaited with its batch
       running.push(done)
-      if (running.length >= batch) {
+      if (running.length >= recordsAtOnce) {
         await Promise.all(running)
         running = []
       }
@@ -236,7 +235,7 @@ export class JournalCalls implements RecordedCalls {
 
   /** Tries again while others change the record. */
   async #again<Value>(attempt: () => Promise<{ readonly value: Value } | undefined>): Promise<Value> {
-    for (let count = 1; count <= mostAttempts; count++) {
+    for (let count = 1; count <= mostTakeAttempts; count++) {
       const done = await attempt()
       if (done !== undefined) return done.value
       await new Promise((resolve) => setTimeout(resolve, count * 5))

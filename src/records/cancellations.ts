@@ -3,7 +3,7 @@ import type { RecordsContext } from '../kernel/executor-context.ts'
 import type { Journal } from './journal.ts'
 
 /** How long a call runs before its cancellation is watched for, and how often that is looked at, in milliseconds. */
-const interval = 250
+const cancellationInterval = 250
 
 /** Hears that another process asked to cancel a call that runs here. Shorter calls than the interval need no watch. */
 export class Cancellations {
@@ -24,7 +24,7 @@ export class Cancellations {
   start(): void {
     const isNeeded = this.#journal.watch !== undefined && this.#journal.requestCancel !== undefined && keptFor > 0
     if (this.#timer !== undefined || !isNeeded) return
-    this.#timer = setInterval(() => this.#look(), interval)
+    this.#timer = setInterval(() => this.#look(), cancellationInterval)
     unref(this.#timer)
   }
 
@@ -35,7 +35,7 @@ export class Cancellations {
   }
 
   #look(): void {
-    const hasLong = this.#hasLong(performance.now() - interval)
+    const hasLong = this.#hasLong(performance.now() - cancellationInterval)
     if (hasLong === (this.#unwatch !== undefined)) return
     try {
       this.#unwatch?.()

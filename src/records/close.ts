@@ -28,10 +28,10 @@ export interface Closing {
 }
 
 /** Settles the record of a call that no executor runs. Writes nothing. */
-export function closing(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
+export function closingOf(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
   const { createdAt } = record
   const { awaits: _over, work: _work, hasStarted, ...journal } = journaledOf(record)
-  const ends = hasStarted === true ? [endOf(record)] : []
+  const ends = hasStarted === true ? [toolEndOf(record)] : []
   const envelope = envelopeOf(record)
   const { callId, invocationId, toolName, timestamp } = envelope
   Object.assign(error, { toolName, callId, invocationId })
@@ -54,7 +54,7 @@ function journaledOf({ journal = { caller: 'model', owner: '', fence: 0 } }: Too
 }
 
 /** Makes the `tool:end` of a tool whose process has died. */
-export function endOf(record: ToolCallRecord): ToolEvent {
+export function toolEndOf(record: ToolCallRecord): ToolEvent {
   const envelope = envelopeOf(record)
   const durationMs = Math.max(0, envelope.timestamp - (record.startedAt ?? record.createdAt))
   return { ...envelope, event: 'tool:end', isError: true, durationMs }
@@ -85,7 +85,7 @@ export async function close(
 ): Promise<ToolCallRecord | undefined> {
   const taken = await recorder.takeOver(before, fence)
   if (taken === null) return undefined
-  const { events, record } = closing(before, error, effect)
+  const { events, record } = closingOf(before, error, effect)
   const journal = { ...record.journal!, owner: taken.owner, fence: taken.number }
   const closed = await recorder.seal({ ...record, journal }, taken)
   if (closed === undefined) return undefined
@@ -100,7 +100,7 @@ export function tellDropped({ record: before, fence }: FoundRecord, kernel: Reco
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
   kernel.report(error)
-  const { events, record } = closing(before, error, 'none')
+  const { events, record } = closingOf(before, error, 'none')
   publishEnd({ events }, kernel)
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
   replay(record, kernel)

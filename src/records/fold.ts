@@ -46,19 +46,19 @@ export function fold(record: OpenRecord, event: ToolEvent): void {
       record.input = event.args
       break
     case 'call:waiting':
-      wait(record, event)
+      foldWaiting(record, event)
       break
     case 'call:resumed':
       resume(record, event)
       break
     case 'tool:start':
-      execute(record, timestamp)
+      foldStart(record, timestamp)
       break
     case 'tool:progress':
     case 'tool:end':
       break
     case 'call:settled':
-      settle(record, event)
+      foldSettled(record, event)
   }
   record.seq = event.seq + 1
   record.callId = event.callId ?? record.callId
@@ -89,11 +89,11 @@ export function remark(record: OpenRecord, timestamp: number, note?: string): vo
   record.auditTrail = trail
 }
 
-function wait(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {
+function foldWaiting(record: OpenRecord, event: ToolEventOf<'call:waiting'>): void {
   const { reason, prompt, why, meta, timestamp, inProcess } = event
   if (inProcess === undefined) record.status = 'waiting'
   if (reason === 'client') record.effect = 'unknown' // from now on the client may do its work
-  if (reason === 'client') return execute(record, timestamp)
+  if (reason === 'client') return foldStart(record, timestamp)
   if (reason === 'worker') return remark(record, timestamp, 'queued')
   advance(record, 'APPROVAL_REQUIRED', timestamp)
   record.approval = { required: true, prompt, ...(why !== undefined && { why }), ...(meta && { meta }) }
@@ -111,13 +111,13 @@ function resume(record: OpenRecord, event: ToolEventOf<'call:resumed'>): void {
   else advance(record, 'APPROVED', timestamp, note)
 }
 
-function execute(record: OpenRecord, timestamp: number): void {
+function foldStart(record: OpenRecord, timestamp: number): void {
   if (record.state === 'EXECUTING') return
   advance(record, 'EXECUTING', timestamp)
   record.startedAt ??= timestamp
 }
 
-function settle(record: OpenRecord, event: ToolEventOf<'call:settled'>): void {
+function foldSettled(record: OpenRecord, event: ToolEventOf<'call:settled'>): void {
   const { status, effect, error, durationMs, timestamp } = event
   advance(record, stateAfter(record.state, event), timestamp, error?.code)
   record.isError = status !== 'ok'

@@ -11,7 +11,7 @@ export async function awaitJournal<Value, Next>(
   answer: Value | PromiseLike<Value>,
   next: (value: Value) => Next | PromiseLike<Next>,
 ): Promise<Next> {
-  const given = await limited(answer, journalTimeout, unanswered, boxed).catch((cause: unknown) => {
+  const given = await limited(answer, journalTimeout, journalTimeoutError, boxed).catch((cause: unknown) => {
     throw journalErrorOf(cause)
   })
   return next(given.value)
@@ -37,7 +37,7 @@ export async function* listJournal<Value>(list: AsyncIterable<Value>): AsyncGene
   }
 }
 
-function unanswered(): JournalError {
+function journalTimeoutError(): JournalError {
   return new JournalError('The journal did not answer in time.', { retryable: true })
 }
 

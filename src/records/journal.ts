@@ -88,12 +88,12 @@ export interface Journal {
    */
   watch?(listener: (invocationId: string, session: string, change?: RecordChange) => void): () => void
   /**
-   * Takes over calls that wait for a worker, have not expired and have their turn, in one statement: one by its id, or the first
+   * Takes over calls that wait for a worker, have not expired and may run now, in one statement: one by its id, or the first
    * of a queue. Their records say that they wait until they are written. They count as running at once, so that each is taken
    * once.
    *
    * If the work of a call `isAlone`, no other call of its session runs on a worker beside it. In a session and a queue, such a
-   * call has its turn after all calls that were made before it, and before all that were made after it. Calls that are left out
+   * call runs after all calls that were made before it, and before all that were made after it. Calls that are left out
    * and expired calls keep no other waiting.
    */
   take?(wanted: TakeQuery, owner: string): Promise<readonly FoundRecord[]>

@@ -25,17 +25,17 @@ export function recordingOf({ recording }: Received): LiveRecording {
 }
 
 /** Reads a journal's answer to a claim or a write. */
-export function accept(answer: unknown, recording: LiveRecording, call: Received): void {
+export function acceptAnswer(answer: unknown, recording: LiveRecording, call: Received): void {
   if (recording.fence !== undefined) {
     if (answer) return
-    throw lost(call.invocationId)
+    throw takenOver(call.invocationId)
   }
   if (answer === null) throw duplicate(call)
   if (typeof answer !== 'object') throw new JournalError('The journal returned no fence for a record that it claimed.')
   recording.fence = answer as Fence
 }
 
-export function lost(invocationId: string): SealedError {
+export function takenOver(invocationId: string): SealedError {
   return new SealedError(
     `Invocation ${invocationId} has been taken over by another executor; what it gives here is lost.`,
   )

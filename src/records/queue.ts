@@ -5,7 +5,7 @@ import type { WaitRecord, QueuedWork, ToolCallRecord } from '../kernel/call/reco
 import { isToolError, UnavailableError } from '../kernel/errors.ts'
 import type { Bus, RunOptions } from '../kernel/queue-types.ts'
 import type { WorkQueue } from '../kernel/recorder.ts'
-import { endOf } from './close.ts'
+import { toolEndOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord } from './journal.ts'
@@ -128,14 +128,14 @@ export class JournalQueue implements WorkQueue {
     const taken = await this.#claim(invocationId)
     const before = taken?.record.journal?.awaits
     if (taken === undefined || before?.work === undefined) return undefined
-    if (before.work.attempts >= mostLost) await this.#turn(invocationId)
+    if (before.work.attempts >= mostLost) await this.#waitInLine(invocationId)
     const work = { ...before, work: { ...before.work, attempts: before.work.attempts + 1 } }
     const recording = this.#recorder.resume(begunAgain(taken.record, taken.fence, { work }), taken.fence)
     return { ...resumableCallOf(taken.record, before, recording), taken: work }
   }
 
   /** Waits for the calls in the line. */
-  async #turn(invocationId: string): Promise<void> {
+  async #waitInLine(invocationId: string): Promise<void> {
     const before = this.#line
     this.#line = new Promise((resolve) => this.#inLine.set(invocationId, resolve))
     await before
@@ -150,7 +150,7 @@ export class JournalQueue implements WorkQueue {
   async #claim(invocationId: string): Promise<FoundRecord | undefined> {
     const taken = this.#taken.get(invocationId)
     if (this.#taken.delete(invocationId)) return taken
-    if (this.#journal.take !== undefined) return (await this.#takeOne(invocationId)) ?? this.#takeInTurn(invocationId)
+    if (this.#journal.take !== undefined) return (await this.#takeOne(invocationId)) ?? this.#takeInOrder(invocationId)
     const found = await this.#recorder.read(invocationId)
     if (found === null || !isQueued(found.record)) return undefined
     const fence = await this.#recorder.takeOver(found.record, found.fence)
@@ -166,7 +166,7 @@ export class JournalQueue implements WorkQueue {
   }
 
   /** Remembers a call if others of its session keep it from running. Takes it if they have just ended. */
-  async #takeInTurn(invocationId: string): Promise<FoundRecord | undefined> {
+  async #takeInOrder(invocationId: string): Promise<FoundRecord | undefined> {
     const found = await this.#recorder.read(invocationId)
     const isKept = found !== null && isQueued(found.record) && this.#order.add(found.record)
     return isKept ? this.#takeOne(invocationId) : undefined
@@ -201,7 +201,7 @@ export class JournalQueue implements WorkQueue {
     if (next === null) return 'taken'
     const isReadonly = this.#kernel.registryFor(record.session).get(record.name)?.traits.readonly === true
     const again: OpenRecord = { ...record, effect: hasStarted && !isReadonly ? 'unknown' : record.effect }
-    const end = record.journal?.hasStarted === true ? endOf(record) : undefined
+    const end = record.journal?.hasStarted === true ? toolEndOf(record) : undefined
     if (end !== undefined) again.seq++
     remark(again, Date.now(), 'queued again')
     const isWritten = await this.#await(again, next, wait)

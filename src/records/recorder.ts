@@ -20,7 +20,7 @@ import { JournalCalls } from './calls.ts'
 import { JournalQueue } from './queue.ts'
 import { awaitJournal, journalErrorOf, listJournal } from './journal-timeout.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from './journal.ts'
-import { accept, LiveRecording, lost, recordingOf } from './live-recording.ts'
+import { acceptAnswer, LiveRecording, takenOver, recordingOf } from './live-recording.ts'
 import { findResumable, usedUp } from './resumable.ts'
 import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
@@ -235,7 +235,7 @@ export class JournalRecorder implements Recorder {
   async seal(record: ToolCallRecord, fence: Fence): Promise<ToolCallRecord | undefined> {
     let sealed: ToolCallRecord | undefined
     const put = async (written: ToolCallRecord): Promise<void> => {
-      if (!(await this.write(written, fence))) throw lost(record.id)
+      if (!(await this.write(written, fence))) throw takenOver(record.id)
       sealed = written
     }
     const putting = this.#journal.isDurable ? this.#chain.append(record, put) : put(record)
@@ -295,9 +295,9 @@ export class JournalRecorder implements Recorder {
     } catch (cause) {
       throw journalErrorOf(cause)
     }
-    if (!isThenable(answer)) return accept(answer, recording, call)
+    if (!isThenable(answer)) return acceptAnswer(answer, recording, call)
     return awaitJournal(answer, (later) =>
-      isAgain && later === null ? this.#adopt(recording, call, record) : accept(later, recording, call),
+      isAgain && later === null ? this.#adopt(recording, call, record) : acceptAnswer(later, recording, call),
     )
   }
 
@@ -307,7 +307,7 @@ export class JournalRecorder implements Recorder {
     // A record that was taken over since has another number.
     if (found?.fence.owner !== this.#kernel.owner() || found.fence.number !== 0) throw duplicate(call)
     recording.fence = found.fence
-    accept(await this.write(record, found.fence), recording, call)
+    acceptAnswer(await this.write(record, found.fence), recording, call)
   }
 
   /** Asks the journal, and names it in the error if it fails. */

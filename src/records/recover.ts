@@ -8,7 +8,7 @@ import type { JournalRecorder } from './recorder.ts'
 import { replay } from './replay.ts'
 
 /** Advice for a call that was left in each state. */
-const advice: Partial<Record<ToolCallState, readonly [string, string]>> = {
+const adviceOfState: Partial<Record<ToolCallState, readonly [string, string]>> = {
   PENDING: ['The tool did not run.', 'Call it again if it is still needed.'],
   APPROVAL_REQUIRED: ['The tool did not run: it had not been approved.', 'Call it again, and ask for approval anew.'],
   APPROVED: ['The tool was approved and did not run.', 'Call it again if it is still needed.'],
@@ -29,7 +29,7 @@ export async function recover(
   recorder: JournalRecorder,
   kernel: RecordsContext,
 ): Promise<Recovery> {
-  const { strategy, approvals, staleAfter, attempts } = checked(options)
+  const { strategy, approvals, staleAfter, attempts } = recoverSettings(options)
   const { rerun = kernel.elsewhere !== undefined } = options
   const { calls, queue } = recorder
   const owner = kernel.owner()
@@ -63,7 +63,7 @@ export async function recover(
   return { sealed, requeued, kept, expired }
 }
 
-function checked(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun'>> {
+function recoverSettings(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun'>> {
   const { strategy = 'crash', approvals = 'keep', staleAfter = aliveFor, attempts = 3 } = options
   requireWord('strategy', strategy, ['crash', 'manual'])
   requireWord('approvals', approvals, ['keep', 'seal'])
@@ -93,5 +93,5 @@ function effectOf({ state, effect }: ToolCallRecord): ToolCallRecord['effect'] {
 function adviceFor({ state, journal }: ToolCallRecord): readonly string[] {
   // The token was used, but the answer was not written yet.
   const isAnswered = state === 'APPROVAL_REQUIRED' && journal?.awaits === undefined
-  return advice[isAnswered ? 'PENDING' : state] ?? []
+  return adviceOfState[isAnswered ? 'PENDING' : state] ?? []
 }

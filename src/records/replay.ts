@@ -15,11 +15,8 @@ import type { Journaled, ToolCallRecord, WaitRecord } from '../kernel/call/recor
 import { encodeResult } from '../kernel/result/encode.ts'
 import { limited } from '../kernel/call/deadline.ts'
 import { plainArgs } from '../kernel/outcome/publish.ts'
-import { contentOf } from './stored-content.ts'
+import { contentOf, storeTimeout } from './stored-content.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
-
-/** How long a store may take to open an artifact, in milliseconds. */
-const storeTimeout = 30_000
 
 /**
  * Returns the result of an invocation with an id of the application, if it has a record.

@@ -2,7 +2,7 @@ import type { ResumableCall } from '../kernel/call/wait.ts'
 import type { WaitRecord, Recording, ToolCallRecord } from '../kernel/call/record.ts'
 import { isSettled } from './record.ts'
 import type { Fence } from './journal.ts'
-import { keyOf, livingLease } from './waiting.ts'
+import { waitKeyOf, livingLease } from './waiting.ts'
 
 /** Finds the waiting call of a token, or of a listed call, in the record that it names. */
 export async function findResumable(
@@ -11,7 +11,7 @@ export async function findResumable(
     invocationId: string,
   ) => Promise<{ readonly record: ToolCallRecord; readonly recording: Recording } | undefined>,
 ): Promise<ResumableCall | undefined> {
-  const key = keyOf(token)
+  const key = waitKeyOf(token)
   if (key === undefined) return undefined
   const { invocationId } = key
   const found = await read(invocationId)

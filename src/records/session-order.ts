@@ -3,9 +3,9 @@ import type { ToolCallRecord } from '../kernel/call/record.ts'
 import type { Journal } from './journal.ts'
 
 /** The most calls that are kept. Of the others the workers are told again. */
-const mostKept = 10_000
+const mostOrdered = 10_000
 /** How often to ask a journal that tells no changes, in milliseconds. */
-const interval = 250
+const orderInterval = 250
 
 /** The calls that came to a worker while others of their session kept them from running. It tells when they may run. */
 export class SessionOrder {
@@ -29,7 +29,7 @@ export class SessionOrder {
     if (this.#journal.free === undefined) return () => {}
     this.#listener = listener
     const unwatch = this.#journal.watch?.((id, session, change) => change !== 'cancelled' && this.#hear(id, session))
-    const timer = unwatch === undefined ? setInterval(() => this.#ask(this.#kept.keys()), interval) : undefined
+    const timer = unwatch === undefined ? setInterval(() => this.#ask(this.#kept.keys()), orderInterval) : undefined
     return () => {
       this.#listener = undefined
       clearInterval(timer)
@@ -45,7 +45,7 @@ export class SessionOrder {
     if (!calls.has(id)) this.#count++
     this.#kept.set(session, calls.set(id, queue))
     for (const [oldest, { size }] of this.#kept) {
-      if (this.#count <= mostKept) break
+      if (this.#count <= mostOrdered) break
       this.#count -= size
       this.#kept.delete(oldest)
     }

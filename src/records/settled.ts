@@ -207,7 +207,7 @@ export class Hints {
   async #ask(ids: readonly string[], isSure: boolean): Promise<void> {
     const left = new Set(ids)
     try {
-      const found = await awaitJournal(this.#journal.settledOf?.(ids), (settled) => settled?.map(own))
+      const found = await awaitJournal(this.#journal.settledOf?.(ids), (settled) => settled?.map(foundRecord))
       for (const settled of found ?? []) {
         left.delete(settled.record.id)
         this.#tell(settled.record.id, settled)
@@ -224,6 +224,6 @@ export class Hints {
   }
 }
 
-function own({ record, fence }: FoundRecord): FoundRecord {
+function foundRecord({ record, fence }: FoundRecord): FoundRecord {
   return { record, fence }
 }

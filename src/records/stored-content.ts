@@ -7,16 +7,16 @@ import { readText } from '../kernel/json/json-text.ts'
 import type { ContentBlock } from '../kernel/result/content.ts'
 
 /** The largest content in a record, in characters. */
-const largest = 65_536
+const largestContent = 65_536
 /** How long the store may take to answer, in milliseconds. */
-const storeTimeout = 30_000
+export const storeTimeout = 30_000
 
 /** The content in a record: whole, or in words beside its handle in the store. */
 export type RecordedContent = Required<Pick<Journaled, 'result'>> & Pick<Journaled, 'stored'>
 
 /** Returns whether content is too large for a record. */
 export function isLarge(content: readonly ContentBlock[]): boolean {
-  return lengthOf(content, largest) > largest
+  return lengthOf(content, largestContent) > largestContent
 }
 
 /** Returns about how many characters content has. Counts no further than the first block that goes beyond `most`. */

@@ -11,7 +11,7 @@ import { readText } from '../kernel/json/json-text.ts'
 import type { Answers, BeginningWait, WaitKeeper } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
-import { closing, expiry, publishEnd } from './close.ts'
+import { closingOf, expiry, publishEnd } from './close.ts'
 import { newestFirst } from './facts.ts'
 import { begun, fold } from './fold.ts'
 import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
@@ -19,10 +19,10 @@ import { KeptResults, mostBytes, mostKept, overhead } from './kept-results.ts'
 import { snapshotOf } from './record.ts'
 import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
-import { isWanted, keyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
+import { isWanted, waitKeyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
-interface Entry {
+interface UnrecordedCall {
   readonly call: ResumableCall
   readonly wait: WaitRecord
   /** What a journal would have. Its args are left out, unless the tool has secrets: then they are masked. */
@@ -32,7 +32,7 @@ interface Entry {
 }
 
 /** A call that is in flight, or waits. */
-type Listed = Entry | { readonly record: ToolCallRecord }
+type Listed = UnrecordedCall | { readonly record: ToolCallRecord }
 
 /**
  * Keeps the waiting calls of an executor without a journal, by the digests of their tokens. A call that resumes leaves it, and
@@ -43,7 +43,7 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
   readonly answers: Answers
   readonly calls: RecordedCalls = this
   readonly #kernel: RecordsContext
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, UnrecordedCall>()
   /** About how many bytes the calls of each session take. */
   readonly #sizes = new Map<string, number>()
   #bytes = 0
@@ -67,12 +67,12 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     if (call.redactor !== undefined) record.input = call.redactor.args()
     const resumable = resumableOf(call, event.seq + 1, wait)
     this.#results.take(record.id) // of another call with the same id
-    this.#put({ call: resumable, wait, record, bytes: bytesOf(resumable, record) })
+    this.#put({ call: resumable, wait, record, bytes: callBytes(resumable, record) })
     while (this.#entries.size > 1 && (this.#entries.size > mostKept || this.#bytes > mostBytes)) this.#drop()
   }
 
   async find(token: unknown): Promise<ResumableCall | undefined> {
-    const key = keyOf(token)
+    const key = waitKeyOf(token)
     const entry = key && this.#entries.get(key.digest)
     if (entry === undefined) return undefined
     // An expired approval is found once, for its error. A late answer of a client still ends its call.
@@ -114,18 +114,18 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     const wanted = this.#newestFirst().filter(
       ({ record, wait }) => wait.expiresAt >= now && isWanted(record, wait, query),
     )
-    return wanted.map(({ record, wait }) => waitingCall(record, wait, argsOf(record, wait)))
+    return wanted.map(({ record, wait }) => waitingCall(record, wait, visibleArgs(record, wait)))
   }
 
   async lease(call: WaitingCall, holder: string, milliseconds: number): ReturnType<RecordedCalls['lease']> {
     requireLease(holder, milliseconds)
-    const key = typeof call === 'string' ? undefined : keyOf(call)
+    const key = typeof call === 'string' ? undefined : waitKeyOf(call)
     if (key === undefined) throw unlisted()
     const entry = this.#entries.get(key.digest)
     const wait = entry && Date.now() <= entry.wait.expiresAt ? leased(entry.wait, holder, milliseconds) : undefined
     if (entry === undefined || wait === undefined) return undefined
     this.#entries.set(key.digest, { ...entry, wait })
-    const shown = argsOf(entry.record, wait)
+    const shown = visibleArgs(entry.record, wait)
     const args = wait.reason === 'client' ? readText(wait.text) : shown
     return { call: waitingCall(entry.record, wait, shown), args }
   }
@@ -184,7 +184,7 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     const closed = expired.map((entry) => ({ entry, result: this.#close(entry, expiry(entry.wait)) }))
     await Promise.all(closed.map(({ result }) => result))
     return expired.map((entry) =>
-      snapshotOf(closing(wholeRecord(entry), expiry(entry.wait), entry.record.effect).record),
+      snapshotOf(closingOf(wholeRecord(entry), expiry(entry.wait), entry.record.effect).record),
     )
   }
 
@@ -196,13 +196,13 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
 
   /** Settles a call that is given up, and tells of it. */
   async #close(
-    entry: Entry,
+    entry: UnrecordedCall,
     error: ToolError,
     effect: ToolCallRecord['effect'] = entry.record.effect,
   ): Promise<ToolResult> {
     this.#remove(entry.call.digest)
     this.#kernel.waitingValues.delete(entry.call.digest)
-    const { events, record } = closing(wholeRecord(entry), error, effect)
+    const { events, record } = closingOf(wholeRecord(entry), error, effect)
     publishEnd({ events }, this.#kernel)
     const result = CallResult.of(await replay(record, this.#kernel), { error })
     this.#results.put(result)
@@ -210,14 +210,14 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     return result
   }
 
-  #put(entry: Entry): void {
+  #put(entry: UnrecordedCall): void {
     const { digest, session } = entry.call
     this.#entries.set(digest, entry)
     this.#bytes += entry.bytes
     this.#sizes.set(session, (this.#sizes.get(session) ?? 0) + entry.bytes)
   }
 
-  #remove(digest: string): Entry | undefined {
+  #remove(digest: string): UnrecordedCall | undefined {
     const entry = this.#entries.get(digest)
     if (entry === undefined) return undefined
     this.#entries.delete(digest)
@@ -242,30 +242,30 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     }
   }
 
-  #ofInvocation(invocationId: string): Entry | undefined {
+  #ofInvocation(invocationId: string): UnrecordedCall | undefined {
     for (const entry of this.#entries.values()) if (entry.record.id === invocationId) return entry
     return undefined
   }
 
-  #newestFirst(): Entry[] {
+  #newestFirst(): UnrecordedCall[] {
     return [...this.#entries.values()].toReversed()
   }
 }
 
 /** Returns about how many bytes a call takes: its args, those that are shown if they differ, and what it brought. */
-function bytesOf({ call }: ResumableCall, { input, approval }: ToolCallRecord): number {
+function callBytes({ call }: ResumableCall, { input, approval }: ToolCallRecord): number {
   return overhead + String(call.args).length + JSON.stringify([input, call.result, approval]).length
 }
 
 /** Returns the args as they are shown, as a new value each time: an application that changes them changes no other's. */
-function argsOf({ input }: ToolCallRecord, { text }: WaitRecord): unknown {
+function visibleArgs({ input }: ToolCallRecord, { text }: WaitRecord): unknown {
   return input === undefined ? readText(text) : copyOf(input)
 }
 
 /** Returns the record as a journal would have it. */
-function wholeRecord({ record, wait, call: { caller, principal } }: Entry): ToolCallRecord {
+function wholeRecord({ record, wait, call: { caller, principal } }: UnrecordedCall): ToolCallRecord {
   const journal = { caller, ...(principal !== undefined && { principal }), owner: '', fence: 0, awaits: wait }
-  return { ...record, input: argsOf(record, wait), journal }
+  return { ...record, input: visibleArgs(record, wait), journal }
 }
 
 function resumableOf(received: Received, seq: number, wait: WaitRecord): ResumableCall {

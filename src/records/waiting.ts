@@ -17,12 +17,12 @@ export interface WaitKey {
 }
 
 /** The waits of the waiting calls that were listed. Nothing else can stand for them. */
-const listed = new WeakMap<object, WaitKey>()
+const listedWaits = new WeakMap<object, WaitKey>()
 
 /** Returns the wait that a token or a listed call names. Returns `undefined` for anything else. */
-export function keyOf(token: unknown): WaitKey | undefined {
+export function waitKeyOf(token: unknown): WaitKey | undefined {
   if (typeof token === 'string') return { invocationId: invocationOf(token), digest: sha256(token) }
-  return typeof token === 'object' && token !== null ? listed.get(token) : undefined
+  return typeof token === 'object' && token !== null ? listedWaits.get(token) : undefined
 }
 
 /** Makes the waiting call of a record, as the application sees it. */
@@ -46,7 +46,7 @@ export function waitingCall(record: ToolCallRecord, wait: WaitRecord, args: unkn
     expiresAt,
     ...(lease && { lease }),
   })
-  listed.set(call, { invocationId, digest })
+  listedWaits.set(call, { invocationId, digest })
   return call
 }
 

@@ -14,7 +14,7 @@ interface DataRedactor extends Redactor {
 }
 
 /** Messages in place of those that quote a handler or a validator. */
-const unquoted: Partial<Record<ErrorCode, string>> = {
+const unquotedMessages: Partial<Record<ErrorCode, string>> = {
   E_TOOL_DOWNSTREAM_ERROR:
     'The tool failed. It has secrets, so what it threw is not told: throw a ToolFailure to say what may be read.',
   E_ARTIFACT: 'An artifact could not be kept or read. The tool has secrets, so no more is told.',
@@ -38,7 +38,7 @@ export function redactError(error: ToolError, redactor: DataRedactor, isIdentifi
     message,
   } = isIdentified ? error : withoutQuotes(error)
   const said = cause instanceof ToolFailure ? cause : undefined
-  const instead = said === undefined ? unquoted[code] : undefined
+  const instead = said === undefined ? unquotedMessages[code] : undefined
   const told = ToolError.restore({
     ...(redactor.data({ issues, recommendations: advice }) as object),
     code,

@@ -2,9 +2,9 @@ import { readText } from '../kernel/json/json-text.ts'
 import { mask, maskedBy } from './masked.ts'
 
 /** Shorter values are not replaced in texts, since they match everywhere. */
-const shortest = 3
+const shortestSecret = 3
 /** If a call has more secret values, its texts are masked whole, so that no search takes long. */
-const mostValues = 1_000
+const mostSecretValues = 1_000
 
 /**
  * Returns the secret values of args in each form that a text may have, longest first. Returns `undefined` if they are too many
@@ -15,11 +15,11 @@ const mostValues = 1_000
 export function secretValues(args: () => string, secrets: readonly string[]): readonly string[] | undefined {
   const texts = new Set<string>()
   const collect = (value: unknown): void => {
-    if (texts.size > mostValues) return
+    if (texts.size > mostSecretValues) return
     if (typeof value === 'object' && value !== null) return Object.values(value).forEach(collect)
     if (typeof value !== 'string' && typeof value !== 'number') return
     const plain = String(value)
-    if (plain.length < shortest || mask.includes(plain)) return
+    if (plain.length < shortestSecret || mask.includes(plain)) return
     for (const written of [plain, JSON.stringify(plain).slice(1, -1), uriText(plain)]) texts.add(written)
     if (!/^\s*[[{"]/.test(plain)) return
     try {
@@ -33,7 +33,7 @@ export function secretValues(args: () => string, secrets: readonly string[]): re
   } catch {
     return undefined // the application's own args, which are not JSON
   }
-  return texts.size > mostValues ? undefined : [...texts].toSorted((one, other) => other.length - one.length)
+  return texts.size > mostSecretValues ? undefined : [...texts].toSorted((one, other) => other.length - one.length)
 }
 
 function uriText(text: string): string {

@@ -9,7 +9,7 @@ export const stretch = 262_144
 const lineFeed = 10
 const tailStretch = 65_536
 /** The longest string of the engine; longer content can only be read as bytes. */
-const longestText = 2 ** 29 - 24
+const longestString = 2 ** 29 - 24
 
 /** Finds lines: it counts line ends before each stretch of bytes, only up to the line that is needed. */
 export class LineIndex {
@@ -22,7 +22,7 @@ export class LineIndex {
     if (this.#last < line) return reader.byteLength
     const number = this.#stretchOf(line)
     const start = number * stretch
-    const bytes = await read(reader, number)
+    const bytes = await readStretch(reader, number)
     let position = -1
     for (let left = line - (this.#ends[number] ?? 0); left > 0; left--) position = bytes.indexOf(lineFeed, position + 1)
     return start + position + 1
@@ -53,7 +53,7 @@ export class LineIndex {
     while (this.#last < line) {
       const number = this.#ends.length - 1
       if (number * stretch >= reader.byteLength) return
-      this.note(number, await read(reader, number))
+      this.note(number, await readStretch(reader, number))
       await pace.step()
     }
   }
@@ -71,7 +71,7 @@ export class LineIndex {
   }
 }
 
-function read(reader: SpoolReader, number: number): Uint8Array | Promise<Uint8Array> {
+function readStretch(reader: SpoolReader, number: number): Uint8Array | Promise<Uint8Array> {
   return reader.read(number * stretch, Math.min((number + 1) * stretch, reader.byteLength))
 }
 
@@ -94,7 +94,7 @@ export class LineReader {
   /** Returns all of it, if one string can hold it. */
   async asString(): Promise<string> {
     const length = this.#artifact.byteLength()
-    if (length > longestText) throw tooLong(length)
+    if (length > longestString) throw tooLongString(length)
     return new TextDecoder().decode(await this.#artifact.bytes())
   }
 
@@ -170,7 +170,7 @@ export class LineReader {
         isCut = false
         rest = ''
       }
-      if (rest.length + last.length > longestText) throw tooLong(rest.length + last.length)
+      if (rest.length + last.length > longestString) throw tooLongString(rest.length + last.length)
       if (!isCut) rest += last
       if (rest.length > longest + 1) {
         texts.push(rest)
@@ -199,7 +199,7 @@ export class LineReader {
   }
 }
 
-function tooLong(length: number): ArtifactError {
+function tooLongString(length: number): ArtifactError {
   return new ArtifactError(
     `${length.toLocaleString('en')} bytes are more than one string can hold. Read them in parts: by lines, or with \`bytes(start, end)\`.`,
   )

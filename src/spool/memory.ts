@@ -38,7 +38,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
 
   return {
     async write(source, { session, mediaType, signal }) {
-      const [bytes, digest] = await bytesOf(source, maximumBytes, signal)
+      const [bytes, digest] = await copiedBytes(source, maximumBytes, signal)
       const handle = `artifact_${randomDigits(20)}`
       kept.set(handle, { session, mediaType, bytes })
       total += bytes.byteLength
@@ -50,7 +50,7 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
     },
     open(handle, { session }) {
       const entry = kept.get(handle)
-      if (entry === undefined || entry.session !== session) throw noArtifact(handle)
+      if (entry === undefined || entry.session !== session) throw missingArtifact(handle)
       kept.delete(handle) // set again below, as the most recently used
       kept.set(handle, entry)
       return new MemoryReader(entry.bytes, entry.mediaType)
@@ -67,14 +67,18 @@ export function memoryStore(limits: { readonly maximumBytes?: number } = {}): Me
 }
 
 /** Makes the error for a handle that never existed, was dropped, or belongs to another session: they look the same. */
-export function noArtifact(handle: string): ArtifactError {
+export function missingArtifact(handle: string): ArtifactError {
   return new ArtifactError(
     `There is no artifact ${JSON.stringify(handle.slice(0, 80))} in this session. It may have been dropped to make room; call the tool again.`,
   )
 }
 
-/** Copies and hashes the bytes of a source, since its owner may change them later. A stream takes no long turn. */
-async function bytesOf(source: SpoolSource, maximumBytes: number, signal?: AbortSignal): Promise<[Uint8Array, string]> {
+/** Copies and hashes the bytes of a source, since its owner may change them later. A stream lets other tasks run. */
+async function copiedBytes(
+  source: SpoolSource,
+  maximumBytes: number,
+  signal?: AbortSignal,
+): Promise<[Uint8Array, string]> {
   const demandRoom = (length: number): void => {
     if (length <= maximumBytes) return
     throw new ArtifactError(

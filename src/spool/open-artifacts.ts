@@ -13,7 +13,7 @@ import type { Keeping } from './store.ts'
  */
 export async function openArtifacts(input: unknown, { session }: Identified, keeping: Keeping): Promise<Validation> {
   const opening = Array.from(referencesIn(input), async ([reference, path]) => {
-    return [reference, path, await open(reference, session, keeping)] as const
+    return [reference, path, await openReferenced(reference, session, keeping)] as const
   })
   const artifacts = new Map<object, SpooledArtifact>()
   const issues: Issue[] = []
@@ -26,7 +26,7 @@ export async function openArtifacts(input: unknown, { session }: Identified, kee
 }
 
 /** Opens one artifact. Returns words for the model if there is none, or if it is of another class. */
-async function open(
+async function openReferenced(
   { [referenceMark]: { handle, Class } }: Reference,
   session: string,
   { shelf, guide }: Keeping,

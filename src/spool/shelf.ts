@@ -18,7 +18,7 @@ interface Placement {
   readonly toolName: string
 }
 
-interface Remembered {
+interface RememberedArtifact {
   readonly session: string
   readonly trusted: boolean
   readonly index: LineIndex
@@ -28,7 +28,7 @@ interface Remembered {
 /** Remembers what the store does not know of its artifacts: class, trust and line index. */
 export class ArtifactShelf implements Shelf {
   readonly #store: ArtifactStore
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Map<string, RememberedArtifact>()
   readonly #sessions = new Map<string, Map<string, Shelved>>()
 
   constructor(store: ArtifactStore) {

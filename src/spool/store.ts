@@ -94,11 +94,11 @@ async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): P
     const start = joinedBytes(pieces, length)
     const isShown = open.isText && tool.secrets.length === 0 // secrets cannot be masked in a stream
     const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
-    return await store(rest(start, open, deadline), kept, checked, keeping)
+    return await store(restOfStream(start, open, deadline), kept, checked, keeping)
   } catch (cause) {
     open?.close()
     deadline.check()
-    throw unkept(cause)
+    throw notStored(cause)
   }
 }
 
@@ -112,7 +112,7 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping
       const Class = artifact.constructor as ArtifactClass
       const isShown = !isOf(artifact, BinaryArtifact) && tool.secrets.length === 0
       const start = isShown ? await deadline.within(artifact.bytes(0, previewLength)) : undefined
-      const pieces = rest(undefined, openStream(artifact.chunks()), deadline)
+      const pieces = restOfStream(undefined, openStream(artifact.chunks()), deadline)
       return await store(pieces, { Class, mediaType, start }, checked, keeping)
     }
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
@@ -125,7 +125,7 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping
     })
   } catch (cause) {
     deadline.check()
-    throw unkept(cause)
+    throw notStored(cause)
   }
 }
 
@@ -146,7 +146,7 @@ export async function keepBeside(
   try {
     if (isStream(source)) open = openStream(source)
     deadline.check()
-    const pieces = open === undefined ? source : rest(undefined, open, deadline)
+    const pieces = open === undefined ? source : restOfStream(undefined, open, deadline)
     const kept = { Class: classOfMediaType(mediaType), mediaType, trusted }
     return (await shelf.write(pieces, kept, call))[0]
   } catch (cause) {
@@ -158,7 +158,7 @@ export async function keepBeside(
   }
 }
 
-interface Description {
+interface ArtifactDescription {
   readonly Class: ArtifactClass
   readonly mediaType?: string | undefined
   /** The beginning of its text, for the message if the store fails. */
@@ -169,7 +169,12 @@ interface Description {
   readonly isHidden?: true
 }
 
-async function store(source: SpoolSource, kept: Description, checked: Checked, keeping: Keeping): Promise<Receipt> {
+async function store(
+  source: SpoolSource,
+  kept: ArtifactDescription,
+  checked: Checked,
+  keeping: Keeping,
+): Promise<Receipt> {
   const { deadline, tool } = checked
   const { Class, start, media = [], isHidden } = kept
   const { mediaType = (Class as unknown as typeof SpooledArtifact).mediaType } = kept
@@ -179,12 +184,12 @@ async function store(source: SpoolSource, kept: Description, checked: Checked, k
     return { content: [{ type: 'text', text: preview }, ...media], artifact, handle: stored.handle }
   } catch (cause) {
     deadline.check()
-    throw unkept(cause, start)
+    throw notStored(cause, start)
   }
 }
 
 /** @param start The beginning of the result, if it is text: the model gets at least that. */
-function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
+function notStored(cause: unknown, start?: Uint8Array): ArtifactError {
   if (cause instanceof ArtifactError && start === undefined) return cause
   const beginning =
     start === undefined ? '' : `\nIt begins: ${new TextDecoder().decode(start.subarray(0, previewLength))}…`
@@ -195,7 +200,7 @@ function unkept(cause: unknown, start?: Uint8Array): ArtifactError {
 }
 
 /** Yields a whole stream whose start was already read, in pieces large enough for a write. The deadline ends it. */
-async function* rest(
+async function* restOfStream(
   start: Uint8Array | undefined,
   open: OpenStream,
   deadline: Received['deadline'],

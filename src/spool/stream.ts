@@ -11,7 +11,7 @@ export interface OpenStream {
 
 /** Opens a stream. Its pieces come as bytes, text as UTF-8, even if a surrogate pair is split between two pieces. */
 export function openStream(stream: Stream): OpenStream {
-  const source = sourceOf(stream)
+  const source = streamSource(stream)
   const encoder = new TextEncoder()
   const pace = new Pace()
   let half = ''
@@ -21,8 +21,8 @@ export function openStream(stream: Stream): OpenStream {
     async next() {
       for (;;) {
         const step = await source.next()
-        const turn = pace.step()
-        if (turn !== undefined) await turn
+        const yielded = pace.step()
+        if (yielded !== undefined) await yielded
         if (isClosed) return { done: true, value: undefined }
         if (step.done === true) {
           if (half === '') return { done: true, value: undefined }
@@ -57,12 +57,12 @@ export function openStream(stream: Stream): OpenStream {
   }
 }
 
-interface Source {
+interface StreamSource {
   next(): Promise<IteratorResult<unknown, unknown>>
   close(): void
 }
 
-function sourceOf(stream: Stream): Source {
+function streamSource(stream: Stream): StreamSource {
   if ('getReader' in stream) {
     const reader = stream.getReader()
     return { next: () => reader.read(), close: () => void closing({ return: () => reader.cancel() }) }

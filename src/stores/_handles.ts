@@ -20,7 +20,7 @@ export function noArtifact(handle: unknown): ArtifactError {
 }
 
 /** The error for a source that is larger than the limit of a store. */
-export function tooLarge(maximumBytes: number): ArtifactError {
+export function tooLargeSource(maximumBytes: number): ArtifactError {
   const most = maximumBytes.toLocaleString('en')
   return new ArtifactError(`The result is larger than the ${most} bytes that the store accepts (\`maximumBytes\`).`)
 }

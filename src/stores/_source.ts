@@ -5,7 +5,7 @@ const encodedLength = 1_048_576
 /**
  * Yields the bytes of a source in pieces of one length. The last piece may be shorter; none is empty.
  *
- * Pieces are copies, since the source's owner may change its bytes between hashing and storing. Two buffers take turns: a
+ * Pieces are copies, since the source's owner may change its bytes between hashing and storing. Two buffers alternate: a
  * piece is valid until the second piece after it is requested.
  */
 export async function* piecesOf(
@@ -13,13 +13,13 @@ export async function* piecesOf(
   length: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const size = Math.max(1, Math.min(length, longest(source)))
+  const size = Math.max(1, Math.min(length, mostBytesOf(source)))
   const buffers: Uint8Array[] = []
-  let turn = 0
+  let current = 0
   let filled = 0
-  for await (const part of partsOf(source, signal)) {
+  for await (const part of sourceParts(source, signal)) {
     for (let start = 0; start < part.byteLength;) {
-      const buffer = (buffers[turn] ??= new Uint8Array(size))
+      const buffer = (buffers[current] ??= new Uint8Array(size))
       const end = Math.min(part.byteLength, start + size - filled)
       buffer.set(part.subarray(start, end), filled)
       filled += end - start
@@ -27,28 +27,28 @@ export async function* piecesOf(
       if (filled < size) continue
       yield buffer
       signal?.throwIfAborted()
-      turn = 1 - turn
+      current = 1 - current
       filled = 0
     }
   }
-  const last = buffers[turn]
+  const last = buffers[current]
   if (filled > 0 && last !== undefined) yield last.subarray(0, filled)
 }
 
 /** The most bytes that a source can have, so that a small one takes no large buffer. */
-function longest(source: SpoolSource): number {
+function mostBytesOf(source: SpoolSource): number {
   if (typeof source === 'string') return source.length * 3
   return source instanceof Uint8Array ? source.byteLength : Infinity
 }
 
-async function* partsOf(source: SpoolSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
+async function* sourceParts(source: SpoolSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
   signal?.throwIfAborted()
-  if (typeof source === 'string') yield* encoded(source)
+  if (typeof source === 'string') yield* encodedText(source)
   else if (source instanceof Uint8Array) yield source
   else yield* untilAborted(source, signal)
 }
 
-function* encoded(text: string): Generator<Uint8Array, void> {
+function* encodedText(text: string): Generator<Uint8Array, void> {
   const encoder = new TextEncoder()
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + encodedLength
@@ -83,12 +83,12 @@ async function* untilAborted(
     }
   } finally {
     signal?.removeEventListener('abort', onAbort)
-    if (!isOver) await closed(iterator)
+    if (!isOver) await closeIterator(iterator)
   }
 }
 
 /** Asks an iterator to close. Does not wait for one that is itself waiting for its source. */
-async function closed(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+async function closeIterator(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   const closing = (async () => iterator.return?.())().catch(() => {})
   await Promise.race([closing, new Promise((resolve) => setTimeout(resolve))])
 }

@@ -10,27 +10,27 @@ import { dirname } from 'node:path'
 import type { Extension } from '../index.ts'
 import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, numberFrom, type ArtifactStore, type SpoolReader, type SpoolSource } from '../extension.ts'
-import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
+import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { collect, forget, type Collected } from './file/_collect.ts'
 import {
   beat,
-  create,
-  diskTurns,
-  guarded,
+  createFile,
+  diskSlots,
+  withPlainErrors,
   openToRead,
   Places,
-  streamTurns,
+  streamSlots,
   syncDirectory,
   unless,
   unlessMissing,
   writeAll,
 } from './file/_disk.ts'
-import { readEntry, type Entry } from './file/_entry.ts'
+import { readEntry, type ArtifactMetadata } from './file/_entry.ts'
 
 export type { Collected } from './file/_collect.ts'
 
-const pieceLength = 1_048_576
+const filePieceLength = 1_048_576
 
 export interface FileStoreOptions {
   /** The most bytes that one artifact may have. Default: 4,294,967,296 (4 GiB). */
@@ -86,15 +86,15 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
   const { maximumBytes = 4_294_967_296 } = options
   const places = new Places(directory)
 
-  async function write(source: SpoolSource, { session, mediaType, signal }: Writing): Promise<Written> {
+  async function write(source: SpoolSource, { session, mediaType, signal }: Writing): Promise<WriteReceipt> {
     const handle = newHandle()
     const path = places.newContent(handle)
-    const file = await guarded('written', () => createIn(places, path))
+    const file = await withPlainErrors('written', () => createIn(places, path))
     const stop = beat(path)
     try {
       const written = await pour(file, source, maximumBytes, signal)
       const entry = { ...written, session, mediaType }
-      await guarded('written', () => commit(places, handle, file, entry, signal))
+      await withPlainErrors('written', () => commit(places, handle, file, entry, signal))
       return { handle, ...written }
     } finally {
       stop()
@@ -105,15 +105,15 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
 
   const store: ArtifactStore = {
     write(source, writing) {
-      const turns = typeof source === 'string' || source instanceof Uint8Array ? diskTurns : streamTurns
-      return turns.take(() => write(source, writing), writing.signal)
+      const slots = typeof source === 'string' || source instanceof Uint8Array ? diskSlots : streamSlots
+      return slots.take(() => write(source, writing), writing.signal)
     },
 
     open: (handle, { session }) =>
       onDisk('read', async () => {
         const entry = isHandle(handle) ? await readEntry(places, handle) : undefined
         if (entry?.session !== session) throw noArtifact(handle)
-        return reader(places, handle, entry)
+        return fileReader(places, handle, entry)
       }),
 
     delete: (handle) =>
@@ -134,22 +134,22 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
 }
 
 type Writing = Parameters<ArtifactStore['write']>[1]
-type Written = Awaited<ReturnType<ArtifactStore['write']>>
+type WriteReceipt = Awaited<ReturnType<ArtifactStore['write']>>
 
-/** Waits for a turn, then runs the work. Errors name no path. */
+/** Waits for a slot, then runs the work. Errors name no path. */
 function onDisk<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
-  return diskTurns.take(() => guarded(done, work))
+  return diskSlots.take(() => withPlainErrors(done, work))
 }
 
 /** Opens a new file. Makes the directories if they do not exist. */
 async function createIn(places: Places, path: string): Promise<FileHandle> {
-  const file = await create(path).catch(unlessMissing)
+  const file = await createFile(path).catch(unlessMissing)
   if (file !== undefined) return file
   for (const directory of [places.contents, places.handles]) {
     const first = await mkdir(directory, { recursive: true, mode: 0o700 })
     if (first !== undefined) await syncDirectory(dirname(first))
   }
-  return create(path)
+  return createFile(path)
 }
 
 /** Writes a source piece by piece. While the disk writes a piece, it is hashed and the next one is fetched. */
@@ -158,16 +158,16 @@ async function pour(
   source: SpoolSource,
   maximumBytes: number,
   signal: AbortSignal | undefined,
-): Promise<Pick<Entry, 'sha256' | 'byteLength'>> {
+): Promise<Pick<ArtifactMetadata, 'sha256' | 'byteLength'>> {
   const hash = createSha256()
   let byteLength = 0
   let writing: Promise<void> | undefined
-  for await (const piece of piecesOf(source, pieceLength, signal)) {
+  for await (const piece of piecesOf(source, filePieceLength, signal)) {
     await writing
     const position = byteLength
     byteLength += piece.byteLength
-    if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
-    writing = guarded('written', () => writeAll(file, piece, position))
+    if (byteLength > maximumBytes) throw tooLargeSource(maximumBytes)
+    writing = withPlainErrors('written', () => writeAll(file, piece, position))
     writing.catch(() => {}) // awaited above or below, unless the source fails first
     hash.update(piece)
   }
@@ -180,7 +180,7 @@ async function commit(
   places: Places,
   handle: string,
   file: FileHandle,
-  entry: Entry,
+  entry: ArtifactMetadata,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
@@ -188,9 +188,9 @@ async function commit(
     try {
       await entryFile.writeFile(JSON.stringify(entry))
       // Contents get their name after they are on the disk, so existing ones need no second sync.
-      const isShared = await share(places, handle, entry)
+      const isShared = await shareContent(places, handle, entry)
       await Promise.all([entryFile.datasync(), isShared || file.datasync()])
-      if (!isShared) await name(places, handle, entry)
+      if (!isShared) await nameFile(places, handle, entry)
     } finally {
       await entryFile.close()
     }
@@ -206,7 +206,11 @@ async function commit(
 }
 
 /** Links the handle to a file with equal bytes. Returns `false` if there is none that can be linked. */
-async function share(places: Places, handle: string, { sha256, byteLength }: Entry): Promise<boolean> {
+async function shareContent(
+  places: Places,
+  handle: string,
+  { sha256, byteLength }: ArtifactMetadata,
+): Promise<boolean> {
   const isLinked = await link(places.content(sha256), places.own(handle)).then(() => true, unless('ENOENT', 'EMLINK'))
   if (isLinked !== true) return false
   const file = await lstat(places.own(handle))
@@ -216,13 +220,13 @@ async function share(places: Places, handle: string, { sha256, byteLength }: Ent
 }
 
 /** Names the new file by its handle and by its hash. Replaces a file of the same hash that cannot be linked. */
-async function name(places: Places, handle: string, { sha256 }: Entry): Promise<void> {
+async function nameFile(places: Places, handle: string, { sha256 }: ArtifactMetadata): Promise<void> {
   await link(places.newContent(handle), places.own(handle))
   await rename(places.newContent(handle), places.content(sha256))
 }
 
 /** Reads ranges. The file is open only during a read, so a forgotten reader holds no descriptor. */
-function reader(places: Places, handle: string, { byteLength, mediaType }: Entry): SpoolReader {
+function fileReader(places: Places, handle: string, { byteLength, mediaType }: ArtifactMetadata): SpoolReader {
   return {
     byteLength,
     mediaType,

@@ -8,10 +8,10 @@ import { createSha256 } from '#sha256'
 import type { Extension } from '../index.ts'
 import { ArtifactError, InvalidConfigurationError } from '../errors.ts'
 import { checkOptions, numberFrom, timerOption, type ArtifactStore, type SpoolReader } from '../extension.ts'
-import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
+import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
-import { openDatabase, type PostgresStorePool, type Row, type Transaction } from './postgres/_database.ts'
-import { nameInTables, pieceLength, prepare, tablesOf } from './postgres/_tables.ts'
+import { openDatabase, type PostgresStorePool, type StoreRow, type Transaction } from './postgres/_database.ts'
+import { nameInTables, pieceLength, prepareStore, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
 
@@ -88,7 +88,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
   let preparation: Promise<void> | undefined
 
   async function prepared(): Promise<void> {
-    const preparing = (preparation ??= prepare(database, tables))
+    const preparing = (preparation ??= prepareStore(database, tables))
     try {
       await preparing
     } catch (error) {
@@ -97,7 +97,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
     }
   }
 
-  async function query(text: string, values: unknown[]): Promise<readonly Row[]> {
+  async function query(text: string, values: unknown[]): Promise<readonly StoreRow[]> {
     await prepared()
     return database.ask(text, values)
   }
@@ -146,7 +146,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
             await transaction.ask(insertPiece, [content, number++, bytea(last)])
           }
           byteLength += piece.byteLength
-          if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
+          if (byteLength > maximumBytes) throw tooLargeSource(maximumBytes)
           hash.update(piece)
           last = piece
         }
@@ -228,7 +228,7 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
   }
 }
 
-function entryOf(row: Row): { readonly session: string; readonly mediaType: string } {
+function entryOf(row: StoreRow): { readonly session: string; readonly mediaType: string } {
   try {
     return JSON.parse(String(row['entry'])) as { session: string; mediaType: string }
   } catch (cause) {

@@ -8,10 +8,10 @@ import { createSha256, sha256 } from '#sha256'
 import type { Extension } from '../index.ts'
 import { ArtifactError } from '../errors.ts'
 import type { ArtifactStore, SpoolReader } from '../extension.ts'
-import { isHandle, newHandle, noArtifact, tooLarge } from './_handles.ts'
+import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
-import { dispose, isMissing, send, type S3Answer } from './s3/_client.ts'
-import { settingsOf, type S3StoreOptions, type Settings } from './s3/_options.ts'
+import { dispose, isMissing, sendRequest, type S3Answer } from './s3/_client.ts'
+import { settingsOf, type S3StoreOptions, type S3Settings } from './s3/_options.ts'
 import { beginUpload, type Upload } from './s3/_upload.ts'
 
 export type { S3Credentials, S3StoreOptions } from './s3/_options.ts'
@@ -49,7 +49,7 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
     async write(source, { session, mediaType, signal }) {
       const { partLength, maximumBytes } = settings
       const handle = newHandle()
-      const headers = headersOf(session, mediaType)
+      const headers = artifactHeaders(session, mediaType)
       const hash = createSha256()
       let byteLength = 0
       let upload: Upload | undefined
@@ -58,13 +58,13 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
 
       const put = (body: Uint8Array): Promise<S3Answer> => {
         isPut = true
-        return send(settings, { method: 'PUT', key: handle, headers, body }, signal)
+        return sendRequest(settings, { method: 'PUT', key: handle, headers, body }, signal)
       }
 
       try {
         for await (const piece of piecesOf(source, partLength, signal)) {
           byteLength += piece.byteLength
-          if (byteLength > maximumBytes) throw tooLarge(maximumBytes)
+          if (byteLength > maximumBytes) throw tooLargeSource(maximumBytes)
           hash.update(piece)
           if (upload === undefined && piece.byteLength < partLength) {
             await put(piece) // the only piece
@@ -92,38 +92,38 @@ export function s3Store(options: S3StoreOptions): Extension & { readonly store: 
 
     async open(handle, { session }) {
       if (!isHandle(handle)) throw noArtifact(handle)
-      const { headers } = await answered(settings, handle, { method: 'HEAD', key: handle })
-      if (headers.get(sessionHeader) !== digestOf(session)) throw noArtifact(handle)
-      return reader(settings, handle, headers)
+      const { headers } = await sendForArtifact(settings, handle, { method: 'HEAD', key: handle })
+      if (headers.get(sessionHeader) !== sessionDigest(session)) throw noArtifact(handle)
+      return s3Reader(settings, handle, headers)
     },
 
     async delete(handle) {
-      if (isHandle(handle)) await send(settings, { method: 'DELETE', key: handle }, undefined)
+      if (isHandle(handle)) await sendRequest(settings, { method: 'DELETE', key: handle }, undefined)
     },
   }
   return { store }
 }
 
 /** Completes an upload. If the answer of an earlier try was lost, the upload is gone: then checks the object's length. */
-async function completed(upload: Upload, settings: Settings, handle: string, byteLength: number): Promise<void> {
+async function completed(upload: Upload, settings: S3Settings, handle: string, byteLength: number): Promise<void> {
   try {
     await upload.complete()
   } catch (error) {
     if (!isMissing(error)) throw error
-    const { headers } = await send(settings, { method: 'HEAD', key: handle }, undefined)
-    if (lengthOf(headers) !== byteLength) throw error
+    const { headers } = await sendRequest(settings, { method: 'HEAD', key: handle }, undefined)
+    if (objectLength(headers) !== byteLength) throw error
   }
 }
 
 /** Returns the bytes of an object, or `undefined` if the answer has no length or that of a compressed form. */
-function lengthOf(headers: Headers): number | undefined {
+function objectLength(headers: Headers): number | undefined {
   const length = headers.get('content-length')
   const isPlain = /^(?:identity)?$/i.test(headers.get('content-encoding') ?? '')
   return length !== null && isPlain ? Number(length) : undefined
 }
 
-function reader(settings: Settings, handle: string, headers: Headers): SpoolReader {
-  const byteLength = lengthOf(headers)
+function s3Reader(settings: S3Settings, handle: string, headers: Headers): SpoolReader {
+  const byteLength = objectLength(headers)
   if (byteLength === undefined) throw new ArtifactError('The artifact store does not say how large the artifact is.')
   return {
     byteLength,
@@ -132,31 +132,35 @@ function reader(settings: Settings, handle: string, headers: Headers): SpoolRead
       const length = end - start
       if (!(length > 0)) return new Uint8Array()
       const range = { range: `bytes=${start}-${end - 1}` }
-      return (await answered(settings, handle, { method: 'GET', key: handle, headers: range, length })).body
+      return (await sendForArtifact(settings, handle, { method: 'GET', key: handle, headers: range, length })).body
     },
   }
 }
 
 /** Sends a request for an artifact that should exist. Throws `noArtifact` if it does not. */
-async function answered(settings: Settings, handle: string, request: Parameters<typeof send>[1]): Promise<S3Answer> {
+async function sendForArtifact(
+  settings: S3Settings,
+  handle: string,
+  request: Parameters<typeof sendRequest>[1],
+): Promise<S3Answer> {
   try {
-    return await send(settings, request, undefined)
+    return await sendRequest(settings, request, undefined)
   } catch (error) {
     throw isMissing(error) ? noArtifact(handle) : error
   }
 }
 
-function headersOf(session: string, mediaType: string): Record<string, string> {
+function artifactHeaders(session: string, mediaType: string): Record<string, string> {
   const isPlain = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(mediaType)
   return {
     'content-type': isPlain ? mediaType : 'application/octet-stream',
-    [sessionHeader]: digestOf(session),
+    [sessionHeader]: sessionDigest(session),
     [mediaTypeHeader]: encodeURIComponent(JSON.stringify(mediaType)),
   }
 }
 
 /** The digest of a session, since a header cannot hold every name. JSON keeps apart lone surrogates, which UTF-8 merges. */
-function digestOf(session: string): string {
+function sessionDigest(session: string): string {
   return sha256(JSON.stringify(session))
 }
 

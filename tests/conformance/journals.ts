@@ -7,10 +7,10 @@ import { flood, requireBoundedRecord } from './_extremes.ts'
 
 export {
   held,
-  listOf,
-  opened,
+  listedBy,
+  openedJournal,
   promising,
-  recordOf,
+  fixtureRecord,
   settledOf,
   unfinishedOf,
   waitingOf,

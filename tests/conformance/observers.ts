@@ -6,10 +6,10 @@ import {
   type WatchedObserver as Watched,
 } from 'toolwright/conformance/observers'
 import { describe, expect, test } from 'vitest'
-import { names } from '../../src/conformance/observers/_watching.ts'
+import { watchedEvents } from '../../src/conformance/observers/_watching.ts'
 import { flood, requireBoundedEvent } from './_extremes.ts'
 
-export { toolOf } from '../../src/conformance/_tool.ts'
+export { testTool } from '../../src/conformance/_tool.ts'
 export { evil, watching } from '../../src/conformance/observers/_watching.ts'
 export type { Watched }
 
@@ -34,7 +34,7 @@ export function observerConformance(
     test('is told of no event above 1 MiB beside its args, whatever comes in', async () => {
       const watched = create()
       const events = await flood([watched.extension])
-      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(names))
+      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(watchedEvents))
       events.forEach(requireBoundedEvent)
       expect(watched.said.length).toBe(events.length)
       requireHarmless(watched.said)
@@ -44,7 +44,7 @@ export function observerConformance(
       const watched = create()
       const [observer = expect.fail('there is no observer')] = watched.extension.observers ?? []
       const event = record({
-        event: constantFrom(...names),
+        event: constantFrom(...watchedEvents),
         toolName: string(),
         invocationId: string(),
         session: string(),

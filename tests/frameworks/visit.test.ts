@@ -6,7 +6,7 @@ import { clientTool, createExecutor, tool, type Extension, type ToolExecutor } f
 import { memoryJournal } from 'toolwright/journals/memory'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { jsonOf, Visit, type FrameworkOptions } from '../../src/frameworks/_visit.ts'
+import { resultJson, Visit, type FrameworkOptions } from '../../src/frameworks/_visit.ts'
 
 interface Paying {
   readonly executor: ToolExecutor
@@ -278,7 +278,7 @@ test('the JSON of a result has no token and no duration, and is the same each ti
   const { visit } = paying([memoryJournal()])
   const held = await visit.run(large)
   expect(held.status).toBe('waiting')
-  expect(Object.keys(jsonOf(held))).not.toContain('token')
+  expect(Object.keys(resultJson(held))).not.toContain('token')
   const call = { ...large, id: 'c2', args: { cents: 5 } }
-  expect(jsonOf(await visit.run(call))).toEqual(jsonOf(await visit.run(call)))
+  expect(resultJson(await visit.run(call))).toEqual(resultJson(await visit.run(call)))
 })

@@ -1,6 +1,6 @@
 // Run by sqlite.test.ts in several processes on one file: opens the journal at a word, and claims what it can get.
 import { sqliteJournal } from 'toolwright/journals/sqlite'
-import { recordOf } from '../conformance/journals.ts'
+import { fixtureRecord } from '../conformance/journals.ts'
 
 const [file = '', owner = ''] = process.argv.slice(2)
 process.stdout.write('ready\n')
@@ -9,7 +9,7 @@ process.stdin.destroy()
 const { journal, close } = sqliteJournal(file, { busyTimeout: 60_000 })
 const claimed: number[] = []
 for (let index = 0; index < 300; index++) {
-  if ((await journal.claim(recordOf(`call ${index}`), owner)) !== null) claimed.push(index)
+  if ((await journal.claim(fixtureRecord(`call ${index}`), owner)) !== null) claimed.push(index)
 }
 await close()
 process.stdout.write(`${JSON.stringify(claimed)}\n`)

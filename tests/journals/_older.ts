@@ -3,22 +3,22 @@ import { DatabaseSync } from 'node:sqlite'
 import type { ToolCallRecord } from 'toolwright/extension'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { isSettled, type Journal, type RecordQuery } from 'toolwright/records'
-import { recordOf, settledOf, waitingOf } from '../conformance/journals.ts'
+import { fixtureRecord, settledOf, waitingOf } from '../conformance/journals.ts'
 
 const longSession = 'long '.repeat(1_000)
 
 /** What an older journal has, newest first. */
 export const olderRecords: readonly ToolCallRecord[] = [
-  recordOf('running', { createdAt: 9_000 }),
+  fixtureRecord('running', { createdAt: 9_000 }),
   waitingOf('asking', { createdAt: 8_000 }, { expiresAt: 20_000 }),
   waitingOf('client', { createdAt: 7_000, state: 'EXECUTING', session: 'two' }, { reason: 'client' }),
   settledOf('settled', { createdAt: 6_000, completedAt: 6_500 }),
-  recordOf('odd', { createdAt: 5_000, session: 'a\ud800\0' }),
+  fixtureRecord('odd', { createdAt: 5_000, session: 'a\ud800\0' }),
   settledOf('long', { createdAt: 4_000, completedAt: 4_500, session: longSession }),
 ]
 
 /** The text of a record that a fault of a disk has cut off. */
-export const damagedText: string = JSON.stringify(recordOf('damaged')).slice(0, 80)
+export const damagedText: string = JSON.stringify(fixtureRecord('damaged')).slice(0, 80)
 
 /** What the queries of the present journal have to find in it. */
 export const expectedLists: readonly (readonly [RecordQuery, readonly string[]])[] = [
@@ -38,7 +38,7 @@ const pause = { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt: 8e12
 
 /** Calls for workers of a release that had none that run alone: one that runs, one that waits for it, one that waits for none. */
 export const workerRecords: readonly ToolCallRecord[] = [
-  recordOf('has a worker', {
+  fixtureRecord('has a worker', {
     createdAt: 100,
     session: 'alone',
     journal: { caller: 'model', owner: 'mine', fence: 0, work: { ...pause, work: { ...work, isAlone: true } } },
@@ -94,7 +94,7 @@ export async function makeFormerTables(
 
 async function fill(journal: Journal, steps: 0 | 1 | 2): Promise<void> {
   for (const record of olderRecords) await journal.claim(record, 'mine')
-  await journal.claim(recordOf('damaged', { createdAt: 1 }), 'mine')
+  await journal.claim(fixtureRecord('damaged', { createdAt: 1 }), 'mine')
   if (steps < 2) for (const record of workerRecords) await journal.claim(record, 'mine')
 }
 

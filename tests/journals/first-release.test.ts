@@ -9,7 +9,7 @@ import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { permissions } from 'toolwright/policies/permissions'
 import { digestOf, type Journal } from 'toolwright/records'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { listOf } from '../conformance/journals.ts'
+import { listedBy } from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { makeReleasedFile, makeReleasedTables, releasedRecords, releasedTools } from './_first-release.ts'
 
@@ -50,7 +50,7 @@ const places: readonly (readonly [string, () => Promise<Open>])[] = [
 
 /** Requires each settlement to follow from the one before, and returns their ids. */
 async function requireChains(journal: Journal): Promise<string[]> {
-  const settled = (await listOf(journal, { state: 'settled' })).map(({ record }) => record)
+  const settled = (await listedBy(journal, { state: 'settled' })).map(({ record }) => record)
   const digests = new Set(settled.map(({ journal: part }) => part?.digest))
   for (const record of settled) {
     const { digest, previous = 'none' } = record.journal ?? {}

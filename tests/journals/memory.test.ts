@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
-  listOf,
-  recordOf,
+  listedBy,
+  fixtureRecord,
   settledOf,
   unfinishedOf,
   waitingOf,
@@ -34,7 +34,7 @@ describe('memoryJournal has room for so many settled records', () => {
 
   test('and drops those that settled first', async () => {
     const { journal } = memoryJournal({ settled: 2 })
-    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
     for (const id of ['b', 'c', 'd']) await journal.claim(settledOf(id), 'mine')
     await journal.write(settledOf('a'), fence)
     expect(await kept(journal, ids)).toEqual(['a', 'd'])
@@ -51,7 +51,7 @@ describe('memoryJournal has room for so many settled records', () => {
 
   test('and never drops one that is not settled', async () => {
     const { journal } = memoryJournal({ settled: 0 })
-    const fences = await Promise.all(ids.map((id) => held(journal.claim(recordOf(id), 'mine'))))
+    const fences = await Promise.all(ids.map((id) => held(journal.claim(fixtureRecord(id), 'mine'))))
     for (let index = 0; index < 100; index++) await journal.claim(settledOf(`settled ${index}`), 'mine')
     expect(await kept(journal, [...ids, 'settled 99'])).toEqual(ids)
     await journal.write(settledOf('a'), fences[0] ?? { owner: '', number: 0 })
@@ -128,9 +128,9 @@ describe('memoryJournal is bounded', () => {
 
   test('and never drops a call that runs', async () => {
     const { journal, dropped } = dropping({ maximumBytes: 0, waiting: 0, settled: 0 })
-    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
     await journal.claim(waitingOf('b'), 'mine')
-    expect(await journal.write(recordOf('a'), fence)).toBe(true)
+    expect(await journal.write(fixtureRecord('a'), fence)).toBe(true)
     await vi.waitFor(() => expect(dropped).toEqual(['b']), soon)
     expect(await journal.read('a')).not.toBe(null)
   })
@@ -139,12 +139,12 @@ describe('memoryJournal is bounded', () => {
     const { journal, dropped } = dropping({ waiting: 2 })
     const fences = await Promise.all(['a', 'b'].map((id) => held(journal.claim(waitingOf(id, {}, later), 'mine'))))
     const [first = { owner: '', number: 0 }] = fences
-    await journal.write(recordOf('a'), first)
+    await journal.write(fixtureRecord('a'), first)
     await journal.claim(waitingOf('c', {}, later), 'mine')
     await journal.write(waitingOf('a', {}, later), first)
     await journal.claim(waitingOf('d', {}, later), 'mine')
     await vi.waitFor(() => expect(dropped).toEqual(['b', 'c']), soon)
-    expect((await listOf(journal, { state: 'waiting' })).map(({ record }) => record.id)).toEqual(['d', 'a'])
+    expect((await listedBy(journal, { state: 'waiting' })).map(({ record }) => record.id)).toEqual(['d', 'a'])
   })
 
   test('and takes no longer for each of 100,000 calls that wait in 1,000 sessions', async () => {
@@ -153,7 +153,7 @@ describe('memoryJournal is bounded', () => {
       await journal.claim(waitingOf(`call ${index}`, { session: `session ${index % 1_000}` }, later), 'mine')
     }
     await vi.waitFor(() => expect(dropped).toHaveLength(95_000), soon)
-    expect(await listOf(journal, { state: 'waiting', limit: 1 })).toHaveLength(1)
+    expect(await listedBy(journal, { state: 'waiting', limit: 1 })).toHaveLength(1)
   }, 60_000)
 
   test.each([
@@ -174,7 +174,7 @@ test('memoryJournal forgets the oldest signs of life, and takes their owners for
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { journal } = memoryJournal()
-  await journal.claim(recordOf('a'), 'old')
+  await journal.claim(fixtureRecord('a'), 'old')
   vi.advanceTimersByTime(30_000)
   await journal.beat('old')
   vi.advanceTimersByTime(1_000)

@@ -9,7 +9,7 @@ import { postgresJournal } from 'toolwright/journals/postgres'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import type { Journal } from 'toolwright/records'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listOf, settledOf } from '../conformance/journals.ts'
+import { listedBy, settledOf } from '../conformance/journals.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import {
   expectedLists,
@@ -61,7 +61,7 @@ async function requireWhole(journal: Journal): Promise<void> {
   }
   // The damaged record is one that has not settled: the first two lists have it.
   expect(reports).toHaveLength(2)
-  await expect(listOf(journal, { state: 'running' })).rejects.toMatchObject({ code: 'E_JOURNAL' })
+  await expect(listedBy(journal, { state: 'running' })).rejects.toMatchObject({ code: 'E_JOURNAL' })
 }
 
 /** Calls that were queued before the migration run alone after it. */

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
-  opened,
+  openedJournal,
   promising,
-  recordOf,
+  fixtureRecord,
   settledOf,
   unfinishedOf,
   type Opened,
@@ -63,7 +63,7 @@ describe('postgresJournal takes', () => {
 test('postgresJournal refuses with a typed error where nobody listens, and names no host', async () => {
   const { journal, close } = postgresJournal('postgres://somebody@127.0.0.1:1/calls')
   const refusal: unknown = await promising(journal)
-    .claim(recordOf('a'), 'mine')
+    .claim(fixtureRecord('a'), 'mine')
     .catch((error: unknown) => error)
   expect(refusal).toMatchObject({ code: 'E_JOURNAL', retryable: true })
   expect(String(refusal)).toContain('ECONNREFUSED')
@@ -81,7 +81,7 @@ test('postgresJournal asks again where the server undid a statement because of o
       return { rows: [{ fence: 0 }] }
     },
   })
-  expect(await journal.claim(recordOf('a'), 'mine')).toEqual({ owner: 'mine', number: 0 })
+  expect(await journal.claim(fixtureRecord('a'), 'mine')).toEqual({ owner: 'mine', number: 0 })
   expect(asked.length).toBeGreaterThan(6)
 })
 
@@ -89,7 +89,7 @@ test('postgresJournal refuses tables that stay of an older version, and does not
   const { journal } = postgresJournal({
     query: async (text) => ({ rows: text.includes('obj_description') ? [{ version: 'Toolwright journal 2' }] : [] }),
   })
-  const refusal = promising(journal).claim(recordOf('a'), 'mine')
+  const refusal = promising(journal).claim(fixtureRecord('a'), 'mine')
   await expect(refusal).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 2') })
 })
 
@@ -122,7 +122,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
   function open(given: string | pg.Pool, schema: string, timeout = 10_000): Opened<ReturnType<typeof postgresJournal>> {
     const extension = postgresJournal(given, { schema, timeout })
     closings.push(extension.close)
-    return opened(extension)
+    return openedJournal(extension)
   }
 
   journalConformance(
@@ -141,15 +141,15 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
   test('postgresJournal with a connection string makes its own pool, and closes it', async () => {
     const schema = await newSchema()
     const { journal, close } = open(connectionString, schema)
-    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
     await close()
     await expect(journal.read('a')).rejects.toMatchObject({ code: 'E_JOURNAL' })
-    expect(await open(pool, schema).journal.read('a')).toEqual({ record: recordOf('a'), fence })
+    expect(await open(pool, schema).journal.read('a')).toEqual({ record: fixtureRecord('a'), fence })
   })
 
   test('postgresJournal leaves a pool open that it was given', async () => {
     const { journal, close } = open(pool, await newSchema())
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     await close()
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
   })
@@ -158,14 +158,14 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     const schema = await newSchema()
     const one = postgresJournal(pool, { schema, prefix: 'one_' }).journal
     const other = postgresJournal(pool, { schema, prefix: 'other_' }).journal
-    await one.claim(recordOf('a'), 'mine')
+    await one.claim(fixtureRecord('a'), 'mine')
     expect(await other.read('a')).toBe(null)
-    expect(await other.claim(recordOf('a'), 'mine')).not.toBe(null)
+    expect(await other.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
   })
 
   test('postgresJournal makes nothing where its tables are, so that it may run without the right to', async () => {
     const schema = await newSchema()
-    await open(pool, schema).journal.claim(recordOf('a'), 'mine')
+    await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')
     const asked: string[] = []
     const watched = postgresJournal(
       { query: async (text, values) => (asked.push(text), pool.query<Record<string, unknown>>(text, values)) },
@@ -177,7 +177,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
 
   test('postgresJournal refuses tables of another version, and a schema that is not there', async () => {
     const schema = await newSchema()
-    await open(pool, schema).journal.claim(recordOf('a'), 'mine')
+    await open(pool, schema).journal.claim(fixtureRecord('a'), 'mine')
     await pool.query(`COMMENT ON TABLE "${schema}".toolwright_calls IS 'Toolwright journal 6'`)
     const newer = open(pool, schema).journal.read('a')
     await expect(newer).rejects.toMatchObject({ code: 'E_JOURNAL', message: expect.stringContaining('version 6') })
@@ -196,7 +196,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
         ),
     }
     const journal = promising(postgresJournal(stepping, { schema }).journal)
-    await journal.claim(recordOf('a'), 'other')
+    await journal.claim(fixtureRecord('a'), 'other')
     for (const owner of ['other', 'mine']) await journal.beat(owner)
     hours = 1
     expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(60_000)
@@ -218,11 +218,11 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     test('is cut, refuses; and the next call is fine once there is one again', async () => {
       const { proxy, url: through } = await behindProxy()
       const { journal } = open(through, await newSchema())
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
       proxy.cut()
       const refusal = { code: 'E_JOURNAL', retryable: true }
       await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)
-      await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.claim(fixtureRecord('b'), 'mine')).rejects.toMatchObject(refusal)
       await expect(unfinishedOf(journal)).rejects.toMatchObject(refusal)
       proxy.mend()
       expect(await journal.write(settledOf('a'), fence)).toBe(true)
@@ -232,7 +232,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     test('goes silent, refuses after its timeout; and the next call is fine once it speaks again', async () => {
       const { proxy, url: through } = await behindProxy()
       const { journal } = open(through, await newSchema(), 2_000)
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
       proxy.stall()
       const writes = [journal.write(settledOf('a'), fence), journal.beat('mine'), journal.read('a')]
       for (const outcome of await Promise.allSettled(writes)) {
@@ -246,9 +246,9 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
       const { proxy, url: through } = await behindProxy()
       proxy.cut()
       const { journal } = open(through, await newSchema())
-      await expect(journal.claim(recordOf('a'), 'mine')).rejects.toMatchObject({ code: 'E_JOURNAL' })
+      await expect(journal.claim(fixtureRecord('a'), 'mine')).rejects.toMatchObject({ code: 'E_JOURNAL' })
       proxy.mend()
-      expect(await journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+      expect(await journal.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
     })
   })
 
@@ -261,7 +261,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
       const claiming = Array.from({ length: 4 }, async (_, worker) => {
         for (let index = 0; !over.signal.aborted; index++) {
           const id = `call ${worker} ${index}`
-          await journal.claim(recordOf(id), 'mine').then(
+          await journal.claim(fixtureRecord(id), 'mine').then(
             () => claimed.add(id),
             () => over.abort(),
           )

@@ -18,12 +18,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
   journalConformance,
-  listOf,
+  listedBy,
   promising,
-  recordOf,
+  fixtureRecord,
   settledOf,
   type Opened,
-  opened,
+  openedJournal,
 } from '../conformance/journals.ts'
 import { installation, unbuilt } from '../portable/_packed.ts'
 import { startPostgres } from '../servers/postgres.ts'
@@ -174,7 +174,7 @@ function open(
   changes?: (own: SqlDatabase) => Partial<SqlDatabase>,
   options?: SqlJournalOptions,
 ): Opened<ReturnType<typeof sqlJournal>> {
-  return opened(sqlJournal(memoryDatabase(changes), options))
+  return openedJournal(sqlJournal(memoryDatabase(changes), options))
 }
 
 describe('sqlJournal takes', () => {
@@ -212,7 +212,7 @@ describe('sqlJournal', () => {
     const digests: (string | undefined)[] = []
     executor.on('call:settled', ({ digest }) => void digests.push(digest))
     for (const invocationId of ['a', 'b']) await executor.execute({ name: 'now' }, { invocationId })
-    const [last, first] = (await listOf(extension.journal)).map(({ record }) => record)
+    const [last, first] = (await listedBy(extension.journal)).map(({ record }) => record)
     expect([first, last].map((record) => record && digestOf(record.journal?.previous ?? '', record))).toEqual(digests)
     expect(last?.journal?.previous).toBe(digests[0])
     await executor.close()
@@ -221,12 +221,14 @@ describe('sqlJournal', () => {
   test('keeps the others if one of those that it writes together cannot be written', async () => {
     const { journal, close } = open()
     const claims = Array.from({ length: 9 }, (_, index) =>
-      journal.claim(recordOf(`call ${index}`), index === 4 ? ({} as string) : 'mine').catch((error: unknown) => error),
+      journal
+        .claim(fixtureRecord(`call ${index}`), index === 4 ? ({} as string) : 'mine')
+        .catch((error: unknown) => error),
     )
     const outcomes = await Promise.all(claims)
     expect(outcomes[4]).toMatchObject({ code: 'E_JOURNAL' })
     expect(outcomes.filter((outcome) => !(outcome instanceof Error))).toHaveLength(8)
-    expect(await listOf(journal)).toHaveLength(8)
+    expect(await listedBy(journal)).toHaveLength(8)
     await close()
   })
 
@@ -235,9 +237,9 @@ describe('sqlJournal', () => {
     const { journal, close } = open((own) => ({
       transaction: (run) => (transactions++, own.transaction(run)),
     }))
-    await journal.claim(recordOf('first'), 'mine')
+    await journal.claim(fixtureRecord('first'), 'mine')
     transactions = 0
-    await Promise.all(Array.from({ length: 150 }, (_, index) => journal.claim(recordOf(`call ${index}`), 'mine')))
+    await Promise.all(Array.from({ length: 150 }, (_, index) => journal.claim(fixtureRecord(`call ${index}`), 'mine')))
     expect(transactions).toBe(1)
     await close()
   })
@@ -262,10 +264,10 @@ describe('sqlJournal', () => {
       ...failing(own),
       isRetryable: (error) => (error as { code?: string }).code === 'BUSY',
     }))
-    expect(await patient.journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+    expect(await patient.journal.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
     failures = 3
     const strict = open(failing)
-    await expect(strict.journal.claim(recordOf('a'), 'mine')).rejects.toMatchObject({
+    await expect(strict.journal.claim(fixtureRecord('a'), 'mine')).rejects.toMatchObject({
       code: 'E_JOURNAL',
       retryable: false,
       message: expect.stringContaining('BUSY') as string,
@@ -286,10 +288,10 @@ describe('sqlJournal', () => {
         return value
       },
     }))
-    await journal.claim(recordOf('first'), 'mine')
+    await journal.claim(fixtureRecord('first'), 'mine')
     isBroken = true
     transactions = 0
-    const claims = await Promise.allSettled(['a', 'b', 'c'].map((id) => journal.claim(recordOf(id), 'mine')))
+    const claims = await Promise.allSettled(['a', 'b', 'c'].map((id) => journal.claim(fixtureRecord(id), 'mine')))
     expect(claims.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
     expect(transactions).toBe(1)
     isBroken = false
@@ -320,16 +322,16 @@ describe('sqlJournal', () => {
       }),
       { timeout: 200 },
     )
-    await journal.claim(recordOf('first'), 'mine')
+    await journal.claim(fixtureRecord('first'), 'mine')
     hangs = true
-    const refusal = await journal.claim(recordOf('a'), 'mine').catch((error: unknown) => error)
+    const refusal = await journal.claim(fixtureRecord('a'), 'mine').catch((error: unknown) => error)
     expect(refusal).toMatchObject({
       code: 'E_JOURNAL',
       retryable: true,
       message: expect.stringContaining('within') as string,
     })
     hangs = false
-    expect(await journal.claim(recordOf('b'), 'mine')).not.toBe(null)
+    expect(await journal.claim(fixtureRecord('b'), 'mine')).not.toBe(null)
     for (const go of hanging) go()
     expect(await Promise.all(ends)).toContainEqual(
       expect.objectContaining({ message: 'The transaction was given up.' }),
@@ -343,7 +345,7 @@ describe('sqlJournal', () => {
     const texts: string[] = []
     const shared = { ...database, close: () => {} }
     const first = sqlJournal(shared)
-    await first.journal.claim(recordOf('a'), 'mine')
+    await first.journal.claim(fixtureRecord('a'), 'mine')
     await first.close()
     const watched = promising(
       sqlJournal({ ...shared, change: (text, values) => (texts.push(text), database.change(text, values)) }).journal,
@@ -366,7 +368,7 @@ describe('sqlJournal', () => {
       },
       { prefix: 'agents_' },
     )
-    expect(await journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+    expect(await journal.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
     await close()
   })
 
@@ -385,11 +387,11 @@ describe('sqlJournal', () => {
           }),
         ),
     }))
-    await journal.claim(recordOf('a'), 'other')
+    await journal.claim(fixtureRecord('a'), 'other')
     for (const owner of ['other', 'mine']) await journal.beat(owner)
     hours = 1
-    expect((await listOf(journal))[0]?.idle).toBeLessThan(60_000)
-    expect(await listOf(journal, { silentFor: 60_000 })).toEqual([])
+    expect((await listedBy(journal))[0]?.idle).toBeLessThan(60_000)
+    expect(await listedBy(journal, { silentFor: 60_000 })).toEqual([])
     await close()
   })
 

@@ -20,9 +20,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import {
   held,
   journalConformance,
-  listOf,
-  opened,
-  recordOf,
+  listedBy,
+  openedJournal,
+  fixtureRecord,
   settledOf,
   unfinishedOf,
   type Opened,
@@ -47,7 +47,7 @@ function newFile(): string {
 }
 
 function open(file: string, options?: Parameters<typeof sqliteJournal>[1]): Opened<ReturnType<typeof sqliteJournal>> {
-  const extension = opened(sqliteJournal(file, options))
+  const extension = openedJournal(sqliteJournal(file, options))
   journals.push(extension)
   return extension
 }
@@ -113,7 +113,7 @@ describe('sqliteJournal opens', () => {
     makeOlderFile(file, 1)
     const { journal } = open(file)
     await journal.beat('mine')
-    const running = await listOf(journal, { state: 'running', session: 'one' })
+    const running = await listedBy(journal, { state: 'running', session: 'one' })
     expect(running).toMatchObject([{ record: { id: 'running' }, fence: { owner: 'mine', number: 0 } }])
     expect(running[0]?.idle).toBeLessThan(60_000)
   })
@@ -121,7 +121,7 @@ describe('sqliteJournal opens', () => {
   test('what looks like a URI as the path that it is', async () => {
     const file = join(root, 'file:calls.db?mode=memory')
     const { journal } = open(file)
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     expect(existsSync(file)).toBe(true)
   })
 
@@ -131,7 +131,7 @@ describe('sqliteJournal opens', () => {
     // The setting is of one connection: that of the journal is asked itself.
     const [connection] = exec.mock.contexts as DatabaseSync[]
     exec.mockRestore()
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     expect(connection?.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 }) // FULL
     expect(connection?.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
   })
@@ -139,7 +139,7 @@ describe('sqliteJournal opens', () => {
   test('files that only their owner may read, in a mode that keeps what was answered', async () => {
     const file = newFile()
     const { journal } = open(file)
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     const modes = ['', '-wal', '-shm'].map((ending) => statSync(file + ending).mode & 0o777)
     expect(modes).toEqual([0o600, 0o600, 0o600])
     const seen = new DatabaseSync(file, { readOnly: true })
@@ -153,7 +153,7 @@ describe('sqliteJournal tells how long an owner has been silent', () => {
   async function idleOf(byWall: number, byUptime: number): Promise<number | undefined> {
     const file = newFile()
     const { journal } = open(file)
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     await journal.beat('mine')
     const database = new DatabaseSync(file)
     database.prepare('UPDATE calls SET updated_at = updated_at - ?').run(byWall)
@@ -179,17 +179,17 @@ describe('sqliteJournal tells how long an owner has been silent', () => {
     onTestFinished(() => void vi.useRealTimers())
     const { journal } = open(newFile())
     await journal.beat('mine')
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * hour })
-    expect(await listOf(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
+    expect(await listedBy(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
     expect((await unfinishedOf(journal))[0]?.idle).toBeLessThan(30_000)
     await journal.beat('mine')
-    expect(await listOf(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
+    expect(await listedBy(journal, { state: 'running', silentFor: 30_000 })).toEqual([])
   })
 
   test('by when its page was read, however long the caller takes over each record', async () => {
     const { journal } = open(newFile())
-    await Promise.all(['a', 'b'].map((id) => journal.claim(recordOf(id), 'mine')))
+    await Promise.all(['a', 'b'].map((id) => journal.claim(fixtureRecord(id), 'mine')))
     const before = performance.now()
     await journal.beat('mine')
     const idle: number[] = []
@@ -218,10 +218,10 @@ describe('sqliteJournal, while another process is in the way,', () => {
   test('reads, and waits with what it has to write, without stopping its own process', async () => {
     const file = newFile()
     const { journal } = open(file, { busyTimeout: 60_000 })
-    await journal.claim(recordOf('a'), 'mine')
+    await journal.claim(fixtureRecord('a'), 'mine')
     const lock = locked(file)
     let isWritten = false
-    const writing = journal.claim(recordOf('b'), 'mine').then((fence) => {
+    const writing = journal.claim(fixtureRecord('b'), 'mine').then((fence) => {
       isWritten = true
       return fence
     })
@@ -237,11 +237,11 @@ describe('sqliteJournal, while another process is in the way,', () => {
   test('gives up after its busyTimeout with an error that may be retried, and the next change is fine', async () => {
     const file = newFile()
     const { journal } = open(file, { busyTimeout: 40 })
-    const fence = await held(journal.claim(recordOf('a'), 'mine'))
+    const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
     const lock = locked(file)
     const refusals = await Promise.all(
-      [journal.claim(recordOf('b'), 'mine'), journal.write(settledOf('a'), fence), journal.beat('mine')].map((change) =>
-        change.catch((error: unknown) => error),
+      [journal.claim(fixtureRecord('b'), 'mine'), journal.write(settledOf('a'), fence), journal.beat('mine')].map(
+        (change) => change.catch((error: unknown) => error),
       ),
     )
     for (const refusal of refusals) {
@@ -281,7 +281,7 @@ test('sqliteJournal keeps the others where one of those that it writes together 
   const { journal } = open(newFile())
   const impossible = {} as string
   const claims = Array.from({ length: 9 }, (_, index) =>
-    journal.claim(recordOf(`call ${index}`), index === 4 ? impossible : 'mine').catch((error: unknown) => error),
+    journal.claim(fixtureRecord(`call ${index}`), index === 4 ? impossible : 'mine').catch((error: unknown) => error),
   )
   const outcomes = await Promise.all(claims)
   expect(outcomes[4]).toMatchObject({ code: 'E_JOURNAL' })
@@ -297,7 +297,7 @@ test('sqliteJournal leaves no args of a settled or deleted call readable in its 
   const before = open(file)
   const fences = await Promise.all(
     Array.from({ length: 1_000 }, (_, index) =>
-      before.journal.claim(recordOf(`call ${index}`, { state: 'APPROVAL_REQUIRED', input: args(index) }), 'mine'),
+      before.journal.claim(fixtureRecord(`call ${index}`, { state: 'APPROVAL_REQUIRED', input: args(index) }), 'mine'),
     ),
   )
   const settling = fences.map((fence, index) => before.journal.write(settledOf(`call ${index}`), fence!))
@@ -315,7 +315,7 @@ test('sqliteJournal loses at most what was never answered where the end of its l
   const { journal } = open(file)
   const answeredAt: number[] = []
   for (let index = 0; index < 30; index++) {
-    await journal.claim(recordOf(`call ${index}`, { input: 'x'.repeat(index * 211) }), 'mine')
+    await journal.claim(fixtureRecord(`call ${index}`, { input: 'x'.repeat(index * 211) }), 'mine')
     answeredAt.push(statSync(`${file}-wal`).size)
   }
   const whole = answeredAt.at(-1) ?? 0
@@ -329,7 +329,7 @@ test('sqliteJournal loses at most what was never answered where the end of its l
     const kept = (await unfinishedOf(copy.journal)).map(({ record }) => Number(record.id.slice(5)))
     const answered = answeredAt.filter((size) => size <= length).length
     expect(kept.toSorted((a, b) => a - b)).toEqual(Array.from({ length: answered }, (_, index) => index))
-    expect(await copy.journal.claim(recordOf('next'), 'mine')).not.toBe(null)
+    expect(await copy.journal.claim(fixtureRecord('next'), 'mine')).not.toBe(null)
     await copy.close()
   }
 })

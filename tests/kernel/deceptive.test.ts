@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest'
 import { quotedText } from '../../src/artifacts/_output.ts'
-import { jsonText, oneLine as noteLine } from '../../src/cli/host.ts'
+import { terminalJson, terminalLine as noteLine } from '../../src/cli/host.ts'
 import { deceptive, escapeDeceptive } from '../../src/kernel/json/deceptive.ts'
 import { oneLine } from '../../src/kernel/outcome/failure.ts'
-import { visible } from '../../src/mcp/client/_text.ts'
+import { safeText } from '../../src/mcp/client/_text.ts'
 import { preview } from '../../src/observers/_line.ts'
 import { show } from '../../validators/json-schema/_messages.ts'
 
 // The page is a program of its own: its types are those of a browser.
 const page = '../../src/devtools/inspector/page/text.tsx'
-const { written } = (await import(/* @vite-ignore */ page)) as { readonly written: (text: string) => string }
+const { visibleMarks } = (await import(/* @vite-ignore */ page)) as { readonly visibleMarks: (text: string) => string }
 
 /** What writes out text for a model, a person, a terminal or a log. The question of the MCP server has the same set. */
 const escapers: Readonly<Record<string, (text: string) => string>> = {
   'the error line of the kernel': (text) => oneLine(text, 100),
   'the preview of a large result': (text) => escapeDeceptive(text, '\n\t'),
   'the notes of the command': (text) => noteLine(text),
-  'the answers of the command': (text) => jsonText(text),
+  'the answers of the command': (text) => terminalJson(text),
   'the answers of artifact tools': quotedText,
-  'the text of MCP servers': visible,
+  'the text of MCP servers': safeText,
   'the observers': (text) => preview(text, 100).text,
-  'the inspector': written,
+  'the inspector': visibleMarks,
   'the validator of JSON Schema': show,
 }
 
@@ -78,5 +78,5 @@ test('what a handler throws gives the model no hidden instruction', () => {
 
 test('JSON whose deceptive characters are escaped keeps its value', () => {
   const text = '\u{e0041}\u202e\ufeff\u{1f600}'
-  expect(JSON.parse(jsonText(text))).toBe(text)
+  expect(JSON.parse(terminalJson(text))).toBe(text)
 })

@@ -11,7 +11,7 @@ import {
 import { InvalidConfigurationError } from 'toolwright/errors'
 import { cache, type CacheOptions } from 'toolwright/middleware/cache'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { middlewareConformance, toolOf } from '../conformance/middleware.ts'
+import { middlewareConformance, testTool } from '../conformance/middleware.ts'
 
 middlewareConformance('cache', () => cache())
 middlewareConformance('a shared cache', () => cache({ scope: 'shared' }))
@@ -27,7 +27,7 @@ interface Counted {
 /** A tool that counts its runs, within a cache. */
 function counted(options: CacheOptions = {}, tool: object = readonly, make?: (run: number) => unknown): Counted {
   let runs = 0
-  const work = toolOf(() => {
+  const work = testTool(() => {
     runs++
     return make === undefined ? { run: runs } : make(runs)
   }, tool)
@@ -110,12 +110,12 @@ describe('cache', () => {
   })
 
   test('a definition that takes the place of another finds nothing of it', async () => {
-    const tools = new ToolRegistry([toolOf(() => 'old', readonly)])
+    const tools = new ToolRegistry([testTool(() => 'old', readonly)])
     const executor = createExecutor({ tools, use: [cache()] })
     const call = async (): Promise<unknown> => (await executor.execute({ name: 'work' })).content
     expect(await call()).toEqual([{ type: 'text', text: 'old' }])
     tools.add(
-      toolOf(() => 'new', readonly),
+      testTool(() => 'new', readonly),
       { onCollision: 'replace' },
     )
     expect(await call()).toEqual([{ type: 'text', text: 'new' }])
@@ -158,7 +158,7 @@ describe('cache', () => {
         },
       ],
     }
-    const tools = [toolOf(() => 'never asked', readonly)]
+    const tools = [testTool(() => 'never asked', readonly)]
     const executor = createExecutor({ tools, use: [cache(), standing] })
     const call = (signal?: AbortSignal): Promise<ToolResult> => executor.execute({ name: 'work' }, { signal })
     expect(await call(controller.signal)).toMatchObject({ status: 'cancelled' })
@@ -170,7 +170,7 @@ describe('cache', () => {
   test('keeps nothing where its observer is left out', async () => {
     let runs = 0
     const own = { ...readonly, middleware: cache().middleware }
-    const executor = createExecutor({ tools: [toolOf(() => ++runs, own)] })
+    const executor = createExecutor({ tools: [testTool(() => ++runs, own)] })
     for (const run of ['1', '2'])
       expect(await executor.execute({ name: 'work' })).toMatchObject({ content: [{ text: run }] })
   })
@@ -237,7 +237,7 @@ describe('cache', () => {
         },
       ],
     }
-    const executor = createExecutor({ tools: [toolOf(() => own, readonly)], use: [meddler, cache()] })
+    const executor = createExecutor({ tools: [testTool(() => own, readonly)], use: [meddler, cache()] })
     for (let count = 0; count < 3; count++) await executor.execute({ name: 'work' })
     own.list.push(98)
     await executor.execute({ name: 'work' })
@@ -292,7 +292,7 @@ describe('cache', () => {
   test('lets go of everything when the executor closes', async () => {
     const extension = cache()
     let runs = 0
-    const tools = [toolOf(() => ++runs, readonly)]
+    const tools = [testTool(() => ++runs, readonly)]
     const call = async (): Promise<ToolExecutor> => {
       const executor = createExecutor({ tools, use: [extension] })
       await executor.execute({ name: 'work' }, { session: 'one' })

@@ -3,12 +3,12 @@ import { InvalidConfigurationError } from 'toolwright/errors'
 import { redact, secretPatterns, type RedactOptions } from 'toolwright/middleware/redact'
 import { truncate } from 'toolwright/middleware/truncate'
 import { describe, expect, test } from 'vitest'
-import { middlewareConformance, run, toolOf } from '../conformance/middleware.ts'
+import { middlewareConformance, runTool, testTool } from '../conformance/middleware.ts'
 
 middlewareConformance('redact', () => redact())
 
 async function masked(value: unknown, options?: RedactOptions): Promise<string | undefined> {
-  const { artifact, error } = await run([redact(options)], () => value)
+  const { artifact, error } = await runTool([redact(options)], () => value)
   return error?.message ?? artifact?.asString()
 }
 
@@ -87,9 +87,9 @@ describe('redact', () => {
 
   test('masks marked values, and they stay what they are', async () => {
     const blocks = content([{ type: 'resource', resource: { uri: 'file:///a', text: 'password=x' } }])
-    const result = await run([redact()], () => blocks)
+    const result = await runTool([redact()], () => blocks)
     expect(result.content).toEqual([{ type: 'resource', resource: { uri: 'file:///a', text: 'password=***' } }])
-    expect(await run([redact()], () => json([{ type: 'text', text: 'password=x' }]))).toMatchObject({
+    expect(await runTool([redact()], () => json([{ type: 'text', text: 'password=x' }]))).toMatchObject({
       content: [{ type: 'json', data: [{ type: 'text', text: 'password=***' }] }],
     })
   })
@@ -134,7 +134,7 @@ describe('redact', () => {
   test('sees all of a text where it is mounted after truncate', async () => {
     const text = `${'x'.repeat(10)} ${github} ${'x'.repeat(100)}`
     const cut = truncate({ limit: 100, keep: 40 })
-    const { artifact } = await run([cut, redact()], () => text)
+    const { artifact } = await runTool([cut, redact()], () => text)
     expect(await artifact?.asString()).toMatch(/^x{10} \*\*\* x/)
   })
 
@@ -155,7 +155,7 @@ describe('redact', () => {
         },
       ],
     }
-    await run([outer, redact()], () => own)
+    await runTool([outer, redact()], () => own)
     expect(seen[0]).toBe(own)
   })
 
@@ -174,7 +174,7 @@ describe('redact', () => {
       const pattern = new RegExp('secret', flags)
       pattern.lastIndex = 3
       const executor = createExecutor({
-        tools: [toolOf(() => 'a secret, a secret')],
+        tools: [testTool(() => 'a secret, a secret')],
         use: [redact({ patterns: [pattern] })],
       })
       for (let count = 0; count < 2; count++) {
@@ -226,7 +226,7 @@ describe('redact', () => {
     // A pattern whose time is quadratic would take hours.
     const long = piece.repeat(Math.ceil(1_000_000 / piece.length))
     for (const before of ['', 'password="', '://', 'eyJabcdefgh.']) {
-      expect(await run([redact()], () => before + long)).toMatchObject({ status: 'ok' })
+      expect(await runTool([redact()], () => before + long)).toMatchObject({ status: 'ok' })
     }
   })
 

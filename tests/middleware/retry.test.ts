@@ -2,7 +2,7 @@ import { createExecutor, type ToolContext, type ToolResult, type ToolTraits } fr
 import { InvalidConfigurationError, InvalidToolResultError, ToolFailure } from 'toolwright/errors'
 import { retry, type RetryOptions } from 'toolwright/middleware/retry'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { middlewareConformance, run, toolOf } from '../conformance/middleware.ts'
+import { middlewareConformance, runTool, testTool } from '../conformance/middleware.ts'
 
 middlewareConformance('retry', () => retry({ delay: 0 }))
 
@@ -27,7 +27,7 @@ async function failing(
     if (attempts.length <= times) throw thrown()
     return 'done'
   }
-  return { result: await run([retry({ delay: 0, ...options })], handler, tool), attempts }
+  return { result: await runTool([retry({ delay: 0, ...options })], handler, tool), attempts }
 }
 
 afterEach(() => void vi.restoreAllMocks())
@@ -58,7 +58,7 @@ describe('retry', () => {
           if (++runs === 1) throw passing()
         },
       }
-      await run([{ runners: [runner] }, retry({ delay: 0 })], () => 'never', { type: 'sandbox', traits })
+      await runTool([{ runners: [runner] }, retry({ delay: 0 })], () => 'never', { type: 'sandbox', traits })
       expect(runs).toBe(count)
     }
   })
@@ -106,7 +106,7 @@ describe('retry', () => {
   test('a result that does not fit is not the fault of the run', async () => {
     let runs = 0
     const tool = { traits: { readonly: true }, outputSchema: { type: 'number' } }
-    const { error } = await run([retry({ delay: 0 })], () => `${++runs}`, tool)
+    const { error } = await runTool([retry({ delay: 0 })], () => `${++runs}`, tool)
     expect(error).toBeInstanceOf(InvalidToolResultError)
     expect(runs).toBe(1)
   })
@@ -126,7 +126,7 @@ describe('retry', () => {
   test('is over at once when the caller gives up while it waits', async () => {
     const controller = new AbortController()
     const tools = [
-      toolOf(
+      testTool(
         () => {
           setImmediate(() => controller.abort())
           throw passing()
@@ -148,7 +148,7 @@ describe('retry', () => {
       signal = context.signal
       throw passing()
     }
-    const { status } = await run([retry({ delay: 3_000_000, maximumDelay: 3_000_000 })], handler, {
+    const { status } = await runTool([retry({ delay: 3_000_000, maximumDelay: 3_000_000 })], handler, {
       traits: { idempotent: true },
       timeout: 10,
     })

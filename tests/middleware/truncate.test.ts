@@ -2,12 +2,12 @@ import { assert, asyncProperty, nat, string } from 'fast-check'
 import { InvalidConfigurationError } from 'toolwright/errors'
 import { truncate, type TruncateOptions } from 'toolwright/middleware/truncate'
 import { describe, expect, test } from 'vitest'
-import { middlewareConformance, run } from '../conformance/middleware.ts'
+import { middlewareConformance, runTool } from '../conformance/middleware.ts'
 
 middlewareConformance('truncate', () => truncate())
 
 async function cut(text: unknown, options?: TruncateOptions): Promise<string | undefined> {
-  return (await run([truncate(options)], () => text)).artifact?.asString()
+  return (await runTool([truncate(options)], () => text)).artifact?.asString()
 }
 
 describe('truncate', () => {

@@ -2,7 +2,7 @@ import { createExecutor, type ToolEvent } from 'toolwright'
 import { InvalidConfigurationError, ToolFailure } from 'toolwright/errors'
 import { consoleObserver, type ConsoleObserverOptions } from 'toolwright/observers/console'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { evil, observerConformance, toolOf, watching, type Watched } from '../conformance/observers.ts'
+import { evil, observerConformance, testTool, watching, type Watched } from '../conformance/observers.ts'
 
 function watched(options: ConsoleObserverOptions = {}): Watched<string> {
   const said: string[] = []
@@ -27,11 +27,11 @@ describe('consoleObserver', () => {
     const { extension, said } = watched()
     const { executor } = watching(
       extension,
-      toolOf((_, { emit }) => {
+      testTool((_, { emit }) => {
         emit('step', { done: 1 })
         return 'four'
       }),
-      toolOf(
+      testTool(
         () => {
           throw new ToolFailure('It is gone')
         },
@@ -61,7 +61,7 @@ describe('consoleObserver', () => {
     const { extension, said } = watched({ format: 'json' })
     const { executor, events } = watching(
       extension,
-      toolOf((_, { emit }) => {
+      testTool((_, { emit }) => {
         emit('step', { [evil]: evil })
         throw new ToolFailure('It is gone', { retryable: true })
       }),
@@ -87,7 +87,7 @@ describe('consoleObserver', () => {
     const both = [watched(), watched({ format: 'json' })]
     const executor = createExecutor({
       tools: [
-        toolOf(() => {
+        testTool(() => {
           throw new Error('y'.repeat(5_000))
         }),
       ],
@@ -108,7 +108,7 @@ describe('consoleObserver', () => {
       const cause = Object.assign(new Error('outer'), { cause: new Error('the cause'), password: 'hunter2' })
       const { executor } = watching(
         extension,
-        toolOf(() => {
+        testTool(() => {
           throw cause
         }),
       )
@@ -121,7 +121,7 @@ describe('consoleObserver', () => {
     const { extension, said } = watched()
     const { executor } = watching(
       extension,
-      toolOf(() => 'done', { secrets: ['/password'] }),
+      testTool(() => 'done', { secrets: ['/password'] }),
     )
     await executor.execute({ name: 'work', args: { password: 'hunter2' } })
     expect(said[0]).toContain('{"password":"[secret]"}')
@@ -132,7 +132,7 @@ describe('consoleObserver', () => {
     const { extension, said } = watched({ color: true })
     const { executor } = watching(
       extension,
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     await executor.execute({ name: 'work', args: { a: '\u001b[31m' } })
     await executor.execute({ name: 'missing' })
@@ -146,7 +146,7 @@ describe('consoleObserver', () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {})
     const { executor } = watching(
       consoleObserver(),
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     await executor.execute({ name: 'work' })
     expect(error).toHaveBeenCalledTimes(4)
@@ -162,7 +162,7 @@ describe('consoleObserver', () => {
     })
     const { executor, reports } = watching(
       extension,
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'ok' })
     expect(reports).toEqual([fault, fault, fault, fault])

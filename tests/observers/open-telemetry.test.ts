@@ -30,7 +30,7 @@ import { redact } from 'toolwright/middleware/redact'
 import { retry } from 'toolwright/middleware/retry'
 import { openTelemetry, type OpenTelemetryOptions } from 'toolwright/observers/open-telemetry'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { observerConformance, toolOf, type Watched } from '../conformance/observers.ts'
+import { observerConformance, testTool, type Watched } from '../conformance/observers.ts'
 import { enableContexts, telemetry, type Telemetry } from './_telemetry.ts'
 
 let undo = (): void => {}
@@ -142,7 +142,7 @@ describe('the span of a call', () => {
         return { decision: 2 }
       },
     })
-    await its.executor([toolOf(() => 1)]).execute({ name: 'work' })
+    await its.executor([testTool(() => 1)]).execute({ name: 'work' })
     expect(seen).toEqual([
       {
         name: 'execute_tool work',
@@ -154,14 +154,14 @@ describe('the span of a call', () => {
 
   test('names its tool by the name of the tool, where the model used an alias', async () => {
     const its = telemetry()
-    await its.executor([toolOf(() => 1, { aliases: ['labour'] })]).execute({ name: 'labour' })
+    await its.executor([testTool(() => 1, { aliases: ['labour'] })]).execute({ name: 'labour' })
     expect(told(its.span('execute_tool work'))).toMatchObject({ 'gen_ai.tool.name': 'work' })
   })
 
   test('tells when the tool started, since it may have had to wait for a slot', async () => {
     const its = telemetry()
     const executor = createExecutor({
-      tools: [toolOf(() => later(2))],
+      tools: [testTool(() => later(2))],
       concurrency: 1,
       use: [openTelemetry(its.providers)],
     })
@@ -181,7 +181,7 @@ describe('the span of a call', () => {
   const endings: [title: string, work: Tool, ending: Ending, extension?: Extension, args?: unknown][] = [
     [
       'a tool that throws',
-      toolOf(() => {
+      testTool(() => {
         throw new Error('no luck')
       }),
       {
@@ -194,14 +194,14 @@ describe('the span of a call', () => {
     ],
     [
       'a tool that says that it failed',
-      toolOf(() => {
+      testTool(() => {
         throw new ToolFailure('sold out')
       }),
       { status: 'error', type: 'E_TOOL_DOWNSTREAM_ERROR', code: error, message: expect.stringContaining('sold out') },
     ],
     [
       'args that are not valid',
-      toolOf(() => 1, { inputSchema: { type: 'object', required: ['city'] } }),
+      testTool(() => 1, { inputSchema: { type: 'object', required: ['city'] } }),
       {
         status: 'error',
         type: 'E_INVALID_TOOL_ARGS',
@@ -212,27 +212,27 @@ describe('the span of a call', () => {
     ],
     [
       'args that are no JSON',
-      toolOf(() => 1),
+      testTool(() => 1),
       { status: 'error', type: 'E_INVALID_TOOL_ARGS', code: error },
       {},
       '{"a":',
     ],
     [
       'args that have no canonical form',
-      toolOf(() => 1),
+      testTool(() => 1),
       { status: 'error', type: 'E_UNCANONICAL_ARGS', code: error },
       {},
       { a: 1n },
     ],
     [
       'a policy that denies',
-      toolOf(() => 1),
+      testTool(() => 1),
       { status: 'denied', type: 'E_TOOL_DENIED' },
       { policies: [{ name: 'no', decide: () => ({ decision: 'deny' }) }] },
     ],
     [
       'a policy that breaks',
-      toolOf(() => 1),
+      testTool(() => 1),
       { status: 'denied', type: 'E_TOOL_DENIED', code: error },
       {
         policies: [
@@ -247,46 +247,46 @@ describe('the span of a call', () => {
     ],
     [
       'a person who refuses',
-      toolOf(() => 1, { requiresConfirmation: true }),
+      testTool(() => 1, { requiresConfirmation: true }),
       { status: 'denied', type: 'E_TOOL_DENIED', more: { 'toolwright.decision': 'deny' } },
       { approver: { ask: async () => ({ decision: 'deny' }) } },
     ],
     [
       'a person who does not answer',
-      toolOf(() => 1, { requiresConfirmation: true }),
+      testTool(() => 1, { requiresConfirmation: true }),
       { status: 'denied', type: 'E_APPROVAL_EXPIRED', code: error },
       { approver: { timeout: 1, ask: never } },
     ],
     [
       'a tool that takes too long',
-      toolOf(never, { timeout: 1 }),
+      testTool(never, { timeout: 1 }),
       { status: 'timed_out', type: 'E_TOOL_TIMEOUT', code: error },
     ],
     [
       'a result that is not valid',
-      toolOf(() => 'x', { outputSchema: { type: 'number' } }),
+      testTool(() => 'x', { outputSchema: { type: 'number' } }),
       { status: 'error', type: 'E_INVALID_TOOL_RESULT', code: error, more: { 'toolwright.effect': 'completed' } },
     ],
     [
       'a type that nobody runs',
-      toolOf(() => 1, { type: 'robot' }),
+      testTool(() => 1, { type: 'robot' }),
       { status: 'error', type: 'E_INVALID_EXECUTION_TYPE', code: error },
     ],
     [
       'a policy that gives the result',
-      toolOf(() => 1),
+      testTool(() => 1),
       { status: 'ok', more: { 'toolwright.effect': 'none', 'toolwright.artifact.size': 3 } },
       { policies: [{ name: 'cache', decide: () => ({ result: 'old' }) }] },
     ],
     [
       'a runner of its type',
-      toolOf(() => 1, { type: 'robot' }),
+      testTool(() => 1, { type: 'robot' }),
       { status: 'ok', more: { 'toolwright.tool.type': 'robot', 'gen_ai.tool.type': 'function' } },
       { runners: [{ type: 'robot', run: () => 'beep' }] },
     ],
     [
       'a client that is not waited for',
-      toolOf(() => 1, { type: 'client', handler: undefined, defaultResult: [{ type: 'text', text: 'shown' }] }),
+      testTool(() => 1, { type: 'client', handler: undefined, defaultResult: [{ type: 'text', text: 'shown' }] }),
       { status: 'ok', more: { 'toolwright.effect': 'unknown' } },
     ],
   ]
@@ -310,7 +310,7 @@ describe('the span of a call', () => {
   test('tells of a call that its caller gave up', async () => {
     const its = telemetry()
     const giving = new AbortController()
-    const calling = its.executor([toolOf(never)]).execute({ name: 'work' }, { signal: giving.signal })
+    const calling = its.executor([testTool(never)]).execute({ name: 'work' }, { signal: giving.signal })
     giving.abort()
     expect((await calling).status).toBe('cancelled')
     expect(told(lastCall(its))).toMatchObject({ 'toolwright.status': 'cancelled', 'error.type': 'E_TOOL_CANCELLED' })
@@ -319,7 +319,7 @@ describe('the span of a call', () => {
 
   test('tells of a call that the provider ran itself', async () => {
     const its = telemetry()
-    const search = toolOf(() => 1, { name: 'search', type: 'provider', handler: undefined })
+    const search = testTool(() => 1, { name: 'search', type: 'provider', handler: undefined })
     await its.executor([search]).execute({ name: 'search', result: 'found' })
     expect(told(its.span('execute_tool search'))).toMatchObject({
       'toolwright.status': 'ok',
@@ -331,7 +331,9 @@ describe('the span of a call', () => {
   test('tells of a tool that never started what it is handed of it', async () => {
     const its = telemetry()
     const [hear] = openTelemetry(its.providers).observers
-    const [definition] = createExecutor({ tools: [toolOf(() => 1, { type: 'provider', handler: undefined })] }).tools()
+    const [definition] = createExecutor({
+      tools: [testTool(() => 1, { type: 'provider', handler: undefined })],
+    }).tools()
     const envelope = { callId: null, invocationId: 'one', toolName: 'work', session: 's', timestamp: 0 }
     hear({ ...envelope, event: 'call:received', seq: 0, args: {} }, definition)
     const fault = new UncanonicalArgsError('no')
@@ -369,7 +371,7 @@ describe('the span of a call', () => {
     ['inside', (leaf: Extension) => [retry({ delay: 0 }), leaf]],
   ] as const)('is one for all attempts, and counts them, where it is mounted %s of the retries', async (_, using) => {
     const its = telemetry()
-    const work = toolOf(
+    const work = testTool(
       (_input, { attempt }) => {
         if (attempt < 3) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
         return 'done'
@@ -385,7 +387,7 @@ describe('the span of a call', () => {
     const hear = (...words: unknown[]): void => void warnings.push(words)
     diag.setLogger({ error: hear, warn: hear, info() {}, debug() {}, verbose() {} }, DiagLogLevel.WARN)
     const its = telemetry()
-    const work = toolOf(() => later(20), { timeout: 1 })
+    const work = testTool(() => later(20), { timeout: 1 })
     const executor = its.executor([work], { recordResult: true, recordArgs: true })
     await executor.execute({ name: 'work' })
     await later(40)
@@ -419,18 +421,18 @@ describe('the place of a span in its trace', () => {
     ],
   ])('is under what is active where %s is called', async (_, run) => {
     const its = telemetry()
-    const executor = its.executor([toolOf(() => later())], {}, memoryJournal())
+    const executor = its.executor([testTool(() => later())], {}, memoryJournal())
     const parent = await withinSpan(its, 'turn', () => run(executor))
     expect(lastCall(its).parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
     expect(lastCall(its).spanContext().traceId).toBe(parent.spanContext().traceId)
   })
 
   const handlers: readonly (readonly [string, (its: Telemetry) => Tool])[] = [
-    ['a handler', (its) => toolOf(() => its.tracer.startSpan('inner').end())],
+    ['a handler', (its) => testTool(() => its.tracer.startSpan('inner').end())],
     [
       'an async handler',
       (its) =>
-        toolOf(async () => {
+        testTool(async () => {
           await later()
           its.tracer.startSpan('inner').end()
         }),
@@ -438,7 +440,7 @@ describe('the place of a span in its trace', () => {
     [
       'a generator',
       (its) =>
-        toolOf(async function* () {
+        testTool(async function* () {
           yield 1
           await later()
           yield 2
@@ -449,7 +451,7 @@ describe('the place of a span in its trace', () => {
     [
       'its middleware',
       (its) =>
-        toolOf(() => 1, {
+        testTool(() => 1, {
           middleware: [
             async (_call: never, _context: never, next: () => Promise<unknown>) => {
               const value = await next()
@@ -468,8 +470,8 @@ describe('the place of a span in its trace', () => {
 
   test('is over the spans of a runner, and of calls that a handler makes', async () => {
     const its = telemetry()
-    const inner = its.executor([toolOf(() => 1, { name: 'inner' })])
-    const outer = toolOf(() => 1, { name: 'outer', type: 'robot' })
+    const inner = its.executor([testTool(() => 1, { name: 'inner' })])
+    const outer = testTool(() => 1, { name: 'outer', type: 'robot' })
     const executor = its.executor(
       [outer],
       {},
@@ -492,7 +494,7 @@ describe('the place of a span in its trace', () => {
 
   test('is kept apart from that of calls beside it', async () => {
     const its = telemetry()
-    const work = toolOf(async ({ key }: { key: string }) => {
+    const work = testTool(async ({ key }: { key: string }) => {
       await later(Math.random() * 5)
       its.tracer.startSpan(`inner ${key}`).end()
       await later(Math.random() * 5)
@@ -521,7 +523,7 @@ describe('the place of a span in its trace', () => {
   test('is active where it is not sampled too, so that nothing below it is', async () => {
     const its = telemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
     const seen: boolean[] = []
-    const work = toolOf(() => {
+    const work = testTool(() => {
       const inner = its.tracer.startSpan('inner')
       seen.push(inner.isRecording(), inner.spanContext().traceId === trace.getActiveSpan()?.spanContext().traceId)
       inner.end()
@@ -535,7 +537,7 @@ describe('the place of a span in its trace', () => {
 
 describe('a call that waits', () => {
   const asks = (handler: (input: never, context: ToolContext) => unknown = () => 'done', options = {}): Tool =>
-    toolOf(handler, { requiresConfirmation: true, ...options })
+    testTool(handler, { requiresConfirmation: true, ...options })
 
   test('ends its span, and the span of the answer has a link to it', async () => {
     const its = telemetry()
@@ -658,11 +660,11 @@ describe('content', () => {
   const secret = 'hunter2'
   const both: OpenTelemetryOptions = { recordArgs: true, recordResult: true }
   const login = (handler: (input: never) => unknown, options = {}): Tool =>
-    toolOf(handler, { secrets: ['/password'], ...options })
+    testTool(handler, { secrets: ['/password'], ...options })
 
   test('is not told', async () => {
     const its = telemetry()
-    const executor = its.executor([toolOf(() => ({ answer: 'forty-two' }))])
+    const executor = its.executor([testTool(() => ({ answer: 'forty-two' }))])
     await executor.execute({ name: 'work', args: { question: 'six times nine' } })
     await executor.execute({ name: 'work', args: '{"question":"six times nine"' })
     expect(everything(its)).not.toMatch(/six times nine|forty-two/)
@@ -693,7 +695,7 @@ describe('content', () => {
 
   test('is told where the application asks for it, as text', async () => {
     const its = telemetry()
-    const executor = its.executor([toolOf(({ city }: { city: string }) => ({ sun: city }))], both)
+    const executor = its.executor([testTool(({ city }: { city: string }) => ({ sun: city }))], both)
     await executor.execute({ name: 'work', args: '{ "city": "Oslo" }' })
     expect(told(lastCall(its))).toMatchObject({
       'gen_ai.tool.call.arguments': '{"city":"Oslo"}',
@@ -703,7 +705,7 @@ describe('content', () => {
 
   test('is told of the one and not the other', async () => {
     const its = telemetry()
-    await its.executor([toolOf(() => 'result')], { recordResult: true }).execute({ name: 'work', args: { a: 1 } })
+    await its.executor([testTool(() => 'result')], { recordResult: true }).execute({ name: 'work', args: { a: 1 } })
     expect(told(lastCall(its))).toMatchObject({ 'gen_ai.tool.call.result': 'result' })
     expect(told(lastCall(its))['gen_ai.tool.call.arguments']).toBeUndefined()
   })
@@ -760,7 +762,7 @@ describe('content', () => {
     ],
   ])('of a result that is %s', async (_, handler, text) => {
     const its = telemetry()
-    const executor = its.executor([toolOf(handler)], both)
+    const executor = its.executor([testTool(handler)], both)
     await executor.execute({ name: 'work' })
     expect(told(lastCall(its))['gen_ai.tool.call.result']).toBe(text)
     expect(executor.reports).toEqual([])
@@ -775,7 +777,7 @@ describe('content', () => {
 
   test('is cut where it is long', async () => {
     const its = telemetry()
-    const executor = its.executor([toolOf(() => '😀'.repeat(99_999))], both)
+    const executor = its.executor([testTool(() => '😀'.repeat(99_999))], both)
     await executor.execute({ name: 'work', args: { a: 'x'.repeat(99_999) } })
     const { 'gen_ai.tool.call.arguments': args, 'gen_ai.tool.call.result': result } = told(lastCall(its))
     for (const text of [args, result]) expect(String(text).length).toBeLessThanOrEqual(16_384)
@@ -784,7 +786,7 @@ describe('content', () => {
 
   test('is what the middleware after it lets pass', async () => {
     const its = telemetry()
-    const executor = its.executor([toolOf(() => 'Bearer abcdefghijklmnopqrst')], both, redact())
+    const executor = its.executor([testTool(() => 'Bearer abcdefghijklmnopqrst')], both, redact())
     await executor.execute({ name: 'work' })
     expect(told(lastCall(its))['gen_ai.tool.call.result']).toBe('Bearer ***')
   })
@@ -805,8 +807,8 @@ describe('the metric', () => {
   test('counts calls by tool, type and error, in seconds, within the boundaries of the conventions', async () => {
     const its = telemetry()
     const executor = its.executor([
-      toolOf(() => later(12)),
-      toolOf(
+      testTool(() => later(12)),
+      testTool(
         () => {
           throw new Error('no')
         },
@@ -833,7 +835,7 @@ describe('the metric', () => {
 
   test('is there without spans, and spans without it', async () => {
     const its = telemetry()
-    const work = toolOf(() => 1)
+    const work = testTool(() => 1)
     await createExecutor({
       tools: [work],
       use: [openTelemetry({ meterProvider: its.providers.meterProvider })],
@@ -855,7 +857,7 @@ describe('the metric', () => {
 
 describe('the SDK', () => {
   test('may be registered after the executor was made', async () => {
-    const executor = createExecutor({ tools: [toolOf(() => 1)], use: [openTelemetry()] })
+    const executor = createExecutor({ tools: [testTool(() => 1)], use: [openTelemetry()] })
     await executor.execute({ name: 'work' })
     const its = telemetry()
     trace.setGlobalTracerProvider(its.providers.tracerProvider)
@@ -868,7 +870,7 @@ describe('the SDK', () => {
   test('may be missing: a trace that came from elsewhere goes on to the handler', async () => {
     const remote = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', traceFlags: 1 }
     const seen: unknown[] = []
-    const work = toolOf(() => void seen.push(trace.getActiveSpan()?.spanContext()))
+    const work = testTool(() => void seen.push(trace.getActiveSpan()?.spanContext()))
     const executor = createExecutor({ tools: [work], use: [openTelemetry()] })
     await context.with(trace.setSpanContext(ROOT_CONTEXT, remote), () => executor.execute({ name: 'work' }))
     await executor.execute({ name: 'work' })
@@ -889,7 +891,7 @@ describe('the SDK', () => {
     })
     const reports: unknown[] = []
     const executor = createExecutor({
-      tools: [toolOf(() => 'done')],
+      tools: [testTool(() => 'done')],
       use: [openTelemetry({ tracerProvider })],
       report: (fault) => void reports.push(fault),
     })
@@ -907,7 +909,7 @@ describe('the SDK', () => {
     const getTracer = (): never => ({ startSpan: () => span, startActiveSpan: broken }) as never
     const reports: unknown[] = []
     const executor = createExecutor({
-      tools: [toolOf(() => 'done')],
+      tools: [testTool(() => 'done')],
       use: [openTelemetry({ tracerProvider: { getTracer }, recordArgs: true, recordResult: true })],
       report: (fault) => void reports.push(fault),
     })
@@ -919,7 +921,7 @@ describe('the SDK', () => {
   test('may have a context manager that breaks: the tool runs once all the same', async () => {
     const its = telemetry()
     let runs = 0
-    const executor = its.executor([toolOf(() => ++runs)])
+    const executor = its.executor([testTool(() => ++runs)])
     context.disable()
     context.setGlobalContextManager({
       active: () => ROOT_CONTEXT,

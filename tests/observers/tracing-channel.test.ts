@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ToolEvent, ToolEventName } from 'toolwright'
 import { channelNames, tracingChannel, type TracedEvent } from 'toolwright/observers/tracing-channel'
 import { afterEach, describe, expect, test } from 'vitest'
-import { observerConformance, toolOf, watching, type Watched } from '../conformance/observers.ts'
+import { observerConformance, testTool, watching, type Watched } from '../conformance/observers.ts'
 
 const undo: (() => void)[] = []
 afterEach(() => {
@@ -47,7 +47,7 @@ describe('tracingChannel', () => {
     listen('tool:end', (message) => void heard.push(message))
     const { executor, events } = watching(
       tracingChannel(),
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     await executor.execute({ name: 'work' })
     expect(heard).toEqual(events.filter(({ event }) => event === 'tool:end'))
@@ -56,7 +56,7 @@ describe('tracingChannel', () => {
   test('hears of subscribers that come later, and of those that leave', async () => {
     const { executor } = watching(
       tracingChannel(),
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     await executor.execute({ name: 'work' })
     const heard: TracedEvent[] = []
@@ -93,7 +93,7 @@ describe('tracingChannel', () => {
     listen('call:settled', (message) => void heard.push('error' in message ? message.error?.cause : undefined))
     const { executor } = watching(
       tracingChannel(),
-      toolOf(() => {
+      testTool(() => {
         throw fault
       }),
     )
@@ -105,7 +105,7 @@ describe('tracingChannel', () => {
     listen('call:settled', (message) => void Object.assign(message, { status: 'denied' }))
     const { executor, events } = watching(
       tracingChannel(),
-      toolOf(() => 'done'),
+      testTool(() => 'done'),
     )
     expect(await executor.execute({ name: 'work' })).toMatchObject({ status: 'ok' })
     expect(events.at(-1)).toMatchObject({ status: 'ok' })

@@ -1,24 +1,28 @@
 import type { AnyNode, Expression, Identifier, Literal, Pattern } from 'acorn'
 import type { Lined, ModuleExport, ModuleImport } from './_outline.ts'
-import type { Step } from './_steps.ts'
+import type { TreeStep } from './_steps.ts'
 
 type Unlined<Item extends Lined> = Omit<Item, keyof Lined>
 
 /** Returns what a node takes from another module. */
-export function importOf({ node, target }: Step): Unlined<ModuleImport> | undefined {
+export function importOf({ node, target }: TreeStep): Unlined<ModuleImport> | undefined {
   switch (node.type) {
     case 'ImportDeclaration': {
       const names = node.specifiers.map((each) => {
         if (each.type === 'ImportNamespaceSpecifier') return `* as ${each.local.name}`
-        return renamed(each.type === 'ImportDefaultSpecifier' ? 'default' : nameOf(each.imported), each.local.name)
+        return withAlias(
+          each.type === 'ImportDefaultSpecifier' ? 'default' : importedName(each.imported),
+          each.local.name,
+        )
       })
       return { from: String(node.source.value), names, kind: 'import' }
     }
     case 'ImportExpression':
-      return isText(node.source) ? { from: node.source.value, names: [], kind: 'import()' } : undefined
+      return isTextLiteral(node.source) ? { from: node.source.value, names: [], kind: 'import()' } : undefined
     case 'CallExpression': {
       const [from, ...others] = node.arguments
-      if (!isNamed(node.callee, 'require') || from === undefined || !isText(from) || others.length > 0) return undefined
+      if (!isNamed(node.callee, 'require') || from === undefined || !isTextLiteral(from) || others.length > 0)
+        return undefined
       return { from: from.value, names: target === undefined ? [] : takenBy(target), kind: 'require' }
     }
     default:
@@ -33,7 +37,7 @@ function takenBy(target: Pattern): string[] {
   return target.properties.flatMap((each) => {
     if (each.type !== 'Property' || each.computed || each.key.type !== 'Identifier') return []
     const { name } = each.key
-    return boundNames(each.value).map((local) => renamed(name, local))
+    return boundNames(each.value).map((local) => withAlias(name, local))
   })
 }
 
@@ -42,7 +46,7 @@ export function exportsOf(statement: AnyNode): Unlined<ModuleExport>[] {
   switch (statement.type) {
     case 'ExportAllDeclaration': {
       const from = String(statement.source.value)
-      return [statement.exported ? { ...exported(nameOf(statement.exported), '*'), from } : { name: '*', from }]
+      return [statement.exported ? { ...exported(importedName(statement.exported), '*'), from } : { name: '*', from }]
     }
     case 'ExportDefaultDeclaration': {
       const { declaration } = statement
@@ -53,7 +57,10 @@ export function exportsOf(statement: AnyNode): Unlined<ModuleExport>[] {
       const { declaration, specifiers, source } = statement
       const from = source ? { from: String(source.value) } : undefined
       if (!declaration)
-        return specifiers.map((each) => ({ ...exported(nameOf(each.exported), nameOf(each.local)), ...from }))
+        return specifiers.map((each) => ({
+          ...exported(importedName(each.exported), importedName(each.local)),
+          ...from,
+        }))
       if (declaration.type !== 'VariableDeclaration') return [{ name: declaration.id.name }]
       return declaration.declarations.flatMap(({ id }) => boundNames(id)).map((name) => ({ name }))
     }
@@ -70,7 +77,7 @@ function ofCommonJs(expression: Expression): Unlined<ModuleExport>[] {
     const [target, name] = expression.arguments
     const isDefined =
       isMember(expression.callee, 'Object', 'defineProperty') && target !== undefined && isExports(target)
-    return isDefined && name !== undefined && isText(name) ? [{ name: name.value }] : []
+    return isDefined && name !== undefined && isTextLiteral(name) ? [{ name: name.value }] : []
   }
   if (expression.type !== 'AssignmentExpression' || expression.operator !== '=') return []
   const { left, right } = expression
@@ -79,7 +86,7 @@ function ofCommonJs(expression: Expression): Unlined<ModuleExport>[] {
     if (right.type !== 'ObjectExpression') return [{ name: 'module.exports' }, ...others]
     return right.properties.flatMap((each) => {
       if (each.type !== 'Property' || each.computed) return []
-      const name = each.key.type === 'Identifier' ? each.key.name : isText(each.key) ? each.key.value : undefined
+      const name = each.key.type === 'Identifier' ? each.key.name : isTextLiteral(each.key) ? each.key.value : undefined
       return name === undefined ? [] : [{ name }]
     })
   }
@@ -104,15 +111,15 @@ function isNamed(node: AnyNode, name: string): boolean {
   return node.type === 'Identifier' && node.name === name
 }
 
-function isText(node: AnyNode): node is Literal & { value: string } {
+function isTextLiteral(node: AnyNode): node is Literal & { value: string } {
   return node.type === 'Literal' && typeof node.value === 'string'
 }
 
-function nameOf(node: Identifier | Literal): string {
+function importedName(node: Identifier | Literal): string {
   return node.type === 'Identifier' ? node.name : String(node.value)
 }
 
-function renamed(name: string, local: string): string {
+function withAlias(name: string, local: string): string {
   return name === local ? name : `${name} as ${local}`
 }
 

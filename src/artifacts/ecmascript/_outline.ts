@@ -1,9 +1,9 @@
 import type { Function, Node } from 'acorn'
 import { ArtifactError } from '../../errors.ts'
-import type { Pace } from '../_pace.ts'
+import type { WorkPace } from '../_pace.ts'
 import { exportsOf, importOf } from './_module.ts'
-import type { Source, Statements } from './_statements.ts'
-import { isFunction, nameOf, stepsBelow, type Step } from './_steps.ts'
+import type { StatementSource, StatementGenerator } from './_statements.ts'
+import { isFunctionNode, fullName, stepsBelow, type TreeStep } from './_steps.ts'
 
 /** Lines of a text: from `line` up to and without `endLine`, counted from 0. */
 export interface Lined {
@@ -49,12 +49,12 @@ export interface Outline {
 }
 
 /** How many imports, exports and functions are kept. */
-const most = 100_000
+const mostOutlined = 100_000
 const longestParameter = 100
 
 /** Statements that are read on the way through a tree. */
 interface Body {
-  readonly statements: Statements
+  readonly statements: StatementGenerator
   readonly prefix: string
   readonly isTop?: true
 }
@@ -74,10 +74,10 @@ export class OutlineBuilder {
   }
 
   /** Reads all statements. @throws `E_ARTIFACT` if there are too many names. */
-  async read(source: Source, pace: Pace): Promise<Outline> {
-    const steps: (Step | Body)[] = [{ statements: source.all, prefix: '', isTop: true }]
+  async read(source: StatementSource, pace: WorkPace): Promise<Outline> {
+    const steps: (TreeStep | Body)[] = [{ statements: source.all, prefix: '', isTop: true }]
     for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-      if (pace.isDue('node' in step ? 200 : 20_000)) await pace.turn()
+      if (pace.isDue('node' in step ? 200 : 20_000)) await pace.pause()
       if ('node' in step) steps.push(...this.#entered(step, source))
       else {
         const { done, value: node } = step.statements.next()
@@ -91,15 +91,15 @@ export class OutlineBuilder {
   }
 
   /** Takes a node. Returns the steps below it, the last of them first. */
-  #entered(step: Step, source: Source): (Step | Body)[] {
+  #entered(step: TreeStep, source: StatementSource): (TreeStep | Body)[] {
     const { imports, exports, functions } = this.outline
     const { node, prefix } = step
     const taken = importOf(step)
     if (taken !== undefined) imports.push({ ...taken, ...this.#linesOf(node) })
-    const name = nameOf(step)
-    if (name !== undefined && isFunction(node)) functions.push(this.#described(step, name))
-    if (imports.length + exports.length + functions.length > most) {
-      throw new ArtifactError(`The artifact declares more than ${most.toLocaleString('en')} names.`)
+    const name = fullName(step)
+    if (name !== undefined && isFunctionNode(node)) functions.push(this.#described(step, name))
+    if (imports.length + exports.length + functions.length > mostOutlined) {
+      throw new ArtifactError(`The artifact declares more than ${mostOutlined.toLocaleString('en')} names.`)
     }
     const statements = source.bodyOf(node)
     return statements === undefined ? stepsBelow(step, name, this.#text).toReversed() : [{ statements, prefix }]
@@ -117,7 +117,7 @@ export class OutlineBuilder {
     return low
   }
 
-  #described({ node, kind = 'function' }: Step, name: string): NamedFunction {
+  #described({ node, kind = 'function' }: TreeStep, name: string): NamedFunction {
     const isClass = node.type === 'ClassDeclaration' || node.type === 'ClassExpression'
     const { params = [], async: isAsync, generator: isGenerator } = node as Partial<Function>
     return {

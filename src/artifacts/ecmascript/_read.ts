@@ -1,10 +1,10 @@
 import { ArtifactError } from '../../errors.ts'
-import { Pace } from '../_pace.ts'
+import { WorkPace } from '../_pace.ts'
 import { OutlineBuilder, type Outline } from './_outline.ts'
-import { bracesOf, sourceOf, type Acorn } from './_statements.ts'
+import { bracesOf, statementSource, type Acorn } from './_statements.ts'
 
 /**
- * Reads the outline of a text: as a module, whose code is strict, or else as a script. Other tasks get turns meanwhile.
+ * Reads the outline of a text: as a module, whose code is strict, or else as a script. Other tasks run meanwhile.
  *
  * @throws `E_ARTIFACT` if it is neither, or more than can be read.
  */
@@ -12,7 +12,7 @@ export async function readOutline(text: string): Promise<Outline> {
   const acorn = await import('acorn').catch((cause: unknown) => {
     throw new ArtifactError('ECMAScript needs the package acorn (npm install acorn).', { cause })
   })
-  const pace = new Pace(Infinity, new AbortController().signal)
+  const pace = new WorkPace(Infinity, new AbortController().signal)
   const braces = await bracesOf(acorn, text, pace)
   const asModule = await outlineAs('module', text, { acorn, braces, pace })
   if ('imports' in asModule) return asModule
@@ -27,7 +27,7 @@ export async function readOutline(text: string): Promise<Outline> {
   )
 }
 
-interface Failure {
+interface ParseFailure {
   /** Counted from 0. */
   readonly line: number
   readonly cause: SyntaxError & { readonly pos: number }
@@ -36,24 +36,24 @@ interface Failure {
 interface OutlineParts {
   readonly acorn: Acorn
   readonly braces: ReadonlyMap<number, number>
-  readonly pace: Pace
+  readonly pace: WorkPace
 }
 
 async function outlineAs(
   sourceType: 'module' | 'script',
   text: string,
   { acorn, braces, pace }: OutlineParts,
-): Promise<Outline | Failure> {
+): Promise<Outline | ParseFailure> {
   const builder = new OutlineBuilder(text)
   try {
-    return await builder.read(sourceOf(acorn, text, sourceType, braces), pace)
+    return await builder.read(statementSource(acorn, text, sourceType, braces), pace)
   } catch (cause) {
     // The parser and the engine's own patterns say it when the stack is full.
     if (cause instanceof RangeError || (cause instanceof SyntaxError && /\bstack\b/.test(cause.message))) {
       throw new ArtifactError('A statement of the artifact is nested too deeply to parse.', { cause })
     }
     if (!(cause instanceof SyntaxError)) throw cause
-    const failure = cause as Failure['cause']
+    const failure = cause as ParseFailure['cause']
     return { line: builder.lineOf(failure.pos), cause: failure }
   }
 }

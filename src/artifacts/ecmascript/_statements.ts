@@ -1,21 +1,21 @@
 import type { AnyNode, Function, Options, Token } from 'acorn'
 import { ArtifactError } from '../../errors.ts'
-import type { Pace } from '../_pace.ts'
+import type { WorkPace } from '../_pace.ts'
 
 export type Acorn = typeof import('acorn')
-export type Statements = Generator<AnyNode, void, undefined>
+export type StatementGenerator = Generator<AnyNode, void, undefined>
 
 /** The most characters that are parsed at once, without the bodies that are left out: the event loop waits meanwhile. */
-const longest = 32_768
+const longestParse = 32_768
 /** The fewest characters of a body that is left out. */
 const shortestBody = 512
 /** How many such bodies may be in one another. */
-const deepest = 100
+const deepestBodies = 100
 /** The words after which the parser looks at what follows, more than once. */
 const looksAhead: ReadonlySet<unknown> = new Set(['let', 'async', 'using', 'await'])
 
 /** What a parser of the package has for its plugins. */
-interface Internals {
+interface ParserInternals {
   readonly type: unknown
   readonly start: number
   pos: number
@@ -33,26 +33,30 @@ interface TokenReader {
 }
 
 /** The statements of a text. Long functions have empty bodies, whose statements are read later. */
-export interface Source {
-  readonly all: Statements
+export interface StatementSource {
+  readonly all: StatementGenerator
   /** Returns the statements of a body that was left out. */
-  bodyOf(node: AnyNode): Statements | undefined
+  bodyOf(node: AnyNode): StatementGenerator | undefined
 }
 
 /** Reads statements one after another, so that the caller can pause between them. @param braces As `bracesOf` returns them. */
-export function sourceOf(
+export function statementSource(
   acorn: Acorn,
   text: string,
   sourceType: 'module' | 'script',
   braces: ReadonlyMap<number, number>,
-): Source {
-  const bodies = new WeakMap<object, () => Statements>()
-  class Reader extends (acorn.Parser as unknown as new (options: Options, text: string, start: number) => Internals) {
+): StatementSource {
+  const bodies = new WeakMap<object, () => StatementGenerator>()
+  class Reader extends (acorn.Parser as unknown as new (
+    options: Options,
+    text: string,
+    start: number,
+  ) => ParserInternals) {
     /** Where the statement would begin that is parsed, if it had no bodies that are left out. */
     #from = 0
     #depth = 0;
 
-    *statements(end?: number): Statements {
+    *statements(end?: number): StatementGenerator {
       this.#from = this.pos
       this.nextToken()
       while (end === undefined ? this.type !== acorn.tokTypes.eof : this.start < end) {
@@ -63,7 +67,7 @@ export function sourceOf(
     }
 
     override nextToken(): void {
-      if (this.start - this.#from > longest) throw tooLong('A statement without the functions in it')
+      if (this.start - this.#from > longestParse) throw tooLongToParse('A statement without the functions in it')
       super.nextToken()
     }
 
@@ -72,7 +76,7 @@ export function sourceOf(
       if (end === undefined) return super.parseFunctionBody(node, ...more)
       const { strict, scopeStack } = this
       const [depth, scopes] = [this.#depth + 1, [...scopeStack]]
-      if (depth > deepest) throw new ArtifactError(`Functions are nested more than ${deepest} deep.`)
+      if (depth > deepestBodies) throw new ArtifactError(`Functions are nested more than ${deepestBodies} deep.`)
       this.pos = end // as if the body were empty
       this.#from += end - start
       super.parseFunctionBody(node, ...more)
@@ -105,21 +109,21 @@ export function sourceOf(
  *
  * @throws `E_ARTIFACT` if a pattern or the space after a word is too long to be read at once.
  */
-export async function bracesOf(acorn: Acorn, text: string, pace: Pace): Promise<Map<number, number>> {
+export async function bracesOf(acorn: Acorn, text: string, pace: WorkPace): Promise<Map<number, number>> {
   const { tokTypes } = acorn
   const braces = new Map<number, number>()
   const open: number[] = []
   let wordEnd = Infinity
   try {
-    for (const { type, start, end, value } of tokensOf(acorn, text)) {
-      if (start - wordEnd > longest) throw tooLong('The space between two words')
+    for (const { type, start, end, value } of parserTokens(acorn, text)) {
+      if (start - wordEnd > longestParse) throw tooLongToParse('The space between two words')
       wordEnd = looksAhead.has(value) ? end : Infinity
       if (type === tokTypes.braceL || type === tokTypes.dollarBraceL) open.push(start)
       else if (type === tokTypes.braceR) {
         const from = open.pop()
         if (from !== undefined && end - from >= shortestBody) braces.set(from, start)
       }
-      if (pace.isDue(500)) await pace.turn()
+      if (pace.isDue(500)) await pace.pause()
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error // the parser says what is wrong
@@ -127,11 +131,12 @@ export async function bracesOf(acorn: Acorn, text: string, pace: Pace): Promise<
   return braces
 }
 
-function tokensOf({ Parser }: Acorn, text: string): ReturnType<TokenReader['tokenizer']> {
+function parserTokens({ Parser }: Acorn, text: string): ReturnType<TokenReader['tokenizer']> {
   class Tokens extends (Parser as unknown as TokenReader) {
     override readRegexp(): unknown {
-      const rest = text.slice(this.pos, this.pos + longest)
-      if (rest.length === longest && !/^(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\])*\//.test(rest)) throw tooLong('A pattern')
+      const rest = text.slice(this.pos, this.pos + longestParse)
+      if (rest.length === longestParse && !/^(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\])*\//.test(rest))
+        throw tooLongToParse('A pattern')
       return super.readRegexp()
     }
     validateRegExpPattern(): void {}
@@ -139,8 +144,8 @@ function tokensOf({ Parser }: Acorn, text: string): ReturnType<TokenReader['toke
   return Tokens.tokenizer(text, { ecmaVersion: 'latest' })
 }
 
-function tooLong(what: string): ArtifactError {
+function tooLongToParse(what: string): ArtifactError {
   return new ArtifactError(
-    `${what} has more than ${longest.toLocaleString('en')} characters, too many to parse. Ask about the lines of the artifact instead.`,
+    `${what} has more than ${longestParse.toLocaleString('en')} characters, too many to parse. Ask about the lines of the artifact instead.`,
   )
 }

@@ -2,8 +2,8 @@ import { ArtifactError } from '../../errors.ts'
 import type { Matcher } from '../_patterns.ts'
 import type { Operand, Query, Segment, Selector, Test } from './_path.ts'
 
-/** A marker between values: the search has run long enough for other tasks to get a turn. */
-export const pause: unique symbol = Symbol('pause')
+/** A marker between values: the search has run for so long that other tasks should run. */
+export const pauseMark: unique symbol = Symbol('pause')
 
 const stepsUntilPause = 100_000
 
@@ -39,14 +39,14 @@ export class Work {
 }
 
 /** The context of an evaluation. */
-export interface Asking {
+export interface EvaluationContext {
   readonly root: unknown
   readonly work: Work
   readonly matchers: ReadonlyMap<string, Matcher>
 }
 
 /** Yields what the segments select from a value, in the order of RFC 9535. */
-export function* select(value: unknown, segments: readonly Segment[], asking: Asking): Generator {
+export function* select(value: unknown, segments: readonly Segment[], asking: EvaluationContext): Generator {
   const [first] = segments
   if (first === undefined) {
     yield value
@@ -57,12 +57,12 @@ export function* select(value: unknown, segments: readonly Segment[], asking: As
     const { done, value: found } = last.next()
     const next = segments[open.length]
     if (done === true) open.pop()
-    else if (found === pause || next === undefined) yield found
+    else if (found === pauseMark || next === undefined) yield found
     else open.push(nodes(found, next, asking))
   }
 }
 
-function* nodes(value: unknown, { isDescendant, selectors }: Segment, asking: Asking): Generator {
+function* nodes(value: unknown, { isDescendant, selectors }: Segment, asking: EvaluationContext): Generator {
   if (!isDescendant) {
     for (const selector of selectors) yield* selected(value, selector, asking)
     return
@@ -75,12 +75,12 @@ function* nodes(value: unknown, { isDescendant, selectors }: Segment, asking: As
     if (typeof next !== 'object' || next === null) continue
     const children = Array.isArray(next) ? next : Object.values(next)
     for (let index = children.length - 1; index >= 0; index--) waiting.push(children[index])
-    if (asking.work.isDue) yield pause
+    if (asking.work.isDue) yield pauseMark
   }
 }
 
 /** Yields what one selector selects among the children of a value. */
-export function* selected(value: unknown, selector: Selector, asking: Asking): Generator {
+export function* selected(value: unknown, selector: Selector, asking: EvaluationContext): Generator {
   const { work } = asking
   work.spend(1)
   if (typeof value !== 'object' || value === null) return
@@ -95,7 +95,7 @@ export function* selected(value: unknown, selector: Selector, asking: Asking): G
     }
     case 'slice':
       if (!Array.isArray(value)) return
-      for (const index of indices(selector, value.length)) {
+      for (const index of sliceIndices(selector, value.length)) {
         work.spend(1)
         yield value[index]
       }
@@ -105,12 +105,12 @@ export function* selected(value: unknown, selector: Selector, asking: Asking): G
   for (const child of Array.isArray(value) ? value : Object.values(value)) {
     work.spend(1)
     if (selector.kind === 'wildcard' || (yield* holds(selector.test, child, asking))) yield child
-    if (work.isDue) yield pause
+    if (work.isDue) yield pauseMark
   }
 }
 
 /** Yields the indices of a slice of an array. */
-export function* indices(selector: Selector & { kind: 'slice' }, length: number): Generator<number> {
+export function* sliceIndices(selector: Selector & { kind: 'slice' }, length: number): Generator<number> {
   const { step } = selector
   const bound = (given: number | undefined, otherwise: number): number => {
     if (given === undefined) return otherwise
@@ -129,11 +129,11 @@ export function* indices(selector: Selector & { kind: 'slice' }, length: number)
 /** The result of a query without a value. */
 const nothing = Symbol('nothing')
 
-/** Long work: yields a `pause` now and then, and returns its result. */
-export type Paused<Result> = Generator<typeof pause, Result, undefined>
+/** Long work: yields a `pauseMark` now and then, and returns its result. */
+export type SlicedWork<Result> = Generator<typeof pauseMark, Result, undefined>
 
 /** Whether a filter holds for a value. */
-export function* holds(test: Test, value: unknown, asking: Asking): Paused<boolean> {
+export function* holds(test: Test, value: unknown, asking: EvaluationContext): SlicedWork<boolean> {
   asking.work.spend(1)
   switch (test.kind) {
     case 'or':
@@ -147,25 +147,25 @@ export function* holds(test: Test, value: unknown, asking: Asking): Paused<boole
     case 'exists':
       if (test.query.isSingular) return onlyOf(test.query, value, asking) !== nothing
       for (const each of queried(test.query, value, asking)) {
-        if (each !== pause) return true
-        yield pause
+        if (each !== pauseMark) return true
+        yield pauseMark
       }
       return false
     case 'matches':
-      return matches(test.pattern, yield* valueOf(test.text, value, asking), asking)
+      return matchesPattern(test.pattern, yield* operandValue(test.text, value, asking), asking)
     case 'compare': {
-      const left = yield* valueOf(test.left, value, asking)
-      return yield* compare(test.operator, left, yield* valueOf(test.right, value, asking), asking.work)
+      const left = yield* operandValue(test.left, value, asking)
+      return yield* compare(test.operator, left, yield* operandValue(test.right, value, asking), asking.work)
     }
   }
 }
 
-function queried(query: Query, value: unknown, asking: Asking): Generator {
+function queried(query: Query, value: unknown, asking: EvaluationContext): Generator {
   return select(query.isAbsolute ? asking.root : value, query.segments, asking)
 }
 
 /** Returns the value of a singular query without generators, which cost more. */
-function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }: Asking): unknown {
+function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }: EvaluationContext): unknown {
   let at = isAbsolute ? root : value
   for (const { selectors } of segments) {
     work.spend(1)
@@ -183,7 +183,7 @@ function onlyOf({ isAbsolute, segments }: Query, value: unknown, { root, work }:
   return at
 }
 
-function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unknown> {
+function* operandValue(operand: Operand, value: unknown, asking: EvaluationContext): SlicedWork<unknown> {
   switch (operand.kind) {
     case 'literal':
       return operand.value
@@ -192,7 +192,7 @@ function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unkn
     case 'value': {
       let only: unknown = nothing
       for (const each of queried(operand.query, value, asking)) {
-        if (each === pause) yield pause
+        if (each === pauseMark) yield pauseMark
         else if (only !== nothing) return nothing
         else only = each
       }
@@ -201,14 +201,14 @@ function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unkn
     case 'count': {
       let count = 0
       for (const each of queried(operand.query, value, asking)) {
-        if (each === pause) yield pause
+        if (each === pauseMark) yield pauseMark
         else count++
       }
       return count
     }
     case 'length': {
-      const of = yield* valueOf(operand.of, value, asking)
-      if (typeof of === 'string') return yield* lengthOf(of, asking.work)
+      const of = yield* operandValue(operand.of, value, asking)
+      if (typeof of === 'string') return yield* characterCount(of, asking.work)
       if (typeof of !== 'object' || of === null) return nothing
       return Array.isArray(of) ? of.length : Object.keys(of).length
     }
@@ -216,7 +216,7 @@ function* valueOf(operand: Operand, value: unknown, asking: Asking): Paused<unkn
 }
 
 /** Counts characters: a surrogate pair is one. */
-function* lengthOf(text: string, work: Work): Paused<number> {
+function* characterCount(text: string, work: Work): SlicedWork<number> {
   let length = text.length
   for (let at = 0; at < text.length; at += lengthAtOnce) {
     const part = text.slice(at, at + lengthAtOnce + 1) // one more, for a pair on the border
@@ -224,7 +224,7 @@ function* lengthOf(text: string, work: Work): Paused<number> {
     for (let index = 0; index < part.length - 1 && index < lengthAtOnce; index++) {
       if (isHigh(part.charCodeAt(index)) && isLow(part.charCodeAt(index + 1))) length--
     }
-    if (work.isDue) yield pause
+    if (work.isDue) yield pauseMark
   }
   return length
 }
@@ -233,7 +233,7 @@ const lengthAtOnce = 1_048_576
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
 
-function matches(pattern: string, text: unknown, { matchers, work }: Asking): boolean {
+function matchesPattern(pattern: string, text: unknown, { matchers, work }: EvaluationContext): boolean {
   const matcher = matchers.get(pattern)
   if (typeof text !== 'string' || matcher === undefined) return false
   if (text.length > matcher.longest) {
@@ -245,7 +245,7 @@ function matches(pattern: string, text: unknown, { matchers, work }: Asking): bo
   return matcher.test(text)
 }
 
-function* compare(operator: string, left: unknown, right: unknown, work: Work): Paused<boolean> {
+function* compare(operator: string, left: unknown, right: unknown, work: Work): SlicedWork<boolean> {
   switch (operator) {
     case '==':
       return yield* isEqual(left, right, work)
@@ -268,7 +268,7 @@ function isLess(left: unknown, right: unknown): boolean {
 }
 
 /** Compares without recursion, since values may be nested deeper than the stack. */
-function* isEqual(left: unknown, right: unknown, work: Work): Paused<boolean> {
+function* isEqual(left: unknown, right: unknown, work: Work): SlicedWork<boolean> {
   const pairs: [unknown, unknown][] = [[left, right]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [one, other] = pair
@@ -283,7 +283,7 @@ function* isEqual(left: unknown, right: unknown, work: Work): Paused<boolean> {
       if (!Object.hasOwn(other, key)) return false
       pairs.push([one[key as keyof typeof one], other[key as keyof typeof other]])
     }
-    if (work.isDue) yield pause
+    if (work.isDue) yield pauseMark
   }
   return true
 }

@@ -1,6 +1,6 @@
 import type { JsonArtifact } from '../../index.ts'
 import { find, type FilterOptions } from './_find.ts'
-import { pointerSteps, valueAt } from './_pointer.ts'
+import { requirePointer, valueAt } from './_pointer.ts'
 
 /**
  * Returns what a JSONPath selects, in order.
@@ -57,7 +57,7 @@ export async function pluck(
   members: readonly string[],
   options?: FilterOptions,
 ): Promise<Record<string, unknown>[]> {
-  const wanted = members.map((member) => [member, member.startsWith('/') ? pointerSteps(member) : [member]] as const)
+  const wanted = members.map((member) => [member, member.startsWith('/') ? requirePointer(member) : [member]] as const)
   const found = await filter(artifact, path, options)
   return found.map((value) =>
     Object.fromEntries(

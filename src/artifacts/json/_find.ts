@@ -1,8 +1,8 @@
 import type { JsonArtifact } from '../../index.ts'
 import { ArtifactError, isToolError } from '../../errors.ts'
-import { Pace } from '../_pace.ts'
+import { WorkPace } from '../_pace.ts'
 import { longestPattern, matcherOf, type Matcher } from '../_patterns.ts'
-import { holds, pause, select, Work, type Asking, type Paused } from './_evaluate.ts'
+import { holds, pauseMark, select, Work, type EvaluationContext, type SlicedWork } from './_evaluate.ts'
 import { lineGroups, lineIndexOf, valueIn, valueUnlessInvalid } from './_lines.ts'
 import { readPath, type Path, type Selector } from './_path.ts'
 
@@ -21,7 +21,7 @@ export interface FilterOptions {
 
 const stepsForLine = 1_000
 
-/** Yields what a path selects. Other tasks get turns meanwhile. */
+/** Yields what a path selects. Other tasks run meanwhile. */
 export async function* find(
   artifact: JsonArtifact,
   path: string,
@@ -29,13 +29,17 @@ export async function* find(
 ): AsyncGenerator<unknown, void, undefined> {
   const { steps = 10_000_000, signal } = options
   const read = readPath(path)
-  const matchers = await compiled(read.patterns)
-  const pace = new Pace(Infinity, signal ?? new AbortController().signal)
+  const matchers = await compiledMatchers(read.patterns)
+  const pace = new WorkPace(Infinity, signal ?? new AbortController().signal)
   const isLined = lineIndexOf(artifact) !== undefined
-  const asking: Asking = { root: isLined ? undefined : await wholeOf(artifact), work: new Work(steps), matchers }
+  const asking: EvaluationContext = {
+    root: isLined ? undefined : await wholeOf(artifact),
+    work: new Work(steps),
+    matchers,
+  }
   const all = isLined ? inLines(artifact, read, asking, options) : select(asking.root, read.segments, asking)
   for await (const found of all) {
-    if (found === pause) await pace.turn()
+    if (found === pauseMark) await pace.pause()
     else yield found
   }
 }
@@ -55,7 +59,7 @@ export async function wholeOf(artifact: JsonArtifact): Promise<unknown> {
   }
 }
 
-async function compiled(patterns: ReadonlySet<string>): Promise<ReadonlyMap<string, Matcher>> {
+async function compiledMatchers(patterns: ReadonlySet<string>): Promise<ReadonlyMap<string, Matcher>> {
   const matchers = new Map<string, Matcher>()
   for (const pattern of patterns) {
     if (pattern.length > longestPattern) {
@@ -72,7 +76,7 @@ async function compiled(patterns: ReadonlySet<string>): Promise<ReadonlyMap<stri
 async function* inLines(
   artifact: JsonArtifact,
   { segments, looksAtRoot }: Path,
-  asking: Asking,
+  asking: EvaluationContext,
   options: FilterOptions,
 ): AsyncGenerator<unknown, void, undefined> {
   const [first, ...rest] = segments
@@ -85,30 +89,30 @@ async function* inLines(
     )
   }
   for (const selector of first.selectors) {
-    for await (const { value } of items(artifact, selector, asking, options)) yield* select(value, rest, asking)
+    for await (const { value } of selectedItems(artifact, selector, asking, options)) yield* select(value, rest, asking)
   }
   if (!first.isDescendant) return
-  for await (const { value } of items(artifact, { kind: 'wildcard' }, asking, options)) {
+  for await (const { value } of selectedItems(artifact, { kind: 'wildcard' }, asking, options)) {
     yield* select(value, segments, asking)
   }
 }
 
 /** Yields the items that a selector selects among all lines. */
-async function* items(
+async function* selectedItems(
   artifact: JsonArtifact,
   selector: Selector,
-  asking: Asking,
+  asking: EvaluationContext,
   { skipInvalid = false, signal }: FilterOptions,
 ): AsyncGenerator<{ readonly value: unknown }, void, undefined> {
   if (selector.kind === 'name') return
   const isWanted = await wanted(artifact, selector)
   if (isWanted === undefined) return
-  const pace = new Pace(Infinity, signal ?? new AbortController().signal)
+  const pace = new WorkPace(Infinity, signal ?? new AbortController().signal)
   for await (const { first, records } of lineGroups(artifact, { start: isWanted.start, signal })) {
     for (const [offset, record] of records.entries()) {
       if (first + offset >= isWanted.end) return
       if ((first + offset - isWanted.start) % isWanted.step !== 0) continue
-      if (pace.isDue(200 + 2 * record.text.length)) await pace.turn()
+      if (pace.isDue(200 + 2 * record.text.length)) await pace.pause()
       asking.work.allow(stepsForLine)
       const value = skipInvalid ? valueUnlessInvalid(record) : valueIn(record)
       if (value === undefined) continue
@@ -117,11 +121,11 @@ async function* items(
   }
 }
 
-/** Runs long work and returns its result. Other tasks get a turn at each pause. */
-async function done<Result>(work: Paused<Result>, pace: Pace): Promise<Result> {
+/** Runs long work and returns its result. Other tasks run at each pause. */
+async function done<Result>(work: SlicedWork<Result>, pace: WorkPace): Promise<Result> {
   for (let step = work.next(); ; step = work.next()) {
     if (step.done === true) return step.value
-    await pace.turn()
+    await pace.pause()
   }
 }
 
@@ -131,7 +135,7 @@ interface Wanted {
   readonly step: number
 }
 
-const everything: Wanted = { start: 0, end: Infinity, step: 1 }
+const wholeRange: Wanted = { start: 0, end: Infinity, step: 1 }
 
 /** Returns the range of items that a selector visits. Counts the items only if an index is negative. */
 async function wanted(artifact: JsonArtifact, selector: Selector): Promise<Wanted | undefined> {
@@ -140,7 +144,7 @@ async function wanted(artifact: JsonArtifact, selector: Selector): Promise<Wante
     const start = await fromEnd(selector.index)
     return start < 0 ? undefined : { start, end: start + 1, step: 1 }
   }
-  if (selector.kind !== 'slice') return everything
+  if (selector.kind !== 'slice') return wholeRange
   const { start = 0, end = Infinity, step } = selector
   if (step < 0) throw new ArtifactError('In JSON Lines the step of a slice must not be negative.')
   if (step === 0) return undefined

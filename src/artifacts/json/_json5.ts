@@ -2,8 +2,8 @@ import { JsonArtifact, type ArtifactQuery } from '../../index.ts'
 import { ArtifactError } from '../../errors.ts'
 import { jsonQueries } from '../_json-queries.ts'
 import { once } from '../_once.ts'
-import { plain } from '../_plain.ts'
-import { readJson, valueIn, valueLines } from './_lines.ts'
+import { plainValue } from '../_plain.ts'
+import { parseLine, valueIn, valueLines } from './_lines.ts'
 
 /** The notation of a text. */
 export type JsonNotation = 'json' | 'jsonl' | 'json5'
@@ -57,7 +57,7 @@ export class Json5Artifact extends JsonArtifact {
 
   async #parse(): Promise<Parsed> {
     const text = await this.asString()
-    const json = attempt(() => readJson(text))
+    const json = attempt(() => parseLine(text))
     if ('value' in json) return { notation: 'json', value: json.value }
     const lines = attempt(() => readLines(text))
     if ('value' in lines) return { notation: 'jsonl', value: lines.value }
@@ -73,7 +73,7 @@ export class Json5Artifact extends JsonArtifact {
       throw new ArtifactError(`${neither}. JSON5 needs the package json5 (npm install json5).`, { cause })
     })
     const json5 = attempt(() => parser.parse<unknown>(withoutWarnings(text)))
-    if ('value' in json5) return { notation: 'json5', value: plain(json5.value) }
+    if ('value' in json5) return { notation: 'json5', value: plainValue(json5.value) }
     throw new ArtifactError(
       `The artifact is not JSON (${json.reason}), JSON Lines (${lines.reason}) or JSON5 (${json5.reason}).`,
     )

@@ -8,16 +8,16 @@ export interface ValueLine {
   readonly text: string
 }
 
-const indices = new WeakMap<SpooledArtifact, RecordIndex>()
+const recordIndices = new WeakMap<SpooledArtifact, RecordIndex>()
 
 /** Marks an artifact as JSON Lines. */
 export function keepLined(artifact: SpooledArtifact, index: RecordIndex): void {
-  indices.set(artifact, index)
+  recordIndices.set(artifact, index)
 }
 
 /** Returns the index of an artifact's values, or `undefined` if it is not JSON Lines. */
 export function lineIndexOf(artifact: SpooledArtifact): RecordIndex | undefined {
-  return indices.get(artifact)
+  return recordIndices.get(artifact)
 }
 
 /** Makes a record of each line that is not blank. */
@@ -32,7 +32,7 @@ export function lineGroups(
   artifact: SpooledArtifact,
   options?: { readonly start?: number; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<RecordGroup<ValueLine>, void, undefined> {
-  return recordGroups(artifact, indices.get(artifact)!, valueLines, options)
+  return recordGroups(artifact, recordIndices.get(artifact)!, valueLines, options)
 }
 
 /**
@@ -45,7 +45,7 @@ export function valueIn({ line, text }: ValueLine): unknown {
     if (text.length > longestRecord) {
       throw new SyntaxError(`it has more than ${longestRecord.toLocaleString('en')} characters`)
     }
-    return readJson(text)
+    return parseLine(text)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ArtifactError(`Line ${line} (counted from 0) cannot be read as JSON: ${reason.slice(0, 200)}.`, { cause })
@@ -62,7 +62,7 @@ export function valueUnlessInvalid(line: ValueLine): unknown {
 }
 
 /** Returns the value of a JSON text. V8's `JSON.parse` (13.6) can return a wrong key if a key has an escape: then the strict parser goes first. */
-export function readJson(text: string): unknown {
+export function parseLine(text: string): unknown {
   if (!text.includes('\\') || !/[{,]\s*"[^"]*\\/.test(text)) return JSON.parse(text) as unknown
   try {
     return parseJson(text, { limit: Infinity, depth: 1_000 })

@@ -1,10 +1,10 @@
 import { ArtifactError } from '../../errors.ts'
 
 const blank = /[ \t\n\r]*/y
-const integer = /(?:0|-?[1-9]\d*)/y
+const integerPattern = /(?:0|-?[1-9]\d*)/y
 // oxlint-disable-next-line eslint/no-control-regex -- these characters must be escaped
-const unescaped = /[^\\'"\u0000-\u001f\ud800-\udfff]+|[\ud800-\udbff][\udc00-\udfff]/y
-const hexadecimal = /[\dA-Fa-f]{4}/y
+const unescapedPattern = /[^\\'"\u0000-\u001f\ud800-\udfff]+|[\ud800-\udbff][\udc00-\udfff]/y
+const hexDigits = /[\dA-Fa-f]{4}/y
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' }
 
 /** The text of a JSONPath with a reading position. */
@@ -58,7 +58,7 @@ export class PathText {
   }
 
   integer(): number | undefined {
-    const text = this.take(integer)
+    const text = this.take(integerPattern)
     if (text === undefined) return undefined
     const value = Number(text)
     if (!Number.isSafeInteger(value)) throw this.wrong('the number is too large')
@@ -71,7 +71,7 @@ export class PathText {
     this.#at++
     let value = ''
     for (;;) {
-      const plain = this.take(unescaped)
+      const plain = this.take(unescapedPattern)
       if (plain !== undefined) value += plain
       else if (this.skip(quote)) return value
       else if (this.skip('\\')) value += this.#escape(quote)
@@ -101,7 +101,7 @@ export class PathText {
   }
 
   #unit(): string {
-    const digits = this.take(hexadecimal)
+    const digits = this.take(hexDigits)
     if (digits === undefined) throw this.wrong('four hexadecimal digits were expected')
     return String.fromCharCode(Number.parseInt(digits, 16))
   }

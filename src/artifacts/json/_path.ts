@@ -50,10 +50,10 @@ export interface Query {
 }
 
 export const longestPath = 2_000
-const deepest = 32
+const deepestQuery = 32
 
 const memberName = /[A-Za-z_\u0080-\ud7ff\ue000-\u{10ffff}][\dA-Za-z_\u0080-\ud7ff\ue000-\u{10ffff}]*/uy
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const word = /[a-z][a-z_\d]*/y
 const operator = /==|!=|<=|>=|<|>/y
 
@@ -212,7 +212,7 @@ class PathReader {
   #operand(): Operand | Matching {
     if (this.#text.isQuote) return { kind: 'literal', value: this.#text.string() }
     if (this.#text.next === '@' || this.#text.next === '$') return { kind: 'query', query: this.#query() }
-    const digits = this.#text.take(number)
+    const digits = this.#text.take(numberPattern)
     if (digits !== undefined) return { kind: 'literal', value: Number(digits) }
     const name = this.#text.take(word)
     switch (name) {
@@ -265,7 +265,7 @@ class PathReader {
   }
 
   #deeper<Result>(read: () => Result): Result {
-    if (++this.#depth > deepest) throw this.#text.wrong(`it is nested deeper than ${deepest} levels`)
+    if (++this.#depth > deepestQuery) throw this.#text.wrong(`it is nested deeper than ${deepestQuery} levels`)
     const result = read()
     this.#depth--
     return result

@@ -6,7 +6,7 @@ import { ArtifactError } from '../../errors.ts'
  * @throws `E_ARTIFACT` if the text is not a JSON Pointer.
  * @see https://www.rfc-editor.org/rfc/rfc6901
  */
-export function pointerSteps(pointer: string): string[] {
+export function requirePointer(pointer: string): string[] {
   if (pointer === '') return []
   if (!pointer.startsWith('/')) {
     throw new ArtifactError(

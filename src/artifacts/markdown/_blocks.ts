@@ -1,6 +1,6 @@
 import { getDefaults, Lexer } from 'marked'
 import { ArtifactError } from '../../errors.ts'
-import { Pace } from '../_pace.ts'
+import { WorkPace } from '../_pace.ts'
 
 /** A block of a Markdown document, from `line` up to and without `endLine`, both counted from 0. */
 export interface MarkdownNode {
@@ -22,7 +22,7 @@ export interface MarkdownNode {
 }
 
 /** The part of a token of `marked` that is used. */
-interface Token {
+interface BlockToken {
   readonly type: string
   readonly raw: string
   readonly text?: string
@@ -31,14 +31,14 @@ interface Token {
   readonly ordered?: boolean
   readonly task?: boolean
   readonly checked?: boolean
-  readonly tokens?: readonly Token[]
-  readonly items?: readonly Token[]
+  readonly tokens?: readonly BlockToken[]
+  readonly items?: readonly BlockToken[]
   readonly header?: readonly { readonly text: string }[]
   readonly rows?: readonly (readonly { readonly text: string }[])[]
 }
 
 /** Characters that are parsed at once. */
-const pieceLength = 65_536
+const parsedPieceLength = 65_536
 /** The most characters of one block, which the parser reads at once: less than 100 ms of work. */
 const longestBlock = 2_097_152
 const longestOf: Readonly<Record<string, number>> = { list: 131_072, blockquote: 131_072, table: 262_144 }
@@ -57,7 +57,7 @@ export interface Blocks {
 }
 
 /**
- * Parses the blocks of a document piece by piece, so that other tasks get turns. The last block of a piece may be incomplete,
+ * Parses the blocks of a document piece by piece, so that other tasks run between them. The last block of a piece may be incomplete,
  * so the next piece begins with it.
  *
  * @param text Its lines end with `\n`.
@@ -66,18 +66,18 @@ export interface Blocks {
 export async function readBlocks(text: string, firstLine: number): Promise<Blocks> {
   // Fresh options, since the application may have changed the defaults of `marked`.
   const lexer = new Lexer({ ...getDefaults(), gfm: true })
-  const pace = new Pace(Infinity, new AbortController().signal)
+  const pace = new WorkPace(Infinity, new AbortController().signal)
   const maker = new NodeMaker()
   const nodes: MarkdownNode[] = []
   let line = firstLine
-  for (let at = 0, size = pieceLength; at < text.length;) {
+  for (let at = 0, size = parsedPieceLength; at < text.length;) {
     const end = text.indexOf('\n', at + size) + 1 || text.length
     const tokens = lex(lexer, text.slice(at, end), line)
     const whole = end === text.length ? tokens : withoutLast(tokens)
     if (whole.length === 0) {
       const most = Math.min(longestBlock, ...tokens.map(({ type }) => longestOf[type] ?? longestBlock))
       if (size >= most) throw tooMuch(line, `is part of a block of more than ${most.toLocaleString('en')} characters`)
-      await pace.turn() // the longer piece is read from its beginning
+      await pace.pause() // the longer piece is read from its beginning
       size *= 2
       continue
     }
@@ -86,19 +86,19 @@ export async function readBlocks(text: string, firstLine: number): Promise<Block
       line += newlines(raw)
       at += raw.length
     }
-    size = pieceLength
-    if (pace.isDue(1_000_000)) await pace.turn()
+    size = parsedPieceLength
+    if (pace.isDue(1_000_000)) await pace.pause()
   }
   return { nodes, lexer }
 }
 
 /** Returns the tokens that more text cannot change. */
-function withoutLast(tokens: readonly Token[]): readonly Token[] {
+function withoutLast(tokens: readonly BlockToken[]): readonly BlockToken[] {
   const last = tokens.findLastIndex(({ type }) => type !== 'space')
   return tokens.slice(0, Math.max(0, last))
 }
 
-function lex(lexer: Lexer, text: string, line: number): readonly Token[] {
+function lex(lexer: Lexer, text: string, line: number): readonly BlockToken[] {
   let nested = 0
   let item = { lines: 0, characters: 0 }
   for (const each of text.split('\n')) {
@@ -129,7 +129,7 @@ function tooMuch(line: number, what: string, cause?: unknown): ArtifactError {
 class NodeMaker {
   #left = mostNodes
 
-  nodes(tokens: readonly Token[], first: number): MarkdownNode[] {
+  nodes(tokens: readonly BlockToken[], first: number): MarkdownNode[] {
     const nodes: MarkdownNode[] = []
     let line = first
     for (const token of tokens) {
@@ -139,12 +139,12 @@ class NodeMaker {
     return nodes
   }
 
-  #node(token: Token, line: number): MarkdownNode {
+  #node(token: BlockToken, line: number): MarkdownNode {
     const { type, raw, text, depth, lang = '', ordered, task, checked } = token
     if (this.#left-- <= 0) throw tooMuch(line, `comes after ${mostNodes.toLocaleString('en')} blocks`)
-    const place = { line, endLine: line + newlines(raw) + 1 - endOf(raw) }
+    const place = { line, endLine: line + newlines(raw) + 1 - newlinesAtEnd(raw) }
     if (type === 'table') {
-      const children = rowsOf(token, line)
+      const children = tableRows(token, line)
       this.#left -= children.length
       return { type, ...place, children }
     }
@@ -169,13 +169,13 @@ const unshown = ['space', 'def', 'checkbox']
 const nests = ['blockquote', 'list_item']
 
 /** Counts the newlines at the end of a text. */
-function endOf(text: string): number {
+function newlinesAtEnd(text: string): number {
   let count = 0
   while (text[text.length - 1 - count] === '\n') count++
   return count
 }
 
-function rowsOf({ header = [], rows = [] }: Token, line: number): MarkdownNode[] {
+function tableRows({ header = [], rows = [] }: BlockToken, line: number): MarkdownNode[] {
   // The second line says how the columns are aligned.
   return [header, ...rows].map((cells, index) => {
     const at = line + index + (index > 0 ? 1 : 0)

@@ -1,8 +1,8 @@
 import type { SpooledArtifact } from '../../index.ts'
-import { loadYaml, unreadable } from '../_yaml.ts'
+import { loadYaml, yamlError } from '../_yaml.ts'
 
-const mostLines = 2_000
-const mostCharacters = 65_536
+const mostFrontMatterLines = 2_000
+const longestFrontMatter = 65_536
 
 /** The front matter of a document. */
 export interface FrontMatter {
@@ -16,7 +16,7 @@ export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontM
   const none = { text: '', endLine: 0 }
   const lines: string[] = []
   let length = 0
-  for await (const { first, texts } of artifact.lineGroups({ longest: mostCharacters })) {
+  for await (const { first, texts } of artifact.lineGroups({ longest: longestFrontMatter })) {
     for (const [index, text] of texts.entries()) {
       const line = first + index
       if (line === 0) {
@@ -25,7 +25,7 @@ export async function findFrontMatter(artifact: SpooledArtifact): Promise<FrontM
       }
       if (/^(?:---|\.\.\.)\s*$/.test(text)) return { text: lines.join('\n'), endLine: line + 1 }
       length += text.length + 1
-      if (line > mostLines || length > mostCharacters) return none
+      if (line > mostFrontMatterLines || length > longestFrontMatter) return none
       lines.push(text)
     }
   }
@@ -42,6 +42,6 @@ export async function readYaml(text: string): Promise<unknown> {
   try {
     return parse(text, { schema: 'core', maxAliasCount: 100, logLevel: 'error', prettyErrors: false }) as unknown
   } catch (cause) {
-    throw unreadable('The front matter', cause)
+    throw yamlError('The front matter', cause)
   }
 }

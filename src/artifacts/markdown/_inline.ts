@@ -18,13 +18,13 @@ export interface MarkdownImage {
 }
 
 /** The part of a token of `marked` that is used. */
-interface Token {
+interface InlineToken {
   readonly type: string
   readonly raw: string
   readonly text?: string
   readonly href?: string
   readonly title?: string | null
-  readonly tokens?: readonly Token[]
+  readonly tokens?: readonly InlineToken[]
 }
 
 /** The most characters that are parsed together, since hostile text takes quadratic time. */
@@ -39,7 +39,7 @@ export function* textNodes(nodes: readonly MarkdownNode[]): Generator<MarkdownNo
   }
 }
 
-/** Yields `undefined` after each piece, so that other tasks can get a turn, then a node's text without Markdown syntax. */
+/** Yields `undefined` after each piece, so that other tasks can run, then a node's text without Markdown syntax. */
 export function* plainText({ type, text = '' }: MarkdownNode, lexer: Lexer): Generator<string | undefined> {
   if (type === 'code' || type === 'html') return yield type === 'code' ? text : ''
   let plain = ''
@@ -50,7 +50,7 @@ export function* plainText({ type, text = '' }: MarkdownNode, lexer: Lexer): Gen
   yield plain
 }
 
-function plainOf(tokens: readonly Token[]): string {
+function plainOf(tokens: readonly InlineToken[]): string {
   return tokens
     .map((token) => {
       if (token.type === 'html') return ''
@@ -61,7 +61,7 @@ function plainOf(tokens: readonly Token[]): string {
 }
 
 /** Yields the links or images of a node, and `undefined` after each piece. The text of an image is its description. */
-export function* references(
+export function* linksOf(
   node: MarkdownNode,
   kind: 'link' | 'image',
   lexer: Lexer,
@@ -69,12 +69,12 @@ export function* references(
   const { type, text = '', line } = node
   if (type === 'code' || type === 'html' || !/[[<@]|:\/\/|www\./i.test(text)) return
   for (const { tokens, line: offset } of pieces(text, lexer)) {
-    yield* referencesIn(tokens, kind, line + offset)
+    yield* linksIn(tokens, kind, line + offset)
     yield undefined
   }
 }
 
-function* referencesIn(tokens: readonly Token[], kind: string, first: number): Generator<MarkdownLink> {
+function* linksIn(tokens: readonly InlineToken[], kind: string, first: number): Generator<MarkdownLink> {
   let line = first
   for (const token of tokens) {
     if (token.type === kind) {
@@ -82,13 +82,16 @@ function* referencesIn(tokens: readonly Token[], kind: string, first: number): G
       const title = token.title === undefined || token.title === null ? undefined : { title: token.title }
       yield { text, url: token.href ?? '', ...title, line }
     }
-    if (token.tokens !== undefined) yield* referencesIn(token.tokens, kind, line)
+    if (token.tokens !== undefined) yield* linksIn(token.tokens, kind, line)
     line += token.raw.split('\n').length - 1
   }
 }
 
 /** Parses long text in pieces. A piece ends at a space outside of brackets if it has one. */
-function* pieces(text: string, lexer: Lexer): Generator<{ readonly tokens: readonly Token[]; readonly line: number }> {
+function* pieces(
+  text: string,
+  lexer: Lexer,
+): Generator<{ readonly tokens: readonly InlineToken[]; readonly line: number }> {
   let line = 0
   for (let at = 0; at < text.length;) {
     const end = text.length - at <= longestPiece ? text.length : at + endOfPiece(text.slice(at, at + longestPiece))
@@ -111,7 +114,7 @@ function endOfPiece(text: string): number {
   return best > 0 ? best : text.length
 }
 
-function lexed(text: string, lexer: Lexer): readonly Token[] {
+function lexed(text: string, lexer: Lexer): readonly InlineToken[] {
   Object.assign(lexer.state, { inLink: false, inRawBlock: false }) // a former piece may have left them set
   try {
     return lexer.inlineTokens(text)

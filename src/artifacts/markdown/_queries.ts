@@ -1,5 +1,5 @@
 import type { ArtifactQuery, SpooledArtifact } from '../../index.ts'
-import { integer, object, type Ranged } from '../_query.ts'
+import { integerField, rangeFields, objectSchema, type Ranged, shortText } from '../_query.ts'
 import type { MarkdownNode } from './_blocks.ts'
 import type { MarkdownImage, MarkdownLink } from './_inline.ts'
 
@@ -43,13 +43,6 @@ interface Markdown extends SpooledArtifact {
 
 const longestCode = 2_000
 const separator = ' > '
-const ranged = {
-  start: integer(0, 'How many to skip. Default: 0'),
-  limit: {
-    ...integer(1, 'How many to show at most; if as many are shown, there may be more. Default: 100'),
-    maximum: 1_000,
-  },
-}
 
 /** The queries for Markdown documents. */
 export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
@@ -59,20 +52,24 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   md_headings: {
     description: 'Lists the headings of a Markdown document, with their levels and lines.',
-    inputSchema: object(ranged),
-    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.headings(), input),
+    inputSchema: objectSchema(rangeFields),
+    answer: async (artifact: Markdown, input: Ranged) => pageItems(await artifact.headings(), input),
   },
   md_sections: {
     description:
       'Shows a section of a Markdown document, with its subsections. Without a title it lists the sections; artifact_cat shows their lines, from line up to and without endLine.',
-    inputSchema: object({
+    inputSchema: objectSchema({
       title: { type: 'string', description: 'The title of the section, or its path, such as "Usage > Options"' },
-      ...ranged,
+      ...rangeFields,
     }),
     async answer(artifact: Markdown, { title, ...input }: Ranged & { readonly title?: string }) {
       const sections = await artifact.sections()
       if (title === undefined)
-        return page(sections, input).map(({ path, line, endLine }) => ({ path: path.join(separator), line, endLine }))
+        return pageItems(sections, input).map(({ path, line, endLine }) => ({
+          path: path.join(separator),
+          line,
+          endLine,
+        }))
       const found = sectionOf(sections, title)
       if (found === undefined)
         return `There is no section ${JSON.stringify(title.slice(0, 200))}. Ask without a title for the list of all.`
@@ -81,31 +78,31 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   md_code_blocks: {
     description: `Lists the code blocks of a Markdown document. Code is cut after ${longestCode} characters, and ends with "…"; artifact_cat shows all of its lines.`,
-    inputSchema: object({
+    inputSchema: objectSchema({
       language: { type: 'string', description: 'Only those in this language. Default: all' },
-      ...ranged,
+      ...rangeFields,
     }),
     async answer(artifact: Markdown, { language, ...input }: Ranged & { readonly language?: string }) {
       const blocks = await artifact.codeBlocks()
       const wanted = language === undefined ? blocks : blocks.filter((block) => speaks(block, language))
-      return page(wanted, input).map((block) => ({ ...block, text: cut(block.text, longestCode) }))
+      return pageItems(wanted, input).map((block) => ({ ...block, text: shortText(block.text, longestCode) }))
     },
   },
   md_links: {
     description: 'Lists the links of a Markdown document, with their texts, addresses and lines.',
-    inputSchema: object(ranged),
-    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.links(), input),
+    inputSchema: objectSchema(rangeFields),
+    answer: async (artifact: Markdown, input: Ranged) => pageItems(await artifact.links(), input),
   },
   md_images: {
     description: 'Lists the images of a Markdown document, with their descriptions, addresses and lines.',
-    inputSchema: object(ranged),
-    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.images(), input),
+    inputSchema: objectSchema(rangeFields),
+    answer: async (artifact: Markdown, input: Ranged) => pageItems(await artifact.images(), input),
   },
   md_text: {
     description: 'Shows the text of a Markdown document without its syntax, from one line up to another.',
-    inputSchema: object({
-      from_line: integer(0, 'The first line, counted from 0. Default: 0'),
-      to_line: integer(0, 'The line before which to stop. Default: 200 more than from_line'),
+    inputSchema: objectSchema({
+      from_line: integerField(0, 'The first line, counted from 0. Default: 0'),
+      to_line: integerField(0, 'The line before which to stop. Default: 200 more than from_line'),
     }),
     answer: (artifact: Markdown, input: { readonly from_line?: number; readonly to_line?: number }) => {
       const { from_line: start = 0, to_line: end = start + 200 } = input
@@ -115,12 +112,12 @@ export const markdownQueries: Readonly<Record<string, ArtifactQuery>> = {
   md_ast: {
     description:
       'Lists the blocks of a Markdown document (headings, paragraphs, lists, tables, code …), with their lines and the beginning of their text.',
-    inputSchema: object(ranged),
-    answer: async (artifact: Markdown, input: Ranged) => page(await artifact.ast(), input).map(outline),
+    inputSchema: objectSchema(rangeFields),
+    answer: async (artifact: Markdown, input: Ranged) => pageItems(await artifact.ast(), input).map(outline),
   },
 }
 
-function page<Item>(items: readonly Item[], { start = 0, limit = 100 }: Ranged): readonly Item[] {
+function pageItems<Item>(items: readonly Item[], { start = 0, limit = 100 }: Ranged): readonly Item[] {
   return items.slice(start, start + limit)
 }
 
@@ -136,9 +133,5 @@ function speaks({ language = '' }: CodeBlock, wanted: string): boolean {
 
 function outline({ text, children, ...node }: MarkdownNode): object {
   const within = children === undefined ? undefined : { children: children.length }
-  return { ...node, ...within, ...(text === undefined ? undefined : { text: cut(text, 80) }) }
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text
+  return { ...node, ...within, ...(text === undefined ? undefined : { text: shortText(text, 80) }) }
 }

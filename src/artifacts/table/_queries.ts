@@ -1,5 +1,5 @@
 import type { ArtifactQuery } from '../../index.ts'
-import { integer, object, type QueryContext, type Ranged } from '../_query.ts'
+import { integerField, objectSchema, type QueryContext, type Ranged, shortText } from '../_query.ts'
 import { columnIndex, operators, type Condition } from './_conditions.ts'
 import type { ColumnSummary } from './_summary.ts'
 
@@ -27,13 +27,13 @@ interface Table {
 /** The most characters of a cell that are shown. */
 const longestCell = 500
 
-const value = { type: ['string', 'number', 'boolean'] }
-const columns = {
+const valueField = { type: ['string', 'number', 'boolean'] }
+const columnsField = {
   type: 'array',
   items: { type: 'string' },
   description: 'The names of the columns to show. Default: all',
 }
-const limit = { ...integer(1, 'How many rows to show at most. Default: 50'), maximum: 1_000 }
+const limit = { ...integerField(1, 'How many rows to show at most. Default: 50'), maximum: 1_000 }
 const conditions = {
   type: 'array',
   maxItems: 50,
@@ -47,7 +47,7 @@ const conditions = {
         description: 'How to compare the cell. <, <=, > and >= compare numbers if both sides are numbers, else text',
       },
       value: {
-        anyOf: [value, { type: 'array', items: value, maxItems: 1_000 }],
+        anyOf: [valueField, { type: 'array', items: valueField, maxItems: 1_000 }],
         description: 'What to compare with: an array for in, nothing for empty and not_empty',
       },
     },
@@ -64,12 +64,12 @@ interface ColumnChoice {
 export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   table_columns: {
     description: 'Lists the columns of a table, each with its cell in the first row.',
-    inputSchema: object({ start: integer(0, 'How many columns to skip. Default: 0') }),
+    inputSchema: objectSchema({ start: integerField(0, 'How many columns to skip. Default: 0') }),
     async answer(artifact: Table, { start = 0 }: Ranged) {
       const [first = {}] = await artifact.slice(0, 1)
       return (await artifact.columns())
         .slice(start)
-        .map((column) => ({ column, example: cut(first[column] ?? '', 80) }))
+        .map((column) => ({ column, example: shortText(first[column] ?? '', 80) }))
     },
   },
   table_row_count: {
@@ -78,7 +78,7 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   },
   table_rows: {
     description: `Shows rows of a table, counted from 0. Cells are cut after ${longestCell} characters, and end with "…".`,
-    inputSchema: object({ start: integer(0, 'The first row. Default: 0'), limit, columns }),
+    inputSchema: objectSchema({ start: integerField(0, 'The first row. Default: 0'), limit, columns: columnsField }),
     async answer(artifact: Table, { start = 0, limit: most = 50, columns: wanted }: Ranged & ColumnChoice) {
       const show = columnFilter(await artifact.columns(), wanted)
       return (await artifact.slice(start, start + most)).map(show)
@@ -87,9 +87,10 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   table_where: {
     description:
       'Finds the rows of a table that meet all conditions, and shows them with their numbers. If `limit` rows are shown, there may be more: go on with from_row, one after the last.',
-    inputSchema: object({ conditions, columns, from_row: integer(0, 'The row to begin at. Default: 0'), limit }, [
-      'conditions',
-    ]),
+    inputSchema: objectSchema(
+      { conditions, columns: columnsField, from_row: integerField(0, 'The row to begin at. Default: 0'), limit },
+      ['conditions'],
+    ),
     async answer(
       artifact: Table,
       input: Ranged & ColumnChoice & { readonly conditions: readonly Condition[]; readonly from_row?: number },
@@ -104,7 +105,7 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
   table_column: {
     description:
       'Sums up a column of a table: how many cells are empty, their range and mean if they are numbers, the most frequent ones.',
-    inputSchema: object({ column: { type: 'string', description: 'The name of the column' } }, ['column']),
+    inputSchema: objectSchema({ column: { type: 'string', description: 'The name of the column' } }, ['column']),
     answer: (artifact: Table, { column }: { readonly column: string }, asked?: QueryContext) =>
       artifact.column(column, { signal: asked?.signal }),
   },
@@ -115,10 +116,6 @@ function columnFilter(all: readonly string[], wanted: readonly string[] | undefi
   for (const column of wanted ?? []) columnIndex(all, column)
   return (row) => {
     const names = wanted ?? Object.keys(row)
-    return Object.fromEntries(names.map((name) => [name, cut(row[name] ?? '', longestCell)]))
+    return Object.fromEntries(names.map((name) => [name, shortText(row[name] ?? '', longestCell)]))
   }
-}
-
-function cut(cell: string, length: number): string {
-  return cell.length > length ? `${cell.slice(0, length)}…` : cell
 }

@@ -28,7 +28,7 @@ export class RowAssembler implements Assembler<RawRow> {
   take(text: string, line: number): RawRow | undefined {
     const isOpen = this.#parts.length > 0
     if (!isOpen && !text.includes('"')) {
-      if (text.length > longestRecord) throw tooLong(line)
+      if (text.length > longestRecord) throw tooLongRow(line)
       return text === '' ? undefined : { line, text }
     }
     const goesOn = endsWithin(text, this.#delimiter, isOpen)
@@ -36,7 +36,7 @@ export class RowAssembler implements Assembler<RawRow> {
     if (!isOpen) this.#line = line
     this.#parts.push(text)
     this.#length += text.length
-    if (this.#length > longestRecord) throw tooLong(this.#line)
+    if (this.#length > longestRecord) throw tooLongRow(this.#line)
     return goesOn ? undefined : this.end()
   }
 
@@ -49,7 +49,7 @@ export class RowAssembler implements Assembler<RawRow> {
   }
 }
 
-function tooLong(line: number): ArtifactError {
+function tooLongRow(line: number): ArtifactError {
   return new ArtifactError(
     `The row at line ${line} (counted from 0) has more than ${longestRecord.toLocaleString('en')} characters. Is a quote never closed?`,
   )
@@ -68,14 +68,14 @@ function endsWithin(text: string, delimiter: string, isOpen: boolean): boolean {
 
 /** Returns the cells of a row. @param count How many of them, from the first on. Default: all. */
 export function cellsOf({ line, text }: RawRow, delimiter: string, count: number = mostCells + 1): string[] {
-  const cells = text.includes('"') ? unquoted(text, delimiter, count) : text.split(delimiter, count)
+  const cells = text.includes('"') ? unquotedCells(text, delimiter, count) : text.split(delimiter, count)
   if (cells.length > mostCells) {
     throw new ArtifactError(`The row at line ${line} (counted from 0) has more than ${mostCells} cells.`)
   }
   return cells
 }
 
-function unquoted(text: string, delimiter: string, count: number): string[] {
+function unquotedCells(text: string, delimiter: string, count: number): string[] {
   const cells: string[] = []
   for (let at = 0; at <= text.length && cells.length < count; at++) {
     const begin = at

@@ -1,6 +1,6 @@
 import type { SpooledArtifact } from '../../index.ts'
 import { ArtifactError } from '../../errors.ts'
-import { Pace } from '../_pace.ts'
+import { WorkPace } from '../_pace.ts'
 
 /** An element with its lines: from `line` up to and without `endLine`. */
 export interface XmlElement {
@@ -20,14 +20,14 @@ export interface XmlReader {
 }
 
 /** How deep elements may be nested. What reads the value goes down by calls. */
-const deepest = 200
+const deepestElement = 200
 /** How many elements and attributes a document may have. */
-const most = 500_000
+const mostElements = 500_000
 /** How many characters are parsed at once. */
 const piece = 65_536
 
 /**
- * Reads a document. Other tasks get turns meanwhile.
+ * Reads a document. Other tasks run meanwhile.
  *
  * @throws `E_ARTIFACT` if it is not XML, or has more than it may have.
  */
@@ -49,8 +49,10 @@ export async function readXml(artifact: SpooledArtifact, reader: XmlReader, sign
   parser.on('opentag', ({ name, attributes }) => {
     const entries = Object.entries(attributes)
     count += 1 + entries.length
-    if (open.length >= deepest) throw new ArtifactError(`The elements are nested more than ${deepest} deep.`)
-    if (count > most) throw new ArtifactError(`The document has more than ${most.toLocaleString('en')} elements.`)
+    if (open.length >= deepestElement)
+      throw new ArtifactError(`The elements are nested more than ${deepestElement} deep.`)
+    if (count > mostElements)
+      throw new ArtifactError(`The document has more than ${mostElements.toLocaleString('en')} elements.`)
     const path = `${open.at(-1)?.path ?? ''}/${name}`
     const element = { name, path, attributes: Object.fromEntries(entries), line, endLine: parser.line }
     open.push(element)
@@ -62,14 +64,14 @@ export async function readXml(artifact: SpooledArtifact, reader: XmlReader, sign
     open.pop()!.endLine = parser.line
     reader.close?.()
   })
-  const pace = new Pace(Infinity, signal ?? new AbortController().signal)
+  const pace = new WorkPace(Infinity, signal ?? new AbortController().signal)
   for await (const { texts } of artifact.lineGroups()) {
     if (texts.length === 0) continue
     // A carriage return within a line would end the line for the parser, but does not here.
     const text = `${texts.join('\n')}\n`.replaceAll('\r', ' ')
     for (let at = 0; at < text.length; at += piece) {
       parser.write(text.slice(at, at + piece))
-      if (pace.isDue(10 * piece)) await pace.turn()
+      if (pace.isDue(10 * piece)) await pace.pause()
     }
   }
   parser.close()

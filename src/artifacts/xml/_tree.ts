@@ -1,6 +1,6 @@
 import type { XmlElement, XmlReader } from './_read.ts'
 
-interface Open {
+interface OpenElement {
   readonly name: string
   readonly members: Map<string, unknown>
   /** The texts and elements in order. */
@@ -9,10 +9,10 @@ interface Open {
 
 /** Builds the value of a document. */
 export class ElementTree implements XmlReader {
-  readonly #open: Open[] = [{ name: '', members: new Map(), content: [] }]
+  readonly #open: OpenElement[] = [{ name: '', members: new Map(), content: [] }]
 
   get value(): unknown {
-    return valueOf(this.#open[0]!)
+    return elementValue(this.#open[0]!)
   }
 
   open({ name, attributes }: XmlElement): void {
@@ -29,11 +29,11 @@ export class ElementTree implements XmlReader {
 
   close(): void {
     const element = this.#open.pop()!
-    this.#open.at(-1)!.content.push({ name: element.name, value: valueOf(element) })
+    this.#open.at(-1)!.content.push({ name: element.name, value: elementValue(element) })
   }
 }
 
-function valueOf({ members, content }: Open): unknown {
+function elementValue({ members, content }: OpenElement): unknown {
   const parts = content.map((part) => (typeof part === 'string' ? part.trim() : part)).filter((part) => part !== '')
   const texts = parts.filter((part) => typeof part === 'string')
   if (texts.length === parts.length) {

@@ -1,7 +1,7 @@
 import type { ToolExecutor } from '../../index.ts'
 import type { ClientToolDescription } from '../../extension.ts'
 import type { PageTools } from '../page-tools.ts'
-import { isRecord } from './_input.ts'
+import { isFieldsObject } from './_input.ts'
 import type { AgUiInput } from './_types.ts'
 
 const holder = 'ag-ui'
@@ -34,7 +34,7 @@ export class DeclaredTools {
     const tools = given.map(({ name, description, parameters }) => ({
       name,
       description: description || `Execute ${name}`,
-      ...(isRecord(parameters) && { inputSchema: parameters }),
+      ...(isFieldsObject(parameters) && { inputSchema: parameters }),
       timeout: dayLength,
     }))
     this.#pageTools.declare(session, holder, tools, dayLength)

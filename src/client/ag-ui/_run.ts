@@ -1,11 +1,11 @@
 import type { ToolCall, ToolExecutor, ToolResult, ToolValues, WaitingCall } from '../../index.ts'
 import { ApprovalInvalidError, InvalidConfigurationError, isToolError } from '../../errors.ts'
-import { plain } from '../http/_reply.ts'
+import { plainJson } from '../http/_reply.ts'
 import type { Right } from '../protocol.ts'
 import type { DeclaredTools } from './_declared-tools.ts'
-import { isRecord, requireInput } from './_input.ts'
+import { isFieldsObject, requireInput } from './_input.ts'
 import { MaskedCalls } from './_masked-calls.ts'
-import { announced, event, resultEvent, resultMessage, Turn } from './_turn.ts'
+import { announced, event, resultEvent, resultMessage, ModelReply } from './_model-reply.ts'
 import type { AgUiEvent, AgUiInput, AgUiMessage, AgUiModel } from './_types.ts'
 
 /** What a run is made of. */
@@ -52,10 +52,12 @@ export class Run {
     const { executor, declaredTools, input, session, signal, report } = this.#parts
     let end: (() => Promise<void>) | undefined
     const undo = executor.on('tool:progress', (progress) => {
-      const toolCallId = idOf(progress)
+      const toolCallId = pageCallId(progress)
       if (progress.session !== session || !this.#ids.has(toolCallId)) return
       const { type, data = null } = progress
-      void this.#emit(event('CUSTOM', { name: 'toolwright.progress', value: { toolCallId, type, data: plain(data) } }))
+      void this.#emit(
+        event('CUSTOM', { name: 'toolwright.progress', value: { toolCallId, type, data: plainJson(data) } }),
+      )
     })
     try {
       requireInput(input)
@@ -94,14 +96,14 @@ export class Run {
       if (call !== undefined && this.#isAllowed(call.reason === 'client' ? 'answer' : 'decide')) return { entry, call }
       throw new ApprovalInvalidError(`No call waits under ${JSON.stringify(entry.interruptId)}. Nothing was run.`)
     })
-    for (const { call } of resumed) this.#ids.add(idOf(call))
+    for (const { call } of resumed) this.#ids.add(pageCallId(call))
     const deciding = resumed.map(async ({ entry: { status, payload }, call }) => {
       const said = status === 'resolved' ? payload : undefined
       const options = { session, ...(values && { values }) }
       if (call.reason === 'client') {
         return executor.calls.respond(call, said ?? { ok: false, error: 'The user gave no answer.' }, options)
       }
-      const { approved, note, always, editedArgs } = isRecord(said) ? said : {}
+      const { approved, note, always, editedArgs } = isFieldsObject(said) ? said : {}
       return executor.calls.decide(call, approved === true ? 'allow' : 'deny', {
         ...options,
         ...(decidedBy !== undefined && { decidedBy }),
@@ -119,12 +121,12 @@ export class Run {
   async #answerByMessages(waiting: readonly WaitingCall[]): Promise<void> {
     const { executor, input, session, values } = this.#parts
     if (!this.#isAllowed('answer')) return
-    const byId = new Map(waiting.filter(({ reason }) => reason === 'client').map((call) => [idOf(call), call]))
+    const byId = new Map(waiting.filter(({ reason }) => reason === 'client').map((call) => [pageCallId(call), call]))
     for (const { role, toolCallId = '', content, error } of input.messages) {
       const call = role === 'tool' ? byId.get(toolCallId) : undefined
       if (call === undefined) continue
       byId.delete(toolCallId) // the first answer counts
-      const value = typeof error === 'string' && error !== '' ? { ok: false, error } : valueOf(content)
+      const value = typeof error === 'string' && error !== '' ? { ok: false, error } : answerValue(content)
       this.#results.push(await executor.calls.respond(call, value, { session, ...(values && { values }) }))
     }
   }
@@ -134,8 +136,8 @@ export class Run {
     const { calls, model, mostTurns, signal } = this.#parts
     if (calls !== undefined) return void (await this.#execute(calls, true))
     if (model === undefined) return
-    for (let turn = 0; !signal.aborted; turn++) {
-      if (turn === mostTurns) {
+    for (let count = 0; !signal.aborted; count++) {
+      if (count === mostTurns) {
         throw new InvalidConfigurationError(
           `The model called tools in ${mostTurns} turns. Raise \`mostTurns\` if it may.`,
         )
@@ -152,19 +154,19 @@ export class Run {
     const tools = executor.tools('model', session)
     const asked = model({ ...input, messages: this.#messages }, { tools, results, session, signal })
     const said = await unlessAborted(Promise.resolve(asked), signal)
-    const turn = new Turn()
+    const reply = new ModelReply()
     if (Symbol.asyncIterator in said) {
       const calls = this.#maskedCalls()
-      for await (const one of untilAborted(said, signal)) {
+      for await (const one of itemsUntilAborted(said, signal)) {
         if (one.type === 'RUN_ERROR')
           throw new Error(`The model's stream ended with an error: ${String(one['message'])}`)
         if (one.type === 'RUN_STARTED' || one.type === 'RUN_FINISHED') continue // they are those of this run
-        turn.take(one)
+        reply.take(one)
         for (const shown of calls.shown(one)) await this.#emit(shown)
       }
       for (const shown of calls.rest()) await this.#emit(shown)
-      this.#messages = [...this.#messages, turn.message()]
-      return this.#execute(turn.calls, false)
+      this.#messages = [...this.#messages, reply.message()]
+      return this.#execute(reply.calls, false)
     }
     return this.#execute(said, true)
   }
@@ -176,13 +178,13 @@ export class Run {
     const calls = given.map((call) => ({ ...call, id: call.id ?? crypto.randomUUID() }))
     for (const { id } of calls) this.#ids.add(String(id))
     if (isNew) {
-      const turn = new Turn()
+      const reply = new ModelReply()
       const maskedCalls = this.#maskedCalls()
       for (const one of announced(calls)) {
-        turn.take(one)
+        reply.take(one)
         for (const shown of maskedCalls.shown(one)) void this.#emit(shown)
       }
-      this.#messages = [...this.#messages, turn.message()]
+      this.#messages = [...this.#messages, reply.message()]
     }
     const results = await executor.executeToolCalls(calls, { session, signal, ...(values && { values }) })
     for (const result of results) this.#tell(result)
@@ -204,10 +206,10 @@ export class Run {
   /** Returns how the run ends: with what waits, if something does. */
   async #outcome(): Promise<object> {
     const waiting = await this.#parts.executor.calls.waiting({ session: this.#parts.session })
-    const own = waiting.filter((call) => call.reason === 'client' && this.#ids.has(idOf(call))).toReversed()
+    const own = waiting.filter((call) => call.reason === 'client' && this.#ids.has(pageCallId(call))).toReversed()
     const approvals = waiting.filter(({ reason }) => reason === 'approval')
     if (approvals.length > 0) return { type: 'interrupt', interrupts: [...approvals, ...own].map(interruptOf) }
-    return { type: 'success', ...(own.length > 0 && { pendingToolCallIds: own.map(idOf) }) }
+    return { type: 'success', ...(own.length > 0 && { pendingToolCallIds: own.map(pageCallId) }) }
   }
 
   #isAllowed(right: Right): boolean {
@@ -230,7 +232,7 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   }
 }
 
-async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
+async function* itemsUntilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
   const iterator = items[Symbol.asyncIterator]()
   try {
     for (;;) {
@@ -244,18 +246,18 @@ async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSign
 }
 
 /** Returns the id by which the page knows a call. */
-function idOf({ id, invocationId }: Pick<WaitingCall, 'id' | 'invocationId'>): string {
+function pageCallId({ id, invocationId }: Pick<WaitingCall, 'id' | 'invocationId'>): string {
   return String(id ?? invocationId)
 }
 
 function interruptOf(call: WaitingCall): object {
   const { invocationId, callId, toolName, reason, prompt, why, meta, expiresAt } = call
-  const toolwright = { callId, toolName, ...(why !== undefined && { why }), ...(meta && { meta: plain(meta) }) }
+  const toolwright = { callId, toolName, ...(why !== undefined && { why }), ...(meta && { meta: plainJson(meta) }) }
   return {
     id: invocationId,
     reason: reason === 'approval' ? 'tool_approval' : 'client_tool',
     message: prompt,
-    toolCallId: idOf(call),
+    toolCallId: pageCallId(call),
     ...(reason === 'approval' && { responseSchema: approvalSchema }),
     expiresAt: new Date(Math.min(expiresAt, endOfYears)).toISOString(),
     metadata: { toolwright },
@@ -263,9 +265,9 @@ function interruptOf(call: WaitingCall): object {
 }
 
 /** Returns the answer of a page: JSON if it is JSON, else text. */
-function valueOf(content: unknown): unknown {
+function answerValue(content: unknown): unknown {
   const parts = Array.isArray(content)
-    ? content.map((part: unknown) => (isRecord(part) ? part['text'] : ''))
+    ? content.map((part: unknown) => (isFieldsObject(part) ? part['text'] : ''))
     : [content]
   const text = parts.filter((part) => typeof part === 'string').join('')
   try {

@@ -1,7 +1,7 @@
 import { foldView, isOver, type CallPage, type CallView, type WireEvent } from '../protocol.ts'
 
 /** The most calls that are kept. */
-const mostKept = 5_000
+const mostPageCalls = 5_000
 
 /** The calls that a page knows. A view is replaced, never changed. */
 export class KnownCalls {
@@ -67,7 +67,7 @@ export class KnownCalls {
   #set(view: CallView): void {
     this.#views.set(view.invocationId, view)
     this.#sorted = undefined
-    if (this.#views.size > mostKept) {
+    if (this.#views.size > mostPageCalls) {
       for (const [id, each] of this.#views) {
         if (!isOver(each)) continue
         this.#views.delete(id)

@@ -11,7 +11,7 @@ interface Listens {
 }
 
 /** What a page has, and other platforms may lack. */
-export interface Page extends Partial<Listens> {
+export interface PageGlobals extends Partial<Listens> {
   readonly document?: Listens & { readonly visibilityState: string }
   readonly navigator?: {
     readonly locks?: {
@@ -23,12 +23,12 @@ export interface Page extends Partial<Listens> {
 }
 
 /** Returns the page that this module runs in. */
-export function thePage(): Page {
-  return globalThis as unknown as Page
+export function thePage(): PageGlobals {
+  return globalThis as unknown as PageGlobals
 }
 
 /** Waits some milliseconds. It ends early if `wake` is called with its function. */
-export function pause(milliseconds: number, wake: (end: () => void) => void = () => {}): Promise<void> {
+export function sleep(milliseconds: number, wake: (end: () => void) => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)
     wake(() => {

@@ -1,6 +1,6 @@
 import type { Issue } from '../../index.ts'
 import { protocolVersion, type WireCode, type WireFault } from '../protocol.ts'
-import { pause } from './_page.ts'
+import { sleep } from './_page.ts'
 
 /** The server refused a request, or could not be reached. */
 export class WireError extends Error {
@@ -20,7 +20,7 @@ export class WireError extends Error {
 }
 
 /** The parts of a request that are its own. */
-export interface Asking {
+export interface RequestParts {
   readonly method?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ export interface Asking {
 }
 
 /** Sends a request. Resolves with an answer that is a success. */
-export type Ask = (path: string, asking?: Asking) => Promise<Response>
+export type SendRequest = (path: string, asking?: RequestParts) => Promise<Response>
 
 export interface RequestOptions {
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
@@ -39,13 +39,13 @@ export interface RequestOptions {
 }
 
 /** Makes the function that sends requests. It is safe to send any of them again. */
-export function requests(url: string, { headers, fetch }: RequestOptions): Ask {
+export function requests(url: string, { headers, fetch }: RequestOptions): SendRequest {
   return async (path, { method, body, headers: own, tries = 3, ...init } = {}) => {
     for (let attempt = 1; ; attempt++) {
       const error = await once()
       if (error instanceof Response) return error
       if (attempt >= tries || init.signal?.aborted || (error.status > 0 && error.status < 500)) throw error
-      await pause(100 * 2 ** attempt)
+      await sleep(100 * 2 ** attempt)
     }
 
     async function once(): Promise<Response | WireError> {

@@ -13,7 +13,7 @@ export function canShare(): boolean {
  * @param hear Called with what the listening page tells.
  * @param lead Listens, until the signal aborts. It is given the function that tells the others.
  */
-export async function share<Message>(
+export async function sharePages<Message>(
   name: string,
   signal: AbortSignal,
   hear: (message: Message) => void,

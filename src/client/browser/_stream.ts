@@ -1,7 +1,7 @@
 import type { Frames } from '../protocol.ts'
 
 /** A frame of a stream. */
-export type Frame = {
+export type StreamFrame = {
   readonly [Name in keyof Frames]: { readonly name: Name; readonly data: Frames[Name] }
 }[keyof Frames] & { readonly id: string }
 
@@ -10,7 +10,11 @@ export type Frame = {
  *
  * @param heard Called with each piece that came, also if it is only a sign of life.
  */
-export async function readFrames(response: Response, take: (frame: Frame) => void, heard: () => void): Promise<void> {
+export async function readFrames(
+  response: Response,
+  take: (frame: StreamFrame) => void,
+  heard: () => void,
+): Promise<void> {
   const reader = response.body!.getReader()
   const decoder = new TextDecoder()
   for (let rest = ''; ;) {
@@ -25,7 +29,7 @@ export async function readFrames(response: Response, take: (frame: Frame) => voi
       const [id, name, data] = ['id: ', 'event: ', 'data: '].map((field) =>
         lines.find((line) => line.startsWith(field))?.slice(field.length),
       )
-      if (data !== undefined) take({ id: id ?? '', name, data: JSON.parse(data) } as Frame)
+      if (data !== undefined) take({ id: id ?? '', name, data: JSON.parse(data) } as StreamFrame)
     }
   }
 }

@@ -8,17 +8,17 @@ import {
   type WaitingCall,
 } from '../../index.ts'
 import { isOver, type Answer, type CallView } from '../protocol.ts'
-import type { Calls } from './_calls.ts'
-import { notFound, Refusal } from './_reply.ts'
+import type { PageCalls } from './_calls.ts'
+import { noSuchThing, RefusedRequest } from './_reply.ts'
 import { resultOfView, resultView } from './_views.ts'
 
 /** The most answers that are remembered, so that they can be repeated. */
-const mostRemembered = 10_000
+const mostRememberedAnswers = 10_000
 /** How often to look at a call that another process has just taken. */
 const mostLooks = 8
 
 /** An answer of a user to a call that waits. */
-export interface Given {
+export interface UserAnswer {
   readonly session: string
   readonly invocationId: string
   readonly reason: WaitingCall['reason']
@@ -37,7 +37,7 @@ interface Accepted {
 }
 
 /** An answer that was given, so that it can be repeated. */
-interface Remembered {
+interface RememberedAnswer {
   /** Tells the wait that was answered from later ones of the same id. */
   readonly pause: string
   /** Of the answer's text. */
@@ -48,12 +48,12 @@ interface Remembered {
 }
 
 /** Gives answers to calls that wait. The same answer may come again: its request may have been lost on the way back. */
-export class Answers {
+export class PageAnswers {
   readonly #executor: ToolExecutor
-  readonly #calls: Calls
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #calls: PageCalls
+  readonly #remembered = new Map<string, RememberedAnswer>()
 
-  constructor(executor: ToolExecutor, calls: Calls) {
+  constructor(executor: ToolExecutor, calls: PageCalls) {
     this.#executor = executor
     this.#calls = calls
   }
@@ -61,12 +61,12 @@ export class Answers {
   /**
    * Gives an answer, and waits up to some milliseconds for the result of its call.
    *
-   * @throws A `Refusal`, or a `ToolError`. Then the call is as it was.
+   * @throws A `RefusedRequest`, or a `ToolError`. Then the call is as it was.
    */
-  async give(given: Given, wait: number): Promise<Answer> {
+  async give(given: UserAnswer, wait: number): Promise<Answer> {
     const { session, invocationId, reason } = given
     const [call] = await this.#executor.calls.waiting({ invocationId, ...(session !== '*' && { session }) })
-    const pause = call?.reason === reason ? waitOf(call) : undefined
+    const pause = call?.reason === reason ? waitIdentity(call) : undefined
     const key = `${reason}\n${session}\n${invocationId}` // a call may wait for one after the other
     const digest = sha256(given.text)
     let before = this.#before(key, pause)
@@ -74,7 +74,7 @@ export class Answers {
       await before.accepting?.catch(() => {}) // if it was refused, this one may be right
       before = this.#before(key, pause)
     }
-    if (before !== undefined && before.digest !== digest) throw answered(this.#calls.known(invocationId))
+    if (before !== undefined && before.digest !== digest) throw alreadyAnswered(this.#calls.known(invocationId))
     if (before !== undefined) return this.#repeat(given, before, wait)
     const accepting = this.#accept(given, call)
     if (pause !== undefined) this.#remember(key, { pause, digest, accepting, state: 'EXECUTING' })
@@ -88,15 +88,15 @@ export class Answers {
   }
 
   /** Returns the answer that was given before, unless the call waits anew: its id may be used again. */
-  #before(key: string, pause: string | undefined): Remembered | undefined {
+  #before(key: string, pause: string | undefined): RememberedAnswer | undefined {
     const before = this.#remembered.get(key)
     return pause === undefined || before?.pause === pause ? before : undefined
   }
 
-  #remember(key: string, answer: Remembered): void {
+  #remember(key: string, answer: RememberedAnswer): void {
     const settle = async ({ result }: Accepted): Promise<void> => {
       const settled = await result
-      answer.state = 'seq' in settled ? settled.state : stateOf(settled)
+      answer.state = 'seq' in settled ? settled.state : answerState(settled)
       answer.accepting = undefined
     }
     // Each who waits for it gets the error.
@@ -104,19 +104,19 @@ export class Answers {
     this.#remembered.delete(key) // it becomes the newest
     this.#remembered.set(key, answer)
     for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size <= mostRemembered) break
+      if (this.#remembered.size <= mostRememberedAnswers) break
       this.#remembered.delete(oldest)
     }
   }
 
-  async #repeat(given: Given, { accepting, state }: Remembered, wait: number): Promise<Answer> {
+  async #repeat(given: UserAnswer, { accepting, state }: RememberedAnswer, wait: number): Promise<Answer> {
     if (accepting !== undefined) return this.#answer(given, { ...(await accepting), isRepeated: true }, wait)
     const seen = await this.#calls.look(given.invocationId, given.session)
     return { repeated: true, ...(seen === undefined ? { state } : standing(seen.view)) }
   }
 
   /** Resolves once the call goes on, which is before its result is there. */
-  async #accept(given: Given, call: WaitingCall | undefined): Promise<Accepted> {
+  async #accept(given: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
     if (call?.reason !== given.reason) return this.#late(given, call)
     const resumed = Promise.withResolvers<void>()
     const stop = this.#calls.onResumed(given.invocationId, resumed.resolve)
@@ -131,10 +131,10 @@ export class Answers {
   }
 
   /** The call does not wait: it may have got the same answer before, in another process or before a restart. */
-  async #late(given: Given, call: WaitingCall | undefined): Promise<Accepted> {
+  async #late(given: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
     const { session, invocationId } = given
     const seen = await this.#calls.look(invocationId, session)
-    if (seen === undefined) throw notFound()
+    if (seen === undefined) throw noSuchThing()
     const { view, snapshot } = seen
     if (given.isThatOf(view)) {
       const result = isOver(view) ? Promise.resolve(view) : this.#executor.calls.settled(invocationId)
@@ -143,31 +143,32 @@ export class Answers {
     if (call !== undefined) {
       const words =
         call.reason === 'client' ? 'The call waits for the answer of a client.' : 'The call waits for approval.'
-      throw new Refusal(409, 'E_APPROVAL_INVALID', words)
+      throw new RefusedRequest(409, 'E_APPROVAL_INVALID', words)
     }
     const isExpired =
       view.error?.code === 'E_APPROVAL_EXPIRED' ||
       view.error?.code === 'E_CLIENT_TOOL' ||
       (!isOver(view) &&
         (snapshot?.expiresAt ?? this.#calls.known(invocationId)?.waiting?.expiresAt ?? Infinity) < Date.now())
-    if (isExpired) throw new Refusal(410, 'E_APPROVAL_EXPIRED', 'The answer comes too late: the call has expired.')
-    throw answered(view)
+    if (isExpired)
+      throw new RefusedRequest(410, 'E_APPROVAL_EXPIRED', 'The answer comes too late: the call has expired.')
+    throw alreadyAnswered(view)
   }
 
   /** Another answer was first. If it is the same one, then this one counts too. */
-  async #overtaken(given: Given, error: unknown): Promise<Answer> {
+  async #overtaken(given: UserAnswer, error: unknown): Promise<Answer> {
     for (let look = 1; look <= mostLooks; look++) {
       const seen = await this.#calls.look(given.invocationId, given.session)
-      if (seen === undefined) throw notFound()
+      if (seen === undefined) throw noSuchThing()
       if (seen.view.waiting !== undefined) throw error // it still waits: the tool may have changed
       if (given.isThatOf(seen.view)) return { repeated: true, ...standing(seen.view) }
-      if (isOver(seen.view)) throw answered(seen.view)
+      if (isOver(seen.view)) throw alreadyAnswered(seen.view)
       await new Promise((resolve) => setTimeout(resolve, look * 10))
     }
     throw error
   }
 
-  async #answer({ invocationId }: Given, { isRepeated, result }: Accepted, wait: number): Promise<Answer> {
+  async #answer({ invocationId }: UserAnswer, { isRepeated, result }: Accepted, wait: number): Promise<Answer> {
     let settled: ToolResult | CallView | undefined
     const settling = result.then((value) => (settled = value))
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -181,7 +182,7 @@ export class Answers {
     if (settled === undefined) return { repeated: isRepeated, state: view?.state ?? 'EXECUTING' }
     if ('seq' in settled) return { repeated: isRepeated, ...standing(settled) }
     const isWaiting = settled.status === 'waiting'
-    const state = view !== undefined && isOver(view) !== isWaiting ? view.state : stateOf(settled)
+    const state = view !== undefined && isOver(view) !== isWaiting ? view.state : answerState(settled)
     return { repeated: isRepeated, state, result: resultView(settled) }
   }
 }
@@ -209,7 +210,7 @@ export function hasArgs({ callId, toolName }: CallView, editedArgs: unknown): bo
 }
 
 /** Returns what tells a wait from others, also from those of a call that had the same id. */
-function waitOf({ callId, createdAt, expiresAt }: WaitingCall): string {
+function waitIdentity({ callId, createdAt, expiresAt }: WaitingCall): string {
   return `${callId}\n${createdAt}\n${expiresAt}`
 }
 
@@ -217,16 +218,16 @@ function standing(view: CallView): Omit<Answer, 'repeated'> {
   return isOver(view) ? { state: view.state, result: resultOfView(view) } : { state: view.state }
 }
 
-function stateOf({ status }: ToolResult): Answer['state'] {
+function answerState({ status }: ToolResult): Answer['state'] {
   if (status === 'ok') return 'COMPLETED'
   if (status === 'waiting') return 'EXECUTING'
   return status === 'denied' ? 'DENIED' : 'FAILED'
 }
 
-function answered(view: CallView | undefined): Refusal {
+function alreadyAnswered(view: CallView | undefined): RefusedRequest {
   const words =
     view !== undefined && isOver(view)
       ? `The call is over: ${view.status ?? view.state}.`
       : 'The call waits for no answer: another one was first.'
-  return new Refusal(409, 'E_APPROVAL_INVALID', words)
+  return new RefusedRequest(409, 'E_APPROVAL_INVALID', words)
 }

@@ -1,8 +1,8 @@
 import type { SpooledArtifact } from '../../index.ts'
-import { commonHeaders, fault } from './_reply.ts'
+import { commonHeaders, faultAnswer } from './_reply.ts'
 
 /** The most bytes of one answer to a range. */
-const mostBytes = 4_194_304
+const mostRangeBytes = 4_194_304
 
 /**
  * Answers with the bytes of an artifact, or with a range of them. No browser runs them, whatever they are: they are told as
@@ -19,9 +19,9 @@ export async function artifactReply(artifact: SpooledArtifact, range: string | n
     'content-security-policy': "sandbox; default-src 'none'",
     'accept-ranges': 'bytes',
   }
-  const wanted = rangeOf(range, size)
+  const wanted = byteRange(range, size)
   if (wanted === null) {
-    return fault(416, 'E_RANGE', `The artifact has ${size.toLocaleString('en')} bytes.`, {
+    return faultAnswer(416, 'E_RANGE', `The artifact has ${size.toLocaleString('en')} bytes.`, {
       'content-range': `bytes */${size}`,
     })
   }
@@ -53,12 +53,12 @@ export async function artifactReply(artifact: SpooledArtifact, range: string | n
 }
 
 /** Returns the first and the last byte but one of a range. `undefined` for no range, `null` for one that cannot be had. */
-function rangeOf(range: string | null, size: number): readonly [number, number] | null | undefined {
+function byteRange(range: string | null, size: number): readonly [number, number] | null | undefined {
   if (range === null || !/^bytes=/i.test(range)) return undefined
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range) ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return null
   const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
   const last = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
   if (start >= size || last < start) return null
-  return [start, Math.min(last + 1, start + mostBytes)]
+  return [start, Math.min(last + 1, start + mostRangeBytes)]
 }

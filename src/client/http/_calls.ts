@@ -1,16 +1,16 @@
 import { isToolError, type ToolCallSnapshot, type ToolEvent, type ToolExecutor } from '../../index.ts'
 import { foldView, isOver, type CallPage, type CallView } from '../protocol.ts'
-import type { Channels } from './_channels.ts'
-import { lightened, merged, toldEvent, viewOfSnapshot, viewOfWaiting, waitOf } from './_views.ts'
+import type { AudienceChannels } from './_channels.ts'
+import { lightened, mergedView, toldEvent, viewOfSnapshot, viewOfWaiting, waitView } from './_views.ts'
 
 /** The most calls of all sessions that are kept here. */
-const mostKept = 10_000
-const pageLength = 200
+const mostViewedCalls = 10_000
+const callsOnPage = 200
 
 /** The calls of an executor, as pages see them: of this process by its events, and of others by the journal. */
-export class Calls {
+export class PageCalls {
   readonly #executor: ToolExecutor
-  readonly #channels: Channels
+  readonly #channels: AudienceChannels
   readonly #mostOfSession: number
   readonly #report: (error: unknown) => void
   readonly #views = new Map<string, CallView>()
@@ -24,7 +24,7 @@ export class Calls {
 
   constructor(
     executor: ToolExecutor,
-    channels: Channels,
+    channels: AudienceChannels,
     limits: { readonly calls: number },
     report: (error: unknown) => void,
   ) {
@@ -79,8 +79,8 @@ export class Calls {
       snapshot !== undefined && isOver(snapshot) ? [] : await this.#executor.calls.waiting({ invocationId })
     const before = this.#views.get(invocationId)
     let view = before
-    if (snapshot !== undefined) view = merged(before, viewOfSnapshot(snapshot, waiting))
-    else if (waiting !== undefined) view = { ...(before ?? viewOfWaiting(waiting)), waiting: waitOf(waiting) }
+    if (snapshot !== undefined) view = mergedView(before, viewOfSnapshot(snapshot, waiting))
+    else if (waiting !== undefined) view = { ...(before ?? viewOfWaiting(waiting)), waiting: waitView(waiting) }
     else if (before?.waiting !== undefined) {
       const { waiting: _over, ...rest } = before
       view = rest
@@ -90,22 +90,23 @@ export class Calls {
   }
 
   /** Lists the calls that a user sees: without `before` first those that wait, then the others, newest first. */
-  async list(session: string, before?: string, limit: number = pageLength): Promise<Pick<CallPage, 'calls' | 'next'>> {
+  async list(session: string, before?: string, limit: number = callsOnPage): Promise<Pick<CallPage, 'calls' | 'next'>> {
     const own = session === '*' ? {} : { session }
-    const place = placeOf(before)
+    const place = callPosition(before)
     const snapshots = await this.#executor.calls.list({ ...own, ...(place && { before: place }), limit })
     const known = this.#of(session)
     // The last look: a call that began to wait before it is in the list, and the event of a later one comes.
     const waiting = await this.#executor.calls.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))
     const views = new Map<string, CallView>()
-    const add = (view: CallView): void => void views.set(view.invocationId, merged(views.get(view.invocationId), view))
+    const add = (view: CallView): void =>
+      void views.set(view.invocationId, mergedView(views.get(view.invocationId), view))
     for (const view of known) if (place === undefined || isAfter(view, place)) add(unwaiting(view))
     for (const snapshot of snapshots) add(viewOfSnapshot(snapshot, waits.get(snapshot.id)))
     if (place === undefined) for (const call of waiting) if (!views.has(call.invocationId)) add(viewOfWaiting(call))
     for (const [id, call] of waits) {
       const view = views.get(id)
-      if (view !== undefined) views.set(id, { ...view, waiting: waitOf(call) })
+      if (view !== undefined) views.set(id, { ...view, waiting: waitView(call) })
     }
     const all = [...views.values()].toSorted((one, other) => (isAfter(other, placeIn(one)) ? -1 : 1))
     const others = all.filter((view) => view.waiting === undefined)
@@ -176,7 +177,7 @@ export class Calls {
     const ids = this.#sessions.get(session) ?? new Set()
     this.#sessions.set(session, ids.add(invocationId))
     this.#drop(session, ids, ids.size - this.#mostOfSession)
-    if (this.#views.size <= mostKept) return
+    if (this.#views.size <= mostViewedCalls) return
     // Those of the session that has most, many at once, so that this is rare.
     const [largest, its] = [...this.#sessions].reduce((most, each) => (each[1].size > most[1].size ? each : most))
     this.#drop(largest, its, Math.ceil(its.size / 10))
@@ -216,22 +217,22 @@ export class Calls {
   }
 }
 
-interface Place {
+interface CallPosition {
   readonly createdAt: number
   readonly id: string
 }
 
-function placeOf(text: string | undefined): Place | undefined {
+function callPosition(text: string | undefined): CallPosition | undefined {
   const [, createdAt, id] = /^(\d{1,16})\.([^]{1,1024})$/.exec(text ?? '') ?? []
   return id === undefined ? undefined : { createdAt: Number(createdAt), id }
 }
 
-function placeIn({ createdAt, invocationId: id }: CallView): Place {
+function placeIn({ createdAt, invocationId: id }: CallView): CallPosition {
   return { createdAt, id }
 }
 
 /** Whether a call is older than a place in a list, which is newest first. */
-function isAfter({ createdAt, invocationId }: CallView, { createdAt: its, id }: Place): boolean {
+function isAfter({ createdAt, invocationId }: CallView, { createdAt: its, id }: CallPosition): boolean {
   return createdAt === its ? invocationId < id : createdAt < its
 }
 

@@ -1,12 +1,12 @@
 import type { Frames } from '../protocol.ts'
 
-const encoder = new TextEncoder()
+const frameEncoder = new TextEncoder()
 /** The most bytes of frames that are kept for one audience. */
-const mostBytes = 4_194_304
+const mostFrameBytes = 4_194_304
 /** How long frames are kept while no stream is open, in milliseconds. */
-const keptFor = 120_000
+const framesKeptFor = 120_000
 /** How many signs of life a reader may leave unread before its stream ends. */
-const mostUnread = 4
+const mostUnreadBeats = 4
 
 export interface ChannelLimits {
   readonly streams: number
@@ -15,7 +15,7 @@ export interface ChannelLimits {
   readonly frames: number
 }
 
-interface Frame {
+interface SentFrame {
   readonly bytes: Uint8Array
   /** How many bytes the channel had sent before it. */
   readonly offset: number
@@ -30,9 +30,9 @@ export function frameText<Name extends keyof Frames>(name: Name, data: Frames[Na
 export class Channel {
   /** Tells the ids of this channel from those of others, also of one that was forgotten. */
   readonly epoch: string = crypto.randomUUID().slice(0, 8)
-  readonly streams: Set<Stream> = new Set()
+  readonly streams: Set<ChannelStream> = new Set()
   lastUsed: number = performance.now()
-  #frames: Frame[] = []
+  #frames: SentFrame[] = []
   /** The number of the last frame. */
   #count = 0
   #offset = 0
@@ -52,13 +52,13 @@ export class Channel {
   }
 
   push(text: string): void {
-    const bytes = encoder.encode(`id: ${this.epoch}-${++this.#count}\n${text}`)
+    const bytes = frameEncoder.encode(`id: ${this.epoch}-${++this.#count}\n${text}`)
     this.#frames.push({ bytes, offset: this.#offset })
     this.#offset += bytes.byteLength
     let surplus = 0
     while (
       surplus < this.#frames.length &&
-      (this.#frames.length - surplus > this.#most || this.#offset - this.#frames[surplus]!.offset > mostBytes)
+      (this.#frames.length - surplus > this.#most || this.#offset - this.#frames[surplus]!.offset > mostFrameBytes)
     ) {
       surplus++
     }
@@ -88,7 +88,7 @@ export class Channel {
 }
 
 /** The channels of all audiences, by their sessions. */
-export class Channels {
+export class AudienceChannels {
   readonly limits: ChannelLimits
   /** Called at each heartbeat with the audiences that have streams. */
   onBeat: (sessions: readonly string[]) => void = () => {}
@@ -151,10 +151,10 @@ export class Channels {
     greeting: string,
     from: { readonly next: number; readonly first: string },
     listing: () => Promise<string>,
-  ): Stream {
+  ): ChannelStream {
     const channel = this.of(session)
     this.#count(principal, 1)
-    const stream = new Stream(channel, this.limits.backlog, greeting, from, listing, this.#report, () => {
+    const stream = new ChannelStream(channel, this.limits.backlog, greeting, from, listing, this.#report, () => {
       this.#count(principal, -1)
       channel.lastUsed = performance.now()
     })
@@ -187,7 +187,7 @@ export class Channels {
     for (const [session, channel] of this.#channels) {
       for (const stream of channel.streams) stream.beat()
       if (channel.streams.size > 0) used.push(session)
-      else if (now - channel.lastUsed > keptFor) this.#channels.delete(session)
+      else if (now - channel.lastUsed > framesKeptFor) this.#channels.delete(session)
     }
     if (this.#channels.size === 0) {
       clearInterval(this.#timer)
@@ -198,7 +198,7 @@ export class Channels {
 }
 
 /** One reader of a channel. It holds no frames: it reads those that the channel keeps, as fast as its reader takes them. */
-export class Stream {
+export class ChannelStream {
   readonly body: ReadableStream<Uint8Array>
   readonly #channel: Channel
   readonly #release: () => void
@@ -226,12 +226,12 @@ export class Stream {
         const lag = channel.lag(cursor)
         if (lag > backlog && (lag === Infinity || channel.count > cursor)) {
           cursor = channel.count + 1
-          return encoder.encode(`id: ${channel.at}\n${await listing()}`)
+          return frameEncoder.encode(`id: ${channel.at}\n${await listing()}`)
         }
         if (lag > 0) return channel.frame(cursor++)
         if (this.#mustBeat) {
           this.#mustBeat = false
-          return encoder.encode(': \n\n')
+          return frameEncoder.encode(': \n\n')
         }
         await new Promise<void>((resolve) => (this.#wake = resolve))
       }
@@ -241,7 +241,7 @@ export class Stream {
       {
         start: (controller) => {
           this.#controller = controller
-          controller.enqueue(encoder.encode(greeting + first))
+          controller.enqueue(frameEncoder.encode(greeting + first))
         },
         pull: async (controller) => {
           this.#unread = 0
@@ -266,7 +266,7 @@ export class Stream {
   /** Gives a sign of life. A reader that has left several unread is gone. */
   beat(): void {
     this.#mustBeat = true
-    if (++this.#unread > mostUnread) this.close()
+    if (++this.#unread > mostUnreadBeats) this.close()
     else this.wake()
   }
 

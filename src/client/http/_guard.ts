@@ -3,10 +3,10 @@ import { InvalidConfigurationError } from '../../errors.ts'
 import { optionsError } from '../../extension.ts'
 import type { HttpClientsOptions, PageUser } from '../http.ts'
 import type { Right } from '../protocol.ts'
-import { fault } from './_reply.ts'
+import { faultAnswer } from './_reply.ts'
 
 const ownNames = ['localhost', '127.0.0.1', '[::1]']
-const everything: readonly Right[] = ['watch', 'decide', 'answer', 'cancel', 'artifacts']
+const allRights: readonly Right[] = ['watch', 'decide', 'answer', 'cancel', 'artifacts']
 
 /** A user whose rights are known. */
 export interface Admitted extends PageUser {
@@ -14,7 +14,7 @@ export interface Admitted extends PageUser {
 }
 
 /** The user of a request, or the answer that refuses it. `sign` lets the page read the answer, if its site may. */
-export type Admission = { readonly sign: (answer: Response) => Response } & (
+export type UserAdmission = { readonly sign: (answer: Response) => Response } & (
   { readonly user: Admitted; readonly answer?: undefined } | { readonly answer: Response }
 )
 
@@ -23,7 +23,7 @@ export type Admission = { readonly sign: (answer: Response) => Response } & (
  *
  * @throws `E_INVALID_CONFIGURATION` if there is no way to know a user.
  */
-export function guard(options: HttpClientsOptions): (request: Request) => Promise<Admission> {
+export function pageGuard(options: HttpClientsOptions): (request: Request) => Promise<UserAdmission> {
   const { authorize, token } = options
   if (authorize === undefined && token === undefined) {
     throw optionsError(
@@ -46,45 +46,48 @@ export function guard(options: HttpClientsOptions): (request: Request) => Promis
     const { headers } = request
     const origin = headers.get('origin')
     const isCors = options.origins !== undefined
-    const refused = (...given: Parameters<typeof fault>): Admission => ({ answer: fault(...given), sign: plain })
-    if (!hosts.has(nameOf(headers.get('host') ?? new URL(request.url).host) ?? '')) {
+    const refused = (...given: Parameters<typeof faultAnswer>): UserAdmission => ({
+      answer: faultAnswer(...given),
+      sign: unsignedAnswer,
+    })
+    if (!hosts.has(hostName(headers.get('host') ?? new URL(request.url).host) ?? '')) {
       return refused(403, 'E_HOST', 'This server does not go by the name of the request.')
     }
     if (origin !== null ? !origins.has(siteOf(origin) ?? '') : headers.get('sec-fetch-site') === 'cross-site') {
       return refused(403, 'E_ORIGIN', 'Pages of this site may not send requests here.')
     }
-    const sign = isCors ? (answer: Response) => readableBy(origin, answer) : plain
+    const sign = isCors ? (answer: Response) => withOrigin(origin, answer) : unsignedAnswer
     // A preflight carries no token.
-    if (isCors && origin !== null && request.method === 'OPTIONS') return { answer: preflight(), sign }
+    if (isCors && origin !== null && request.method === 'OPTIONS') return { answer: preflightAnswer(), sign }
     const user = await userOf(request)
     if (user === undefined || user === null || (user as unknown) === false) {
       return {
-        answer: fault(401, 'E_UNAUTHORIZED', 'Say who you are.', { 'www-authenticate': 'Bearer' }),
+        answer: faultAnswer(401, 'E_UNAUTHORIZED', 'Say who you are.', { 'www-authenticate': 'Bearer' }),
         sign,
       }
     }
     if (typeof user.session !== 'string' || user.session === '') {
       throw new InvalidConfigurationError('`authorize` has to return { session }, a text that is not empty.')
     }
-    return { user: { ...user, may: user.may ?? everything }, sign }
+    return { user: { ...user, may: user.may ?? allRights }, sign }
   }
 }
 
 /** The name in a `Host` header, without its port. */
-function nameOf(host: string): string | undefined {
+function hostName(host: string): string | undefined {
   return /^(\[[\da-f:.]+\]|[^:/@\s]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase()
 }
 
 function siteOf(origin: string): string | undefined {
   const host = /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1]
-  return host === undefined ? undefined : nameOf(host)
+  return host === undefined ? undefined : hostName(host)
 }
 
-function plain(answer: Response): Response {
+function unsignedAnswer(answer: Response): Response {
   return answer
 }
 
-function preflight(): Response {
+function preflightAnswer(): Response {
   return new Response(null, {
     status: 204,
     headers: {
@@ -96,7 +99,7 @@ function preflight(): Response {
 }
 
 /** Lets pages of an origin read an answer. What depends on the origin says so to caches. */
-function readableBy(origin: string | null, answer: Response): Response {
+function withOrigin(origin: string | null, answer: Response): Response {
   const headers = new Headers(answer.headers)
   headers.append('vary', 'Origin')
   if (origin !== null) {

@@ -27,17 +27,17 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
 }
 
 /** A refusal that ends the request. */
-export class Refusal extends Error {
+export class RefusedRequest extends Error {
   readonly response: Response
 
-  constructor(...given: Parameters<typeof fault>) {
+  constructor(...given: Parameters<typeof faultAnswer>) {
     super(given[2])
-    this.response = fault(...given)
+    this.response = faultAnswer(...given)
   }
 }
 
 /** Returns a copy of what the application gave, as JSON has it. What JSON cannot hold is named as such: one value spoils no answer. */
-export function plain(value: unknown): unknown {
+export function plainJson(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null') as unknown
   } catch {
@@ -51,7 +51,7 @@ export function reply(body: unknown, status = 200, headers: HeaderFields = {}): 
 }
 
 /** Makes the answer to a request that is refused. */
-export function fault(
+export function faultAnswer(
   status: number,
   code: WireCode,
   message: string,
@@ -63,36 +63,36 @@ export function fault(
 }
 
 /** Makes the answer of what was thrown. A fault of the server is reported, and not told. */
-export function faultOf(thrown: unknown, report: (error: unknown) => void): Response {
-  if (thrown instanceof Refusal) return thrown.response
+export function answerOfThrown(thrown: unknown, report: (error: unknown) => void): Response {
+  if (thrown instanceof RefusedRequest) return thrown.response
   const status = isToolError(thrown) ? statuses[thrown.code] : undefined
   if (!isToolError(thrown) || status === undefined) {
     report(thrown)
-    return fault(500, 'E_INTERNAL', 'The server failed. It knows why.')
+    return faultAnswer(500, 'E_INTERNAL', 'The server failed. It knows why.')
   }
   const { code, message, issues, retryable } = thrown
   const isDown = code === 'E_JOURNAL' || (retryable && code === 'E_ARTIFACT')
-  if (!isDown) return fault(status, code, message, status === 503 ? retryAfter : {}, issues)
+  if (!isDown) return faultAnswer(status, code, message, status === 503 ? retryAfter : {}, issues)
   report(thrown) // its message may name machines of the application
-  return fault(503, code, 'What the server keeps is not at hand. Try again.', retryAfter)
+  return faultAnswer(503, code, 'What the server keeps is not at hand. Try again.', retryAfter)
 }
 
 /** Makes the refusal of a call that does not exist, or is not the user's: both in the same words. */
-export function notFound(): Refusal {
-  return new Refusal(404, 'E_NOT_FOUND', 'There is no such thing here.')
+export function noSuchThing(): RefusedRequest {
+  return new RefusedRequest(404, 'E_NOT_FOUND', 'There is no such thing here.')
 }
 
 /**
  * Reads the JSON object of a request.
  *
- * @throws A `Refusal` if it is no JSON object that can be read in one way only, or too large.
+ * @throws A `RefusedRequest` if it is no JSON object that can be read in one way only, or too large.
  */
-export async function bodyOf(request: Request, limit: number): Promise<Readonly<Record<string, unknown>>> {
+export async function jsonBody(request: Request, limit: number): Promise<Readonly<Record<string, unknown>>> {
   // A page of another site can send other types without asking first.
   if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? '')) {
-    throw new Refusal(415, 'E_BODY', 'Send a body of type application/json.')
+    throw new RefusedRequest(415, 'E_BODY', 'Send a body of type application/json.')
   }
-  const tooLarge = new Refusal(413, 'E_LIMIT', `The body has more than ${limit.toLocaleString('en')} bytes.`)
+  const tooLarge = new RefusedRequest(413, 'E_LIMIT', `The body has more than ${limit.toLocaleString('en')} bytes.`)
   if (Number(request.headers.get('content-length')) > limit) throw tooLarge
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let [text, length] = ['', 0]
@@ -106,10 +106,10 @@ export async function bodyOf(request: Request, limit: number): Promise<Readonly<
     value = parseJson(text + decoder.decode(), { limit })
   } catch (error) {
     if (error === tooLarge) throw error
-    throw new Refusal(400, 'E_BODY', 'The body is no JSON that can be read in one way only.')
+    throw new RefusedRequest(400, 'E_BODY', 'The body is no JSON that can be read in one way only.')
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw new Refusal(400, 'E_BODY', 'The body has to be a JSON object.')
+  throw new RefusedRequest(400, 'E_BODY', 'The body has to be a JSON object.')
 }
 
 /** Reads a request that shows no `body`: it has none, or the platform shows none, as Firefox. */
@@ -120,10 +120,14 @@ async function whole(request: Request): Promise<Uint8Array> {
 /**
  * Returns a field that is text, if it is there.
  *
- * @throws A `Refusal` if it is no text, or too long.
+ * @throws A `RefusedRequest` if it is no text, or too long.
  */
-export function textOf(body: Readonly<Record<string, unknown>>, name: string, longest = 16_384): string | undefined {
+export function textField(body: Readonly<Record<string, unknown>>, name: string, longest = 16_384): string | undefined {
   const value = body[name]
   if (value === undefined || (typeof value === 'string' && value.length <= longest)) return value
-  throw new Refusal(400, 'E_BODY', `\`${name}\` has to be text of at most ${longest.toLocaleString('en')} characters.`)
+  throw new RefusedRequest(
+    400,
+    'E_BODY',
+    `\`${name}\` has to be text of at most ${longest.toLocaleString('en')} characters.`,
+  )
 }

@@ -2,20 +2,20 @@ import type { DecideOptions, ToolExecutor } from '../../index.ts'
 import type { ClientToolDescription } from '../../extension.ts'
 import type { PageTools } from '../page-tools.ts'
 import { protocolVersion, versionMismatch, type Hello, type LeaseAnswer, type Right } from '../protocol.ts'
-import { type Answers, hasArgs, isValueOf } from './_answers.ts'
+import { type PageAnswers, hasArgs, isValueOf } from './_answers.ts'
 import { artifactReply } from './_artifact.ts'
-import type { Calls } from './_calls.ts'
-import { frameText, type Channels } from './_channels.ts'
+import type { PageCalls } from './_calls.ts'
+import { frameText, type AudienceChannels } from './_channels.ts'
 import type { Admitted } from './_guard.ts'
-import { bodyOf, commonHeaders, fault, notFound, Refusal, reply, textOf } from './_reply.ts'
+import { jsonBody, commonHeaders, faultAnswer, noSuchThing, RefusedRequest, reply, textField } from './_reply.ts'
 
 /** What the routes answer with. */
 export interface HttpApi {
   readonly executor: ToolExecutor
   readonly pageTools: PageTools | undefined
-  readonly calls: Calls
-  readonly channels: Channels
-  readonly answers: Answers
+  readonly calls: PageCalls
+  readonly channels: AudienceChannels
+  readonly answers: PageAnswers
   readonly limits: { readonly body: number }
   readonly heartbeat: number
 }
@@ -36,38 +36,40 @@ type Route = readonly [
 ]
 
 const routes: readonly Route[] = [
-  [/^\/events$/, { GET: events }],
-  [/^\/calls$/, { GET: calls }],
-  [/^\/calls\/([^/]+)$/, { GET: call }],
+  [/^\/events$/, { GET: eventsRoute }],
+  [/^\/calls$/, { GET: callsRoute }],
+  [/^\/calls\/([^/]+)$/, { GET: callRoute }],
   [/^\/calls\/([^/]+)\/decision$/, { POST: decision }],
   [/^\/calls\/([^/]+)\/lease$/, { POST: lease }],
   [/^\/calls\/([^/]+)\/cancellation$/, { POST: cancellation }],
-  [/^\/tool-results$/, { POST: toolResult }],
-  [/^\/tools\/([^/]+)$/, { PUT: tools }],
-  [/^\/artifacts\/([^/]+)$/, { GET: artifact }],
+  [/^\/tool-results$/, { POST: resultRoute }],
+  [/^\/tools\/([^/]+)$/, { PUT: toolsRoute }],
+  [/^\/artifacts\/([^/]+)$/, { GET: artifactRoute }],
 ]
 
 /** The longest an answer is held back, in seconds. */
 const longestWait = 60
 
-/** Answers the request of a user. @throws A `Refusal`, or a `ToolError`. */
+/** Answers the request of a user. @throws A `RefusedRequest`, or a `ToolError`. */
 export async function route(request: Request, base: string, user: Admitted, api: HttpApi): Promise<Response> {
   const url = new URL(request.url)
   const { pathname } = url
   const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : ''
   // The bytes of an artifact are those of every version, and a link to them says none.
-  if (!path.startsWith('/artifacts/')) requireVersion(request, url)
+  if (!path.startsWith('/artifacts/')) requireProtocol(request, url)
   for (const [pattern, handlers] of routes) {
     const found = pattern.exec(path)
     if (found === null) continue
     const method = methods.find((name) => name === request.method)
     const handle = method && handlers[method]
     if (handle === undefined) {
-      return fault(405, 'E_METHOD', 'This method is not for this address.', { allow: Object.keys(handlers).join(', ') })
+      return faultAnswer(405, 'E_METHOD', 'This method is not for this address.', {
+        allow: Object.keys(handlers).join(', '),
+      })
     }
-    return handle({ request, url, user, api, id: idOf(found[1] ?? '') })
+    return handle({ request, url, user, api, id: pathId(found[1] ?? '') })
   }
-  throw notFound()
+  throw noSuchThing()
 }
 
 /** The version that pages speak which say none. */
@@ -77,7 +79,7 @@ const firstVersion = 1
  * Refuses a page of another version. What says no version is a page of the first one, if a browser sent it for a page. Other programs,
  * such as curl, need not say it.
  */
-function requireVersion({ headers }: Request, url: URL): void {
+function requireProtocol({ headers }: Request, url: URL): void {
   const text = url.searchParams.get('protocol')
   const site = headers.get('sec-fetch-site') ?? 'none'
   if (text === null && headers.get('origin') === null && site === 'none') return
@@ -85,7 +87,7 @@ function requireVersion({ headers }: Request, url: URL): void {
   if (version === protocolVersion) return
   const words = Number.isSafeInteger(version) && version > 0 ? versionMismatch(version, protocolVersion) : undefined
   // A page of the first version tries again and again, unless it is forbidden.
-  throw new Refusal(
+  throw new RefusedRequest(
     403,
     'E_PROTOCOL',
     words ?? `\`protocol\` has to be the version that the page speaks, as in ?protocol=${protocolVersion}.`,
@@ -93,7 +95,7 @@ function requireVersion({ headers }: Request, url: URL): void {
 }
 
 /** Returns an id of a path. An id that no store could have is one that is not found. */
-function idOf(part: string): string {
+function pathId(part: string): string {
   try {
     const id = decodeURIComponent(part)
     // oxlint-disable-next-line eslint/no-control-regex -- databases refuse some of them
@@ -101,11 +103,12 @@ function idOf(part: string): string {
   } catch {
     // it is not well-formed
   }
-  throw notFound()
+  throw noSuchThing()
 }
 
 function require(user: Admitted, right: Right): void {
-  if (!user.may.includes(right)) throw new Refusal(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
+  if (!user.may.includes(right))
+    throw new RefusedRequest(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
 }
 
 function helloOf({ user, api: { executor, heartbeat } }: Asked): Hello {
@@ -115,14 +118,14 @@ function helloOf({ user, api: { executor, heartbeat } }: Asked): Hello {
   return { protocol: protocolVersion, now: Date.now(), heartbeat, session, may, tools: known }
 }
 
-function requirePlace(channels: Channels, principal: string): void {
+function requirePlace(channels: AudienceChannels, principal: string): void {
   const full = channels.isFull(principal)
   if (full === undefined) return
   const words = full === 'all' ? 'The server has no more streams.' : 'You have too many open streams.'
-  throw new Refusal(full === 'all' ? 503 : 429, 'E_LIMIT', words, { 'retry-after': '5' })
+  throw new RefusedRequest(full === 'all' ? 503 : 429, 'E_LIMIT', words, { 'retry-after': '5' })
 }
 
-async function events(asked: Asked): Promise<Response> {
+async function eventsRoute(asked: Asked): Promise<Response> {
   const { request, url, user, api } = asked
   require(user, 'watch')
   const { session, name } = user
@@ -143,37 +146,37 @@ async function events(asked: Asked): Promise<Response> {
   return new Response(stream.body, { headers: { ...headers, 'cache-control': 'no-store, no-transform' } })
 }
 
-async function calls(asked: Asked): Promise<Response> {
+async function callsRoute(asked: Asked): Promise<Response> {
   const { url, user, api } = asked
   require(user, 'watch')
   const { at } = api.channels.of(user.session)
   const limit = Number(url.searchParams.get('limit') ?? 200)
   if (!Number.isInteger(limit) || limit < 1 || limit > 200) {
-    throw new Refusal(400, 'E_BODY', '`limit` has to be a whole number from 1 to 200.')
+    throw new RefusedRequest(400, 'E_BODY', '`limit` has to be a whole number from 1 to 200.')
   }
   const page = await api.calls.list(user.session, url.searchParams.get('before') ?? undefined, limit)
   return reply({ ...page, hello: helloOf(asked), at })
 }
 
-async function call({ id, user, api }: Asked): Promise<Response> {
+async function callRoute({ id, user, api }: Asked): Promise<Response> {
   require(user, 'watch')
   const seen = await api.calls.look(id, user.session)
-  if (seen === undefined) throw notFound()
+  if (seen === undefined) throw noSuchThing()
   const { view, snapshot } = seen
   return reply({ ...view, ...(snapshot && { auditTrail: snapshot.auditTrail }) })
 }
 
 async function decision({ request, id, user, api }: Asked): Promise<Response> {
   require(user, 'decide')
-  const body = await bodyOf(request, api.limits.body)
+  const body = await jsonBody(request, api.limits.body)
   const { decision: decided, always, editedArgs } = body
   if (decided !== 'allow' && decided !== 'deny') {
-    throw new Refusal(400, 'E_BODY', '`decision` has to be "allow" or "deny".')
+    throw new RefusedRequest(400, 'E_BODY', '`decision` has to be "allow" or "deny".')
   }
   if (always !== undefined && typeof always !== 'boolean')
-    throw new Refusal(400, 'E_BODY', '`always` has to be a boolean.')
-  const note = textOf(body, 'note')
-  const holder = textOf(body, 'holder', 1_024)
+    throw new RefusedRequest(400, 'E_BODY', '`always` has to be a boolean.')
+  const note = textField(body, 'note')
+  const holder = textField(body, 'holder', 1_024)
   const { session, name, values } = user
   const options: DecideOptions = {
     ...(note !== undefined && { note }),
@@ -193,17 +196,17 @@ async function decision({ request, id, user, api }: Asked): Promise<Response> {
     isThatOf: (view: Parameters<typeof hasArgs>[0]) =>
       view.approval?.decision === decided && view.approval.note === note && hasArgs(view, editedArgs),
   }
-  return answerOf(request, given, api)
+  return awaitedAnswer(request, given, api)
 }
 
-async function toolResult({ request, user, api }: Asked): Promise<Response> {
+async function resultRoute({ request, user, api }: Asked): Promise<Response> {
   require(user, 'answer')
-  const body = await bodyOf(request, api.limits.body)
-  const invocationId = idOf(encodeURIComponent(textOf(body, 'invocationId', 1_024) ?? ''))
-  const holder = textOf(body, 'holder', 1_024)
-  const error = textOf(body, 'error')
+  const body = await jsonBody(request, api.limits.body)
+  const invocationId = pathId(encodeURIComponent(textField(body, 'invocationId', 1_024) ?? ''))
+  const holder = textField(body, 'holder', 1_024)
+  const error = textField(body, 'error')
   if (error === undefined && body['value'] === undefined) {
-    throw new Refusal(400, 'E_BODY', 'The body has to have a `value`, or an `error` in words.')
+    throw new RefusedRequest(400, 'E_BODY', 'The body has to have a `value`, or an `error` in words.')
   }
   const { recommendations } = body
   const value =
@@ -222,10 +225,14 @@ async function toolResult({ request, user, api }: Asked): Promise<Response> {
     isThatOf: (view: Parameters<typeof isValueOf>[0]) =>
       error === undefined ? isValueOf(view, value) : view.status === 'error' && view.error?.message === error,
   }
-  return answerOf(request, given, api)
+  return awaitedAnswer(request, given, api)
 }
 
-async function answerOf(request: Request, given: Parameters<Answers['give']>[0], api: HttpApi): Promise<Response> {
+async function awaitedAnswer(
+  request: Request,
+  given: Parameters<PageAnswers['give']>[0],
+  api: HttpApi,
+): Promise<Response> {
   const seconds = Number(/(?:^|,)\s*wait=(\d{1,6})\s*(?:$|[,;])/i.exec(request.headers.get('prefer') ?? '')?.[1] ?? 0)
   const answer = await api.answers.give(given, Math.min(seconds, longestWait) * 1_000)
   return reply(answer, answer.result === undefined ? 202 : 200)
@@ -233,53 +240,57 @@ async function answerOf(request: Request, given: Parameters<Answers['give']>[0],
 
 async function lease({ request, id, user, api }: Asked): Promise<Response> {
   const { executor, calls: known, limits } = api
-  const body = await bodyOf(request, limits.body)
-  const holder = textOf(body, 'holder', 1_024) ?? ''
+  const body = await jsonBody(request, limits.body)
+  const holder = textField(body, 'holder', 1_024) ?? ''
   const { milliseconds = 30_000 } = body
   const isReturned = milliseconds === 0
   if (typeof milliseconds !== 'number' || (milliseconds < 1_000 && !isReturned) || milliseconds > 120_000) {
-    throw new Refusal(400, 'E_BODY', '`milliseconds` has to be a number from 1,000 to 120,000, or 0 to give it back.')
+    throw new RefusedRequest(
+      400,
+      'E_BODY',
+      '`milliseconds` has to be a number from 1,000 to 120,000, or 0 to give it back.',
+    )
   }
-  if (holder === '') throw new Refusal(400, 'E_BODY', '`holder` has to be text that is not empty.')
+  if (holder === '') throw new RefusedRequest(400, 'E_BODY', '`holder` has to be text that is not empty.')
   const { session } = user
   const [waiting] = await executor.calls.waiting({ invocationId: id, ...(session !== '*' && { session }) })
   if (waiting === undefined) {
-    if ((await known.look(id, session)) === undefined) throw notFound()
-    throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
+    if ((await known.look(id, session)) === undefined) throw noSuchThing()
+    throw new RefusedRequest(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
   }
   require(user, waiting.reason === 'client' ? 'answer' : 'decide')
   const leased = await executor.calls.lease(waiting, holder, milliseconds || 1)
   known.refresh(id, waiting.session)
   if (isReturned && leased !== undefined) return reply({})
-  if (leased?.call.lease === undefined) throw new Refusal(409, 'E_LEASED', 'Another client holds the call.')
+  if (leased?.call.lease === undefined) throw new RefusedRequest(409, 'E_LEASED', 'Another client holds the call.')
   const answer: LeaseAnswer = { args: leased.args, lease: leased.call.lease, expiresAt: leased.call.expiresAt }
   return reply(answer)
 }
 
 async function cancellation({ request, id, user, api }: Asked): Promise<Response> {
   require(user, 'cancel')
-  const body = await bodyOf(request, api.limits.body)
-  const reason = textOf(body, 'reason')
+  const body = await jsonBody(request, api.limits.body)
+  const reason = textField(body, 'reason')
   const seen = await api.calls.look(id, user.session)
-  if (seen === undefined) throw notFound()
+  if (seen === undefined) throw noSuchThing()
   if (seen.view.status === 'cancelled') return reply({ state: 'cancelled' })
   const state = await api.executor.calls.cancel(id, reason)
-  if (state === 'not found') throw new Refusal(409, 'E_APPROVAL_INVALID', 'The call is over.')
+  if (state === 'not found') throw new RefusedRequest(409, 'E_APPROVAL_INVALID', 'The call is over.')
   return reply({ state })
 }
 
-async function tools({ request, id, user, api }: Asked): Promise<Response> {
+async function toolsRoute({ request, id, user, api }: Asked): Promise<Response> {
   require(user, 'answer')
   const { pageTools, executor, limits } = api
-  if (pageTools === undefined) throw new Refusal(403, 'E_FORBIDDEN', 'Pages may declare no tools here.')
-  const { tools: declared } = await bodyOf(request, limits.body)
-  if (!Array.isArray(declared)) throw new Refusal(400, 'E_BODY', '`tools` has to be a list.')
+  if (pageTools === undefined) throw new RefusedRequest(403, 'E_FORBIDDEN', 'Pages may declare no tools here.')
+  const { tools: declared } = await jsonBody(request, limits.body)
+  if (!Array.isArray(declared)) throw new RefusedRequest(400, 'E_BODY', '`tools` has to be a list.')
   const session = user.session === '*' ? executor.session : user.session
   pageTools.declare(session, id, declared as ClientToolDescription[])
   return reply({ tools: declared.length })
 }
 
-async function artifact({ request, url, id, user, api }: Asked): Promise<Response> {
+async function artifactRoute({ request, url, id, user, api }: Asked): Promise<Response> {
   require(user, 'artifacts')
   const { session } = user
   // Only who sees all sessions says which one it means.

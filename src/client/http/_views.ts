@@ -1,10 +1,10 @@
 import type { ContentBlock, ToolCallSnapshot, ToolEvent, ToolResult, WaitingCall } from '../../index.ts'
 import { isOver, type CallView, type ErrorView, type ResultView, type Wait, type WireEvent } from '../protocol.ts'
-import { plain } from './_reply.ts'
+import { plainJson } from './_reply.ts'
 
 /** The most content of a view, and the most args of a call that is over, in characters of JSON. */
 const [mostContent, mostArgs] = [16_384, 4_096]
-const longestPreview = 200
+const longestArgsPreview = 200
 
 /** Returns an event as pages may see it. Its token stays here. */
 export function toldEvent(event: ToolEvent): WireEvent {
@@ -18,20 +18,20 @@ export function toldEvent(event: ToolEvent): WireEvent {
       return error === undefined ? told : { ...told, error: { code: error.code, message: error.message } }
     }
     case 'tool:start':
-      return { ...event, input: plain(event.input) }
+      return { ...event, input: plainJson(event.input) }
     case 'tool:progress':
-      return { ...event, data: plain(event.data) }
+      return { ...event, data: plainJson(event.data) }
     default:
       return event
   }
 }
 
 function metaOf(meta: NonNullable<WaitingCall['meta']>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, plain(value)]))
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, plainJson(value)]))
 }
 
 /** Returns what a call waits for, as pages see it. */
-export function waitOf({ reason, prompt, expiresAt, why, meta, lease }: WaitingCall): Wait {
+export function waitView({ reason, prompt, expiresAt, why, meta, lease }: WaitingCall): Wait {
   return {
     reason,
     prompt,
@@ -46,7 +46,7 @@ export function waitOf({ reason, prompt, expiresAt, why, meta, lease }: WaitingC
 export function viewOfWaiting(waiting: WaitingCall): CallView {
   const { invocationId, callId, toolName, session, createdAt, args, reason } = waiting
   const state = reason === 'approval' ? ('APPROVAL_REQUIRED' as const) : ('EXECUTING' as const)
-  return { invocationId, callId, toolName, session, state, args, seq: 0, createdAt, waiting: waitOf(waiting) }
+  return { invocationId, callId, toolName, session, state, args, seq: 0, createdAt, waiting: waitView(waiting) }
 }
 
 /** Makes the view of a record. */
@@ -54,7 +54,7 @@ export function viewOfSnapshot(snapshot: ToolCallSnapshot, waiting: WaitingCall 
   const { id: invocationId, callId, name: toolName, toolCallId, session, state, status, effect, seq } = snapshot
   const { createdAt, startedAt, completedAt, durationMs, approval, result, artifact, handle } = snapshot
   const { decision, decidedBy, note, always } = approval
-  const error = errorOf(snapshot)
+  const error = errorView(snapshot)
   return lightened({
     invocationId,
     callId,
@@ -64,13 +64,13 @@ export function viewOfSnapshot(snapshot: ToolCallSnapshot, waiting: WaitingCall 
     state,
     ...(status && { status }),
     effect,
-    ...(waiting === undefined ? argsOf(snapshot) : { args: waiting.args }),
+    ...(waiting === undefined ? previewedArgs(snapshot) : { args: waiting.args }),
     seq,
     createdAt,
     ...(startedAt !== undefined && { startedAt }),
     ...(completedAt !== undefined && { completedAt }),
     ...(durationMs !== undefined && { durationMs }),
-    ...(waiting && { waiting: waitOf(waiting) }),
+    ...(waiting && { waiting: waitView(waiting) }),
     ...(decision && {
       approval: {
         decision,
@@ -131,11 +131,11 @@ export function lightened(view: CallView): CallView {
   const text = JSON.stringify(view.args) ?? ''
   if (text.length <= mostArgs) return view
   const { args: _long, ...light } = view
-  return { ...light, argsPreview: `${text.slice(0, longestPreview)}…` }
+  return { ...light, argsPreview: `${text.slice(0, longestArgsPreview)}…` }
 }
 
 /** Returns the newer of two views of one call, with the args and the progress that only the older one has. */
-export function merged(known: CallView | undefined, seen: CallView): CallView {
+export function mergedView(known: CallView | undefined, seen: CallView): CallView {
   if (known === undefined || known.seq > seen.seq) return known ?? seen
   const { progress } = known
   const isSame = seen.args === undefined && known.args !== undefined && known.callId === seen.callId
@@ -144,7 +144,7 @@ export function merged(known: CallView | undefined, seen: CallView): CallView {
   return lightened({ ...rest, args: known.args, ...(progress && { progress }) })
 }
 
-function argsOf({ inputPreview }: ToolCallSnapshot): Pick<CallView, 'args' | 'argsPreview'> {
+function previewedArgs({ inputPreview }: ToolCallSnapshot): Pick<CallView, 'args' | 'argsPreview'> {
   if (inputPreview === '') return {}
   try {
     return { args: JSON.parse(inputPreview) as unknown }
@@ -153,7 +153,7 @@ function argsOf({ inputPreview }: ToolCallSnapshot): Pick<CallView, 'args' | 'ar
   }
 }
 
-function errorOf({ error, state, auditTrail }: ToolCallSnapshot): ErrorView | undefined {
+function errorView({ error, state, auditTrail }: ToolCallSnapshot): ErrorView | undefined {
   if (error === undefined) return undefined
   const [, name = '', message = ''] = /^([^:]*): ([^]*)$/.exec(error) ?? []
   const note = auditTrail.find((entry) => entry.state === state && entry.note?.startsWith('E_') === true)?.note

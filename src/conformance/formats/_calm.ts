@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Format, ToolCall, ToolResult } from '../../index.ts'
 
 /** The error of a format that reads no calls in a message. */
-export const unreadable: { readonly code: string; readonly message: string } = {
+export const unreadableError: { readonly code: string; readonly message: string } = {
   code: 'E_INVALID_CONFIGURATION',
   message: expect.stringMatching(/^The format [a-z-]+ reads no calls in this: [^]*\. [A-Z][^]*\.$/) as string,
 }
@@ -22,13 +22,13 @@ export function readCalls(format: Format, message: unknown): readonly ToolCall[]
   try {
     return format.calls(message)
   } catch (error) {
-    expect(error).toMatchObject(unreadable)
+    expect(error).toMatchObject(unreadableError)
     return undefined
   }
 }
 
 /** Makes the result of a call. */
-export function resultOf({ id, name }: ToolCall, index: number): ToolResult {
+export function fixtureResult({ id, name }: ToolCall, index: number): ToolResult {
   return {
     ...(id === undefined ? undefined : { id }),
     invocationId: `inv_${index}`,
@@ -44,5 +44,5 @@ export function resultOf({ id, name }: ToolCall, index: number): ToolResult {
 
 /** Makes a result with a text. */
 export function withText(text: string): ToolResult {
-  return { ...resultOf({ id: 'a', name: 'x' }, 0), content: [{ type: 'text', text }] }
+  return { ...fixtureResult({ id: 'a', name: 'x' }, 0), content: [{ type: 'text', text }] }
 }

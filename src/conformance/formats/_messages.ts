@@ -69,10 +69,3 @@ function deep(wrap: (inner: unknown) => unknown): unknown {
   for (let depth = 0; depth < 100_000; depth++) message = wrap(message)
   return message
 }
-
-/** Freezes a value and its parts. */
-export function deepFreeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  Object.freeze(value)
-  Object.values(value).forEach(deepFreeze)
-}

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { isSettled, type Fence, type Journal } from '../../records/index.ts'
-import { held, recordOf, settledOf, unfinishedOf } from './_records.ts'
-import type { Suite } from './_suite.ts'
+import { held, fixtureRecord, settledOf, unfinishedOf } from './_records.ts'
+import type { JournalSuite } from './_suite.ts'
 
 /** Tests that a record has one owner at a time. */
-export function describeFences({ title, newJournal, newStorage, isShared }: Suite): void {
+export function describeFences({ title, newJournal, newStorage, isShared }: JournalSuite): void {
   describe(`${title} claims`, () => {
     test('a record for its owner, and gives it back with its fence', async () => {
       const journal = await newJournal()
-      const record = recordOf('a')
+      const record = fixtureRecord('a')
       const fence = await journal.claim(record, 'mine')
       expect(fence).toEqual({ owner: 'mine', number: 0 })
       expect(await journal.read('a')).toEqual({ record, fence })
@@ -16,9 +16,9 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('a record once, and what came later changes nothing', async () => {
       const journal = await newJournal()
-      const record = recordOf('a')
+      const record = fixtureRecord('a')
       const fence = await journal.claim(record, 'mine')
-      expect(await journal.claim(recordOf('a', { name: 'other' }), 'yours')).toBe(null)
+      expect(await journal.claim(fixtureRecord('a', { name: 'other' }), 'yours')).toBe(null)
       expect(await journal.claim(record, 'mine')).toBe(null)
       expect(await journal.read('a')).toEqual({ record, fence })
     })
@@ -36,7 +36,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
       const storage = await newStorage()
       const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
       const asked = Array.from({ length: 20 }, async (_, index) =>
-        journals[index % journals.length]?.claim(recordOf('a', { seq: index }), `owner ${index}`),
+        journals[index % journals.length]?.claim(fixtureRecord('a', { seq: index }), `owner ${index}`),
       )
       const fences = (await Promise.all(asked)).filter((fence) => fence !== null)
       expect(fences).toHaveLength(1)
@@ -48,7 +48,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
     test('many records at the same time, each for its owner', async () => {
       const journal = await newJournal()
       const ids = Array.from({ length: 700 }, (_, index) => `call ${index}`)
-      const fences = await Promise.all(ids.map((id) => journal.claim(recordOf(id), `owner of ${id}`)))
+      const fences = await Promise.all(ids.map((id) => journal.claim(fixtureRecord(id), `owner of ${id}`)))
       expect(fences).toEqual(ids.map((id) => ({ owner: `owner of ${id}`, number: 0 })))
       const read = await Promise.all(ids.map((id) => journal.read(id)))
       expect(read.map((found) => found?.record.id)).toEqual(ids)
@@ -58,9 +58,9 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
   describe(`${title} writes`, () => {
     test('what the holder of the fence says, again and again', async () => {
       const journal = await newJournal()
-      const fence = await held(journal.claim(recordOf('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
-      expect(await journal.write(recordOf('a'), fence)).toBe(true)
-      expect(await journal.write(recordOf('a'), fence)).toBe(true)
+      const fence = await held(journal.claim(fixtureRecord('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
+      expect(await journal.write(fixtureRecord('a'), fence)).toBe(true)
+      expect(await journal.write(fixtureRecord('a'), fence)).toBe(true)
       const settled = settledOf('a', { completedAt: 2_000 })
       expect(await journal.write(settled, fence)).toBe(true)
       expect((await journal.read('a'))?.record).toEqual(settled)
@@ -68,7 +68,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('another line after the settlement, and the record stays settled', async () => {
       const journal = await newJournal()
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
       await journal.write(settledOf('a'), fence)
       const late = settledOf('a', { auditTrail: [{ state: 'COMPLETED', timestamp: 3_000, note: 'late' }] })
       expect(await journal.write(late, fence)).toBe(true)
@@ -78,8 +78,8 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('one of several that one holder did not wait for', async () => {
       const journal = await newJournal()
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
-      const writes = Array.from({ length: 10 }, (_, seq) => journal.write(recordOf('a', { seq }), fence))
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+      const writes = Array.from({ length: 10 }, (_, seq) => journal.write(fixtureRecord('a', { seq }), fence))
       expect(await Promise.all(writes)).toEqual(writes.map(() => true))
       expect(Array.from({ length: 10 }, (_, seq) => seq)).toContain((await journal.read('a'))?.record.seq)
     })
@@ -91,7 +91,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
       ['without an owner', (fence) => ({ ...fence, owner: '' })],
     ])('nothing for a fence %s', async (_, change) => {
       const journal = await newJournal()
-      const record = recordOf('a')
+      const record = fixtureRecord('a')
       const fence = await held(journal.claim(record, 'mine'))
       expect(await journal.write(settledOf('a'), change(fence))).toBe(false)
       expect(await journal.takeOver('a', change(fence), 'yours')).toBe(null)
@@ -100,14 +100,14 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('nothing where there is no record', async () => {
       const journal = await newJournal()
-      expect(await journal.write(recordOf('a'), { owner: 'mine', number: 0 })).toBe(false)
+      expect(await journal.write(fixtureRecord('a'), { owner: 'mine', number: 0 })).toBe(false)
       expect(await journal.read('a')).toBe(null)
     })
 
     test('nothing into another record that its owner holds by the same number', async () => {
       const journal = await newJournal()
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
-      await journal.claim(recordOf('b'), 'mine')
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+      await journal.claim(fixtureRecord('b'), 'mine')
       await journal.write(settledOf('a'), fence)
       expect((await journal.read('b'))?.record.state).toBe('EXECUTING')
     })
@@ -116,7 +116,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
   describe(`${title} hands a record over`, () => {
     test('to an owner that knows its fence, and the record itself stays as it was', async () => {
       const journal = await newJournal()
-      const record = recordOf('a')
+      const record = fixtureRecord('a')
       const former = await held(journal.claim(record, 'mine'))
       const fence = await held(journal.takeOver('a', former, 'yours'))
       expect(fence).toEqual({ owner: 'yours', number: 1 })
@@ -126,7 +126,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('for good: the former holder never writes again, not even where the owner is the same', async () => {
       const journal = await newJournal()
-      const first = await held(journal.claim(recordOf('a'), 'mine'))
+      const first = await held(journal.claim(fixtureRecord('a'), 'mine'))
       const second = await held(journal.takeOver('a', first, 'yours'))
       const third = await held(journal.takeOver('a', second, 'mine'))
       expect(third).toEqual({ owner: 'mine', number: 2 })
@@ -141,7 +141,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
     test('to exactly one of twenty that ask at the same time', async () => {
       const storage = await newStorage()
       const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
-      const former = await held(journals[0]?.claim(recordOf('a'), 'mine') ?? Promise.resolve(null))
+      const former = await held(journals[0]?.claim(fixtureRecord('a'), 'mine') ?? Promise.resolve(null))
       const asked = Array.from({ length: 20 }, async (_, index) =>
         journals[index % journals.length]?.takeOver('a', former, `owner ${index}`),
       )
@@ -152,10 +152,10 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
 
     test('only as it was read: not where its holder has written since', async () => {
       const journal = await newJournal()
-      const mine = await held(journal.claim(recordOf('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
+      const mine = await held(journal.claim(fixtureRecord('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
       const read = await journal.read('a')
       const [listed] = await unfinishedOf(journal)
-      await journal.write(recordOf('a'), mine)
+      await journal.write(fixtureRecord('a'), mine)
       for (const stale of [mine, read?.fence ?? mine, listed?.fence ?? mine]) {
         expect(await journal.takeOver('a', stale, 'yours')).toBe(null)
       }
@@ -171,7 +171,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
       const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
       for (let round = 0; round < 25; round++) {
         const id = `call ${round}`
-        await journals[0]?.claim(recordOf(id, { state: 'APPROVAL_REQUIRED' }), 'mine')
+        await journals[0]?.claim(fixtureRecord(id, { state: 'APPROVAL_REQUIRED' }), 'mine')
         const redeem = async (journal: Journal, owner: string): Promise<boolean> => {
           const found = await journal.read(id)
           if (found?.record.state !== 'APPROVAL_REQUIRED') return false
@@ -179,7 +179,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
           return fence !== null && journal.write({ ...found.record, state: 'EXECUTING' }, fence)
         }
         const asked = Array.from({ length: 12 }, async (_, index) => {
-          for (let turn = 0; turn < index; turn++) await journals[turn % journals.length]?.read(id)
+          for (let reads = 0; reads < index; reads++) await journals[reads % journals.length]?.read(id)
           const journal = journals[index % journals.length]
           return journal !== undefined && redeem(journal, `owner ${index}`)
         })
@@ -192,7 +192,7 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Suit
       const outcomes = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const id = `call ${index}`
-          const fence = await held(journal.claim(recordOf(id), 'mine'))
+          const fence = await held(journal.claim(fixtureRecord(id), 'mine'))
           const settle = (): Promise<boolean> => journal.write(settledOf(id), fence)
           const take = (): Promise<Fence | null> => journal.takeOver(id, fence, 'yours')
           if (index % 2 === 0) {

@@ -3,29 +3,29 @@ import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal, RecordQuery } from '../../records/index.ts'
 import {
   held,
-  listOf,
+  listedBy,
   oddIds,
   oddTexts,
-  recordOf,
+  fixtureRecord,
   settledOf,
   unfinishedOf,
   waitingOf,
   type Promising,
 } from './_records.ts'
-import type { Suite } from './_suite.ts'
+import type { JournalSuite } from './_suite.ts'
 
 /** Tests what a journal lists, and in which order. */
-export function describeLists({ title, newJournal }: Suite): void {
+export function describeLists({ title, newJournal }: JournalSuite): void {
   describe(`${title} lists`, () => {
     test('what is not settled, and nothing else', async () => {
       const journal = await newJournal()
       for (const state of ['PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING'] as const) {
-        await journal.claim(recordOf(state, { state }), 'mine')
+        await journal.claim(fixtureRecord(state, { state }), 'mine')
       }
       for (const state of ['COMPLETED', 'FAILED', 'DENIED', 'SEALED'] as const) {
-        await journal.claim(recordOf(state, { state }), 'mine')
-        const fence = await held(journal.claim(recordOf(`later ${state}`), 'mine'))
-        await journal.write(recordOf(`later ${state}`, { state }), fence)
+        await journal.claim(fixtureRecord(state, { state }), 'mine')
+        const fence = await held(journal.claim(fixtureRecord(`later ${state}`), 'mine'))
+        await journal.write(fixtureRecord(`later ${state}`, { state }), fence)
       }
       const listed = await unfinishedOf(journal)
       expect(listed.map(({ record }) => record.id).toSorted()).toEqual([
@@ -43,16 +43,16 @@ export function describeLists({ title, newJournal }: Suite): void {
     }
 
     async function idsOf(journal: Journal, query: RecordQuery): Promise<string[]> {
-      return (await listOf(journal, query)).map(({ record }) => record.id)
+      return (await listedBy(journal, query)).map(({ record }) => record.id)
     }
 
     test('records newest first, by when the call was received, then by id', async () => {
       const journal = await newJournal()
       await claimAll(journal, [
-        recordOf('b', { createdAt: 2_000 }),
+        fixtureRecord('b', { createdAt: 2_000 }),
         settledOf('d', { createdAt: 1_000 }),
         waitingOf('a', { createdAt: 2_000 }),
-        recordOf('c', { createdAt: 3_000 }),
+        fixtureRecord('c', { createdAt: 3_000 }),
       ])
       expect(await idsOf(journal, {})).toEqual(['c', 'b', 'a', 'd'])
       expect(await idsOf(journal, { limit: 2 })).toEqual(['c', 'b'])
@@ -65,7 +65,7 @@ export function describeLists({ title, newJournal }: Suite): void {
     test('the records of each standing, session, reason and owner', async () => {
       const journal = await newJournal()
       await claimAll(journal, [
-        recordOf('running', { createdAt: 5 }),
+        fixtureRecord('running', { createdAt: 5 }),
         waitingOf('asking', { createdAt: 4 }),
         waitingOf('client', { createdAt: 3, state: 'EXECUTING', session: 'two' }, { reason: 'client' }),
         settledOf('settled', { createdAt: 2 }),
@@ -86,7 +86,7 @@ export function describeLists({ title, newJournal }: Suite): void {
     test('what waited is no longer among what waits once it goes on, or has settled', async () => {
       const journal = await newJournal()
       const fence = await held(journal.claim(waitingOf('a'), 'mine'))
-      await journal.write(recordOf('a'), fence)
+      await journal.write(fixtureRecord('a'), fence)
       expect(await idsOf(journal, { state: 'waiting' })).toEqual([])
       expect(await idsOf(journal, { state: 'running' })).toEqual(['a'])
       await journal.write(waitingOf('a'), fence)
@@ -101,7 +101,7 @@ export function describeLists({ title, newJournal }: Suite): void {
       const sessions = [...oddTexts.map(([, text]) => text), ...oddIds]
       await claimAll(
         journal,
-        sessions.map((session, index) => recordOf(`call ${index}`, { session })),
+        sessions.map((session, index) => fixtureRecord(`call ${index}`, { session })),
       )
       for (const [index, session] of sessions.entries()) {
         expect(await idsOf(journal, { session })).toEqual([`call ${index}`])
@@ -113,7 +113,7 @@ export function describeLists({ title, newJournal }: Suite): void {
       await claimAll(journal, [
         waitingOf('early', {}, { expiresAt: 4_999 }),
         waitingOf('late', {}, { expiresAt: 5_000 }),
-        recordOf('running'),
+        fixtureRecord('running'),
         settledOf('settled', { completedAt: 1 }),
       ])
       expect(await idsOf(journal, { expiresBefore: 5_000 })).toEqual(['early'])
@@ -125,7 +125,7 @@ export function describeLists({ title, newJournal }: Suite): void {
       await claimAll(journal, [
         settledOf('early', { completedAt: 4_999 }),
         settledOf('late', { completedAt: 5_000 }),
-        recordOf('running', { updatedAt: 1 }),
+        fixtureRecord('running', { updatedAt: 1 }),
         waitingOf('waiting', { updatedAt: 1 }),
       ])
       expect(await idsOf(journal, { settledBefore: 5_000 })).toEqual(['early'])
@@ -135,7 +135,7 @@ export function describeLists({ title, newJournal }: Suite): void {
 
     test('what the owner has been silent about for long enough', async () => {
       const journal = await newJournal()
-      await claimAll(journal, [recordOf('silent'), recordOf('beating'), waitingOf('waiting')])
+      await claimAll(journal, [fixtureRecord('silent'), fixtureRecord('beating'), waitingOf('waiting')])
       await new Promise((resolve) => setTimeout(resolve, 60))
       expect(await idsOf(journal, { silentFor: 50 })).toEqual(['waiting', 'silent', 'beating'])
       await vi.waitFor(async () => {
@@ -152,7 +152,7 @@ export function describeLists({ title, newJournal }: Suite): void {
     test('more than fit into one page, each once, while they are settled one by one', async () => {
       const journal = await newJournal()
       const ids = Array.from({ length: 350 }, (_, index) => `call ${index}`)
-      await Promise.all(ids.map((id) => journal.claim(recordOf(id), 'dead')))
+      await Promise.all(ids.map((id) => journal.claim(fixtureRecord(id), 'dead')))
       const listed: string[] = []
       for await (const { record, fence } of journal.list({ state: 'running' })) {
         listed.push(record.id)
@@ -165,20 +165,22 @@ export function describeLists({ title, newJournal }: Suite): void {
 
     test('as much as the caller wants to see, and leaves nothing open', async () => {
       const journal = await newJournal()
-      await Promise.all(Array.from({ length: 250 }, (_, index) => journal.claim(recordOf(`call ${index}`), 'mine')))
+      await Promise.all(
+        Array.from({ length: 250 }, (_, index) => journal.claim(fixtureRecord(`call ${index}`), 'mine')),
+      )
       for (let round = 0; round < 30; round++) {
         for await (const { record } of journal.list({ state: 'running' })) {
           expect(record.state).toBe('EXECUTING')
           break
         }
       }
-      expect(await journal.claim(recordOf('next'), 'mine')).not.toBe(null)
+      expect(await journal.claim(fixtureRecord('next'), 'mine')).not.toBe(null)
     })
 
     test('for how long an owner gave no sign of life, and a beat is one', async () => {
       const journal = await newJournal()
-      await journal.claim(recordOf('silent'), 'silent')
-      await journal.claim(recordOf('beating'), 'beating')
+      await journal.claim(fixtureRecord('silent'), 'silent')
+      await journal.claim(fixtureRecord('beating'), 'beating')
       await new Promise((resolve) => setTimeout(resolve, 60))
       const before = performance.now()
       await journal.beat('beating')
@@ -195,12 +197,12 @@ export function describeLists({ title, newJournal }: Suite): void {
 
     test('a record that was just taken over or written as one whose owner is alive', async () => {
       const journal = await newJournal()
-      const taken = await held(journal.claim(recordOf('taken'), 'dead'))
-      const written = await held(journal.claim(recordOf('written'), 'alive'))
+      const taken = await held(journal.claim(fixtureRecord('taken'), 'dead'))
+      const written = await held(journal.claim(fixtureRecord('written'), 'alive'))
       await new Promise((resolve) => setTimeout(resolve, 60))
       const before = performance.now()
       await journal.takeOver('taken', taken, 'alive')
-      await journal.write(recordOf('written'), written)
+      await journal.write(fixtureRecord('written'), written)
       const listed = await unfinishedOf(journal)
       const elapsed = performance.now() - before
       expect(listed.map(({ idle }) => idle <= elapsed + 5)).toEqual([true, true])

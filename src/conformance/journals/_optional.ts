@@ -1,17 +1,17 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal } from '../../records/index.ts'
-import { held, listOf, oddIds, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
+import { held, listedBy, oddIds, oddTexts, fixtureRecord, settledOf, waitingOf } from './_records.ts'
 import { queuedOf } from './_queues.ts'
-import { optional, type Suite } from './_suite.ts'
+import { optionalMethod, type JournalSuite } from './_suite.ts'
 
 /** Tests the methods that a journal may leave out. */
-export function describeOptional({ title, newJournal }: Suite): void {
+export function describeOptional({ title, newJournal }: JournalSuite): void {
   describe(`${title}, if it has settledOf,`, () => {
     test('gives those that have settled of those that are asked for', async ({ skip }) => {
       const journal = await newJournal()
-      const settledRecords = optional(journal, 'settledOf', skip)
-      await journal.claim(recordOf('running'), 'mine')
+      const settledRecords = optionalMethod(journal, 'settledOf', skip)
+      await journal.claim(fixtureRecord('running'), 'mine')
       await journal.claim(waitingOf('waiting'), 'mine')
       for (const id of oddIds) await journal.claim(settledOf(id), 'mine')
       const found = await settledRecords(['running', 'waiting', 'never was', 'a\ud800', ...oddIds.slice(3)])
@@ -22,7 +22,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
 
     test('gives a thousand at once', async ({ skip }) => {
       const journal = await newJournal()
-      const settledRecords = optional(journal, 'settledOf', skip)
+      const settledRecords = optionalMethod(journal, 'settledOf', skip)
       const ids = Array.from({ length: 1_000 }, (_, index) => `call ${index}`)
       await Promise.all(ids.map((id) => journal.claim(settledOf(id), 'mine')))
       expect(await settledRecords(ids)).toHaveLength(1_000)
@@ -44,10 +44,10 @@ export function describeOptional({ title, newJournal }: Suite): void {
       const journal = await newJournal()
       const told: string[] = []
       await journal.claim(settledOf('before'), 'mine')
-      const end = optional(journal, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
+      const end = optionalMethod(journal, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
       await begun(journal, () => told.length > 0)
-      const fence = await held(journal.claim(recordOf('a', { session: 's' }), 'mine'))
-      for (const record of [waitingOf('a', { session: 's' }), recordOf('a', { session: 's' })]) {
+      const fence = await held(journal.claim(fixtureRecord('a', { session: 's' }), 'mine'))
+      for (const record of [waitingOf('a', { session: 's' }), fixtureRecord('a', { session: 's' })]) {
         told.length = 0
         await journal.write(record, fence)
         await vi.waitFor(() => expect(told).toContain('a of s'), soon)
@@ -65,7 +65,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
     test('may tell what has become of a record, and that its cancellation was requested', async ({ skip }) => {
       const journal = await newJournal()
       const told: string[] = []
-      const watch = optional(journal, 'watch', skip)
+      const watch = optionalMethod(journal, 'watch', skip)
       let knows = false
       const end = watch((id, session, change) => {
         knows ||= change !== undefined
@@ -77,7 +77,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
       await vi.waitFor(() => expect(told).toContain('a of one: waiting'), soon)
       await journal.write(queuedOf('a'), fence)
       await vi.waitFor(() => expect(told).toContain('a of one: queued'), soon)
-      await journal.write(recordOf('a'), fence)
+      await journal.write(fixtureRecord('a'), fence)
       await vi.waitFor(() => expect(told).toContain('a of one: running'), soon)
       if (journal.requestCancel !== undefined) {
         await journal.requestCancel('a')
@@ -90,7 +90,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
 
     test('tells each listener until it ends, also if another throws', async ({ skip }) => {
       const journal = await newJournal()
-      const watch = optional(journal, 'watch', skip)
+      const watch = optionalMethod(journal, 'watch', skip)
       const [first, second]: string[][] = [[], []]
       const endings = [
         watch(() => {
@@ -112,8 +112,8 @@ export function describeOptional({ title, newJournal }: Suite): void {
     test('tells also once all records that it told of are deleted', async ({ skip }) => {
       const journal = await newJournal()
       const told = new Set<string>()
-      const end = optional(journal, 'watch', skip)((id) => void told.add(id))
-      const remove = optional(journal, 'delete', skip)
+      const end = optionalMethod(journal, 'watch', skip)((id) => void told.add(id))
+      const remove = optionalMethod(journal, 'delete', skip)
       await begun(journal, () => told.size > 0)
       for (const id of ['a', 'b', 'c']) await journal.claim(settledOf(id), 'mine')
       await vi.waitFor(() => expect(['a', 'b', 'c'].every((id) => told.has(id))).toBe(true), soon)
@@ -126,7 +126,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
     test('tells of sessions with odd names', async ({ skip }) => {
       const journal = await newJournal()
       const told = new Map<string, string>()
-      const end = optional(journal, 'watch', skip)((id, session) => void told.set(id, session))
+      const end = optionalMethod(journal, 'watch', skip)((id, session) => void told.set(id, session))
       await begun(journal, () => told.size > 0)
       const sessions = new Map(oddTexts.map(([, session], index) => [`call ${index}`, session]))
       for (const [id, session] of sessions) await journal.claim(settledOf(id, { session }), 'mine')
@@ -139,10 +139,10 @@ export function describeOptional({ title, newJournal }: Suite): void {
   describe(`${title}, if it has requestCancel,`, () => {
     test('tells an owner with each beat what to cancel, until it has settled', async ({ skip }) => {
       const journal = await newJournal()
-      const requestCancel = optional(journal, 'requestCancel', skip)
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
-      await journal.claim(recordOf('b'), 'mine')
-      await journal.claim(recordOf('c'), 'yours')
+      const requestCancel = optionalMethod(journal, 'requestCancel', skip)
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
+      await journal.claim(fixtureRecord('b'), 'mine')
+      await journal.claim(fixtureRecord('c'), 'yours')
       expect(await journal.beat('mine')).toEqual([])
       expect(await requestCancel('a')).toBe(true)
       expect(await requestCancel('a')).toBe(true)
@@ -157,10 +157,10 @@ export function describeOptional({ title, newJournal }: Suite): void {
       skip,
     }) => {
       const journal = await newJournal()
-      const requestCancel = optional(journal, 'requestCancel', skip)
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const requestCancel = optionalMethod(journal, 'requestCancel', skip)
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
       await requestCancel('a')
-      expect(await journal.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect(await journal.read('a')).toEqual({ record: fixtureRecord('a'), fence })
       await held(journal.takeOver('a', fence, 'yours'))
       expect(await journal.beat('mine')).toEqual([])
       expect(await journal.beat('yours')).toEqual(['a'])
@@ -168,7 +168,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
 
     test('asks for nothing that has settled, or never was', async ({ skip }) => {
       const journal = await newJournal()
-      const requestCancel = optional(journal, 'requestCancel', skip)
+      const requestCancel = optionalMethod(journal, 'requestCancel', skip)
       await journal.claim(settledOf('a'), 'mine')
       expect(await requestCancel('a')).toBe(false)
       expect(await requestCancel('b')).toBe(false)
@@ -193,8 +193,8 @@ export function describeOptional({ title, newJournal }: Suite): void {
 
     test('deletes what has settled before a time, oldest first, and nothing that has not settled', async ({ skip }) => {
       const journal = await newJournal()
-      const deleteSettled = optional(journal, 'delete', skip)
-      await journal.claim(recordOf('running', { createdAt: 1, updatedAt: 1 }), 'mine')
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
+      await journal.claim(fixtureRecord('running', { createdAt: 1, updatedAt: 1 }), 'mine')
       await journal.claim(waitingOf('waiting', { createdAt: 1, updatedAt: 1 }), 'mine')
       for (const record of chainOf(6)) await journal.claim(record, 'mine')
       const idsOf = async (settledBefore: number, limit: number): Promise<string[]> =>
@@ -204,13 +204,13 @@ export function describeOptional({ title, newJournal }: Suite): void {
       expect(await idsOf(5, 100)).toEqual(['call 2', 'call 3', 'call 4'])
       expect(await idsOf(5, 100)).toEqual([])
       expect(await idsOf(9, 0)).toEqual([])
-      const left = (await listOf(journal)).map(({ record }) => record.id)
+      const left = (await listedBy(journal)).map(({ record }) => record.id)
       expect(left).toEqual(['call 5', 'waiting', 'running'])
     })
 
     test('tells what the records named in the store', async ({ skip }) => {
       const journal = await newJournal()
-      const deleteSettled = optional(journal, 'delete', skip)
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
       const named = {
         caller: 'model',
         owner: 'mine',
@@ -229,7 +229,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
 
     test('refuses later writes to what it deleted', async ({ skip }) => {
       const journal = await newJournal()
-      const deleteSettled = optional(journal, 'delete', skip)
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
       const fence = await held(journal.claim(settledOf('a', { completedAt: 1 }), 'mine'))
       await deleteSettled({ settledBefore: 2, limit: 10 })
       expect(await journal.write(settledOf('a'), fence)).toBe(false)
@@ -240,7 +240,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
       skip,
     }) => {
       const journal = await newJournal()
-      const deleteSettled = optional(journal, 'delete', skip)
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
       await Promise.all(chainOf(350).map((record) => journal.claim(record, 'mine')))
       const read: string[] = []
       for await (const { record } of journal.list({ state: 'settled' })) {
@@ -256,9 +256,9 @@ export function describeOptional({ title, newJournal }: Suite): void {
       skip,
     }) => {
       const journal = await newJournal()
-      const deleteSettled = optional(journal, 'delete', skip)
+      const deleteSettled = optionalMethod(journal, 'delete', skip)
       if (!journal.isDurable) skip('left out: what does not outlive the process has no chain')
-      const cuts = optional(journal, 'cuts', skip)
+      const cuts = optionalMethod(journal, 'cuts', skip)
       for (const record of chainOf(10)) await journal.claim(record, 'mine')
       expect(await cuts()).toEqual([])
       for (const [settledBefore, limit, last] of [
@@ -269,7 +269,7 @@ export function describeOptional({ title, newJournal }: Suite): void {
       ] as const) {
         await deleteSettled({ settledBefore, limit })
         expect(await cuts()).toEqual([`digest ${last}`])
-        const [first] = (await listOf(journal)).toReversed()
+        const [first] = (await listedBy(journal)).toReversed()
         if (first !== undefined) expect(await cuts()).toContain(first.record.journal?.previous)
       }
     })

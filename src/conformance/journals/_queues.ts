@@ -1,22 +1,22 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { ToolCallRecord } from '../../extension.ts'
 import type { Journal } from '../../records/index.ts'
-import { held, listOf, oddTexts, recordOf, settledOf, waitingOf } from './_records.ts'
-import { optional, type Suite } from './_suite.ts'
+import { held, listedBy, oddTexts, fixtureRecord, settledOf, waitingOf } from './_records.ts'
+import { optionalMethod, type JournalSuite } from './_suite.ts'
 
-const later = 8e12
+const farFuture = 8e12
 
 /** A record that waits for a worker. */
-export function queuedOf(id: string, queue = 'default', expiresAt: number = later): ToolCallRecord {
+export function queuedOf(id: string, queue = 'default', expiresAt: number = farFuture): ToolCallRecord {
   return waitingOf(id, { state: 'PENDING' }, { reason: 'worker', expiresAt, work: { queue, attempts: 0 } })
 }
 
 /** Tests the optional methods that workers need. */
-export function describeQueues({ title, newJournal }: Suite): void {
+export function describeQueues({ title, newJournal }: JournalSuite): void {
   describe(`${title}, if it has take,`, () => {
     test('gives a call that waits for a worker to one of twenty', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       await journal.claim(queuedOf('a'), 'caller')
       const workers = Array.from({ length: 20 }, (_, index) => `worker ${index}`)
       const taken = await Promise.all(workers.map((owner) => take({ invocationId: 'a', limit: 1 }, owner)))
@@ -29,10 +29,10 @@ export function describeQueues({ title, newJournal }: Suite): void {
 
     test('takes nothing that waits for someone else, has expired, runs, has settled or never was', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
-      await journal.claim(waitingOf('asking', {}, { expiresAt: later }), 'caller')
+      const take = optionalMethod(journal, 'take', skip)
+      await journal.claim(waitingOf('asking', {}, { expiresAt: farFuture }), 'caller')
       await journal.claim(queuedOf('late', 'default', 1_000), 'caller')
-      await journal.claim(recordOf('running'), 'caller')
+      await journal.claim(fixtureRecord('running'), 'caller')
       await journal.claim(settledOf('settled'), 'caller')
       for (const invocationId of ['asking', 'late', 'running', 'settled', 'never was']) {
         expect(await take({ invocationId, limit: 1 }, 'worker')).toEqual([])
@@ -42,23 +42,23 @@ export function describeQueues({ title, newJournal }: Suite): void {
 
     test('lets a taken call count as running, and ends the right of its former owner', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       const before = await held(journal.claim(queuedOf('a'), 'caller'))
       const [taken] = await take({ invocationId: 'a', limit: 1 }, 'worker')
       const idsOf = async (query: Parameters<Journal['list']>[0]): Promise<string[]> =>
-        (await listOf(journal, query)).map(({ record }) => record.id)
+        (await listedBy(journal, query)).map(({ record }) => record.id)
       expect(await idsOf({ state: 'running', owner: 'worker' })).toEqual(['a'])
       expect(await idsOf({ state: 'waiting' })).toEqual([])
       expect(await idsOf({ reason: 'worker' })).toEqual([])
       expect(await idsOf({ expiresBefore: Infinity })).toEqual([])
       expect(await journal.write(queuedOf('a'), before)).toBe(false)
       expect(await journal.takeOver('a', before, 'caller')).toBe(null)
-      expect(taken && (await journal.write(recordOf('a'), taken.fence))).toBe(true)
+      expect(taken && (await journal.write(fixtureRecord('a'), taken.fence))).toBe(true)
     })
 
     test('takes a call again once it waits again, with a greater fence', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       await journal.claim(queuedOf('a'), 'caller')
       const numbers: number[] = []
       for (const worker of ['one', 'two', 'three']) {
@@ -72,7 +72,7 @@ export function describeQueues({ title, newJournal }: Suite): void {
 
     test('takes the first calls of one queue, leaves some out, and gives each to one worker', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       for (let index = 0; index < 30; index++) await journal.claim(queuedOf(`call ${index}`), 'caller')
       await journal.claim(queuedOf('other', 'gpu'), 'caller')
       const idsOf = (found: Awaited<ReturnType<typeof take>>): string[] => found.map(({ record }) => record.id)
@@ -91,10 +91,10 @@ export function describeQueues({ title, newJournal }: Suite): void {
 
     test('leaves out the calls of tools that a worker lacks, and lets no call wait for them', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       const ofTool = (id: string, fingerprint: string): ToolCallRecord => {
         const work = { queue: 'default', attempts: 0, isAlone: true as const }
-        return waitingOf(id, { state: 'PENDING' }, { reason: 'worker', expiresAt: later, fingerprint, work })
+        return waitingOf(id, { state: 'PENDING' }, { reason: 'worker', expiresAt: farFuture, fingerprint, work })
       }
       for (let index = 0; index < 20; index++) await journal.claim(ofTool(`other ${index}`, 'another'), 'caller')
       await journal.claim(ofTool('own', 'known'), 'caller')
@@ -107,7 +107,7 @@ export function describeQueues({ title, newJournal }: Suite): void {
 
     test('knows queues by odd names', async ({ skip }) => {
       const journal = await newJournal()
-      const take = optional(journal, 'take', skip)
+      const take = optionalMethod(journal, 'take', skip)
       for (const [index, [, queue]] of oddTexts.entries()) await journal.claim(queuedOf(`${index}`, queue), 'caller')
       for (const [index, [, queue]] of oddTexts.entries()) {
         const [taken, ...others] = await take({ queue, limit: 10, except: [] }, 'worker')
@@ -119,11 +119,11 @@ export function describeQueues({ title, newJournal }: Suite): void {
   describe(`${title}, if it has unsent,`, () => {
     test('gives each silent call of some queues to one worker, and again after a while', async ({ skip }) => {
       const journal = await newJournal()
-      const unsent = optional(journal, 'unsent', skip)
+      const unsent = optionalMethod(journal, 'unsent', skip)
       await journal.claim(queuedOf('a'), 'caller')
       await journal.claim(queuedOf('b', 'gpu'), 'caller')
       await journal.claim(queuedOf('c', 'other'), 'caller')
-      await journal.claim(waitingOf('asking', {}, { expiresAt: later }), 'caller')
+      await journal.claim(waitingOf('asking', {}, { expiresAt: farFuture }), 'caller')
       const query = { queues: ['default', 'gpu'], limit: 10 }
       expect(await unsent({ ...query, silentFor: 60_000 })).toEqual([])
       const silentFor = 500
@@ -148,7 +148,7 @@ export function describeQueues({ title, newJournal }: Suite): void {
   describe(`${title}, if it has depth,`, () => {
     test('counts the calls that wait in a queue, up to a number', async ({ skip }) => {
       const journal = await newJournal()
-      const depth = optional(journal, 'depth', skip)
+      const depth = optionalMethod(journal, 'depth', skip)
       for (let index = 0; index < 7; index++) await journal.claim(queuedOf(`call ${index}`), 'caller')
       const fence = await held(journal.claim(queuedOf('settles'), 'caller'))
       expect([await depth('default', 100), await depth('default', 3), await depth('none', 100)]).toEqual([8, 3, 0])

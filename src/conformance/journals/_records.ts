@@ -42,12 +42,12 @@ export function promising(journal: Journal): Promising {
 /** An extension whose journal gives promises alone. */
 export type Opened<Made extends { readonly journal: Journal }> = Omit<Made, 'journal'> & { readonly journal: Promising }
 
-export function opened<Made extends { readonly journal: Journal }>(extension: Made): Opened<Made> {
+export function openedJournal<Made extends { readonly journal: Journal }>(extension: Made): Opened<Made> {
   return { ...extension, journal: promising(extension.journal) }
 }
 
 /** A record as it is first written, or with some of its fields changed. */
-export function recordOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
+export function fixtureRecord(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
   return {
     id,
     callId: 'c'.repeat(64),
@@ -66,7 +66,7 @@ export function recordOf(id: string, changes: Partial<ToolCallRecord> = {}): Too
 }
 
 export function settledOf(id: string, changes: Partial<ToolCallRecord> = {}): ToolCallRecord {
-  return recordOf(id, { state: 'COMPLETED', status: 'ok', effect: 'completed', ...changes })
+  return fixtureRecord(id, { state: 'COMPLETED', status: 'ok', effect: 'completed', ...changes })
 }
 
 /** A record that waits for an answer. */
@@ -76,7 +76,7 @@ export function waitingOf(
   pause: Partial<NonNullable<NonNullable<ToolCallRecord['journal']>['awaits']>> = {},
 ): ToolCallRecord {
   const awaits = { reason: 'approval', digest: 'd', fingerprint: 'f', expiresAt: 9_000, text: '{}', ...pause } as const
-  return recordOf(id, {
+  return fixtureRecord(id, {
     state: 'APPROVAL_REQUIRED',
     journal: { caller: 'model', owner: 'mine', fence: 0, awaits },
     ...changes,
@@ -84,7 +84,7 @@ export function waitingOf(
 }
 
 /** What a query lists. */
-export async function listOf(journal: Journal, query: RecordQuery = {}): Promise<ListedRecord[]> {
+export async function listedBy(journal: Journal, query: RecordQuery = {}): Promise<ListedRecord[]> {
   const listed: ListedRecord[] = []
   for await (const entry of journal.list(query)) listed.push(entry)
   return listed
@@ -92,7 +92,7 @@ export async function listOf(journal: Journal, query: RecordQuery = {}): Promise
 
 /** Everything that is not settled. */
 export async function unfinishedOf(journal: Journal): Promise<ListedRecord[]> {
-  return [...(await listOf(journal, { state: 'waiting' })), ...(await listOf(journal, { state: 'running' }))]
+  return [...(await listedBy(journal, { state: 'waiting' })), ...(await listedBy(journal, { state: 'running' }))]
 }
 
 /** Returns a fence that has to be there. */

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { Fence } from '../../records/index.ts'
-import { held, recordOf, settledOf, unfinishedOf, type Promising } from './_records.ts'
-import { optional, type Suite } from './_suite.ts'
+import { held, fixtureRecord, settledOf, unfinishedOf, type Promising } from './_records.ts'
+import { optionalMethod, type JournalSuite } from './_suite.ts'
 
 /** Tests a journal that several processes share, and that outlives them. */
-export function describeShared({ title, newStorage }: Suite): void {
+export function describeShared({ title, newStorage }: JournalSuite): void {
   describe(`${title} is shared`, () => {
     test('by journals that see what each other wrote', async () => {
       const storage = await newStorage()
       const [one, other] = [storage.open().journal, storage.open().journal]
       expect([one.isDurable, other.isDurable]).toEqual([true, true])
-      const fence = await held(one.claim(recordOf('a'), 'one'))
-      expect(await other.read('a')).toEqual({ record: recordOf('a'), fence })
-      expect(await other.claim(recordOf('a'), 'other')).toBe(null)
+      const fence = await held(one.claim(fixtureRecord('a'), 'one'))
+      expect(await other.read('a')).toEqual({ record: fixtureRecord('a'), fence })
+      expect(await other.claim(fixtureRecord('a'), 'other')).toBe(null)
       const taken = await held(other.takeOver('a', fence, 'other'))
       expect(await one.write(settledOf('a'), fence)).toBe(false)
       expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([taken])
@@ -23,7 +23,7 @@ export function describeShared({ title, newStorage }: Suite): void {
     test('by journals that see each other alive', async () => {
       const storage = await newStorage()
       const [one, other] = [storage.open().journal, storage.open().journal]
-      await one.claim(recordOf('a'), 'one')
+      await one.claim(fixtureRecord('a'), 'one')
       await new Promise((resolve) => setTimeout(resolve, 60))
       expect((await unfinishedOf(other))[0]?.idle).toBeGreaterThanOrEqual(55)
       const before = performance.now()
@@ -37,7 +37,7 @@ export function describeShared({ title, newStorage }: Suite): void {
       const [one, other] = [storage.open().journal, storage.open().journal]
       const told: string[] = []
       await one.claim(settledOf('before'), 'one')
-      const end = optional(other, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
+      const end = optionalMethod(other, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
       // A watch begins when it can: until then, what is settled now may be missed.
       for (let index = 0; told.length === 0; index++) {
         await one.claim(settledOf(`call ${index}`), 'one')
@@ -50,12 +50,12 @@ export function describeShared({ title, newStorage }: Suite): void {
     test('by journals that ask each other to cancel, and see each other settle, if they can', async ({ skip }) => {
       const storage = await newStorage()
       const [one, other] = [storage.open().journal, storage.open().journal]
-      const fence = await held(one.claim(recordOf('a'), 'one'))
-      expect(await optional(other, 'requestCancel', skip)('a')).toBe(true)
+      const fence = await held(one.claim(fixtureRecord('a'), 'one'))
+      expect(await optionalMethod(other, 'requestCancel', skip)('a')).toBe(true)
       expect(await one.beat('one')).toEqual(['a'])
-      expect(await optional(other, 'settledOf', skip)(['a'])).toEqual([])
+      expect(await optionalMethod(other, 'settledOf', skip)(['a'])).toEqual([])
       await one.write(settledOf('a'), fence)
-      expect(await optional(other, 'settledOf', skip)(['a'])).toEqual([
+      expect(await optionalMethod(other, 'settledOf', skip)(['a'])).toEqual([
         { record: settledOf('a'), fence: expect.anything() as Fence },
       ])
     })
@@ -64,21 +64,21 @@ export function describeShared({ title, newStorage }: Suite): void {
       const storage = await newStorage()
       const journals = Array.from({ length: 8 }, () => storage.open().journal)
       const claims = journals.flatMap((journal, index) =>
-        Array.from({ length: 25 }, (_, number) => journal.claim(recordOf(`call ${number}`), `owner ${index}`)),
+        Array.from({ length: 25 }, (_, number) => journal.claim(fixtureRecord(`call ${number}`), `owner ${index}`)),
       )
       expect((await Promise.all(claims)).filter((fence) => fence !== null)).toHaveLength(25)
     })
   })
 
   describe(`${title} has a record that is damaged`, () => {
-    const whole = recordOf('b')
+    const whole = fixtureRecord('b')
     const damages: readonly (readonly [string, string])[] = [
       ['cut off', JSON.stringify(whole).slice(0, 120)],
       ['empty', ''],
       ['null', 'null'],
       ['a list', '[]'],
       ['an id alone', '{"id":"b"}'],
-      ['another record', JSON.stringify(recordOf('a'))],
+      ['another record', JSON.stringify(fixtureRecord('a'))],
       ['in a state that there is not', JSON.stringify({ ...whole, state: 'LOST' })],
       ['without an audit trail', JSON.stringify({ ...whole, auditTrail: undefined })],
       ['with a hole in its audit trail', JSON.stringify({ ...whole, auditTrail: [null] })],
@@ -89,7 +89,7 @@ export function describeShared({ title, newStorage }: Suite): void {
     async function withDamage(text: string): Promise<Promising> {
       const storage = await newStorage()
       const { journal } = storage.open()
-      for (const id of ['a', 'b', 'c']) await journal.claim(recordOf(id), 'mine')
+      for (const id of ['a', 'b', 'c']) await journal.claim(fixtureRecord(id), 'mine')
       if (storage.damage === undefined) throw new Error('The storage of a shared journal needs `damage`.')
       await storage.damage('b', text)
       return journal
@@ -99,7 +99,7 @@ export function describeShared({ title, newStorage }: Suite): void {
       const journal = await withDamage(text)
       const refusal = { code: 'E_JOURNAL', retryable: false, message: expect.stringContaining('"b"') as string }
       await expect(journal.read('b')).rejects.toMatchObject(refusal)
-      expect((await journal.read('a'))?.record).toEqual(recordOf('a'))
+      expect((await journal.read('a'))?.record).toEqual(fixtureRecord('a'))
     })
 
     test.each(damages)('(%s), and lists the others to who wants to be told of it', async (_, text) => {
@@ -122,11 +122,11 @@ export function describeShared({ title, newStorage }: Suite): void {
     test('when it is closed and opened again', async () => {
       const storage = await newStorage()
       const first = storage.open()
-      const fence = await held(first.journal.claim(recordOf('a'), 'mine'))
+      const fence = await held(first.journal.claim(fixtureRecord('a'), 'mine'))
       await first.journal.claim(settledOf('b'), 'mine')
       await first.close?.()
       const second = storage.open()
-      expect(await second.journal.read('a')).toEqual({ record: recordOf('a'), fence })
+      expect(await second.journal.read('a')).toEqual({ record: fixtureRecord('a'), fence })
       expect((await second.journal.read('b'))?.record).toEqual(settledOf('b'))
       expect(await second.journal.write(settledOf('a'), fence)).toBe(true)
     })
@@ -134,8 +134,10 @@ export function describeShared({ title, newStorage }: Suite): void {
     test('when it is closed at once, also what no caller has waited for yet', async () => {
       const storage = await newStorage()
       const first = storage.open()
-      await first.journal.claim(recordOf('a'), 'mine')
-      const claims = Array.from({ length: 30 }, (_, index) => first.journal.claim(recordOf(`call ${index}`), 'mine'))
+      await first.journal.claim(fixtureRecord('a'), 'mine')
+      const claims = Array.from({ length: 30 }, (_, index) =>
+        first.journal.claim(fixtureRecord(`call ${index}`), 'mine'),
+      )
       const [outcomes] = await Promise.all([Promise.allSettled(claims), first.close?.()])
       const { journal } = storage.open()
       for (const [index, { status }] of outcomes.entries()) {
@@ -146,11 +148,11 @@ export function describeShared({ title, newStorage }: Suite): void {
     test('and refuses everything afterwards', async () => {
       const extension = (await newStorage()).open()
       const { journal } = extension
-      const fence = await held(journal.claim(recordOf('a'), 'mine'))
+      const fence = await held(journal.claim(fixtureRecord('a'), 'mine'))
       await extension.close?.()
       await extension.close?.()
       const refusal = { code: 'E_JOURNAL', message: expect.stringContaining('closed') as string }
-      await expect(journal.claim(recordOf('b'), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.claim(fixtureRecord('b'), 'mine')).rejects.toMatchObject(refusal)
       await expect(journal.write(settledOf('a'), fence)).rejects.toMatchObject(refusal)
       await expect(journal.read('a')).rejects.toMatchObject(refusal)
       await expect(journal.takeOver('a', fence, 'yours')).rejects.toMatchObject(refusal)

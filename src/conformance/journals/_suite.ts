@@ -3,7 +3,7 @@ import type { Journal } from '../../records/index.ts'
 import type { Promising } from './_records.ts'
 
 /** What each part of the suite needs. */
-export interface Suite {
+export interface JournalSuite {
   readonly title: string
   readonly isShared: boolean
   readonly newStorage: () => Promise<OpenedStorage>
@@ -17,7 +17,7 @@ export interface OpenedStorage {
 }
 
 /** Returns a method that a journal may leave out. Without it, skips the test. */
-export function optional<Name extends keyof Journal>(
+export function optionalMethod<Name extends keyof Journal>(
   journal: Promising,
   name: Name,
   skip: (reason: string) => never,

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { Fence } from '../../records/index.ts'
-import { held, oddIds, oddTexts, recordOf, settledOf, unfinishedOf } from './_records.ts'
-import type { Suite } from './_suite.ts'
+import { held, oddIds, oddTexts, fixtureRecord, settledOf, unfinishedOf } from './_records.ts'
+import type { JournalSuite } from './_suite.ts'
 
 /** Tests that records and ids come back as they were given. */
-export function describeTexts({ title, newJournal }: Suite): void {
+export function describeTexts({ title, newJournal }: JournalSuite): void {
   describe(`${title} keeps records as plain JSON`, () => {
     test.each(oddTexts)('with %s in them', async (_, text) => {
       const journal = await newJournal()
-      const record = recordOf('a', { input: { [text.slice(0, 100)]: [text, { text }] }, error: text, session: text })
+      const record = fixtureRecord('a', {
+        input: { [text.slice(0, 100)]: [text, { text }] },
+        error: text,
+        session: text,
+      })
       const fence = await held(journal.claim(record, 'mine'))
       expect(JSON.stringify((await journal.read('a'))?.record) === JSON.stringify(record)).toBe(true)
       const settled = settledOf('a', { input: text, error: `${text}!` })
@@ -19,7 +23,7 @@ export function describeTexts({ title, newJournal }: Suite): void {
     test('whose keys are only keys', async () => {
       const journal = await newJournal()
       const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toJSON":1,"then":2}'
-      await journal.claim(recordOf('a', { input: JSON.parse(text) as unknown }), 'mine')
+      await journal.claim(fixtureRecord('a', { input: JSON.parse(text) as unknown }), 'mine')
       const input = (await journal.read('a'))?.record.input ?? {}
       expect(JSON.stringify(input)).toBe(text)
       expect(Object.getPrototypeOf(input)).toBe(Object.prototype)
@@ -32,13 +36,13 @@ export function describeTexts({ title, newJournal }: Suite): void {
       let nested: unknown = 'deep'
       for (let depth = 0; depth < 250; depth++) nested = depth % 2 === 0 ? [nested] : { nested }
       const input = { z: 1e300, a: -0.1, 10: 5e-324, 2: 9_007_199_254_740_992, nested }
-      await journal.claim(recordOf('a', { input }), 'mine')
+      await journal.claim(fixtureRecord('a', { input }), 'mine')
       expect(JSON.stringify((await journal.read('a'))?.record.input)).toBe(JSON.stringify(input))
     })
 
     test('that no caller can change from outside', async () => {
       const journal = await newJournal()
-      const record = recordOf('a', { input: { to: 'Oslo' } })
+      const record = fixtureRecord('a', { input: { to: 'Oslo' } })
       const fence = await held(journal.claim(record, 'mine'))
       const change = (target: unknown): void => void ((target as { to: string }).to = 'elsewhere')
       change(record.input)
@@ -53,15 +57,15 @@ export function describeTexts({ title, newJournal }: Suite): void {
         Object.assign(shown, { owner: 'thief' })
       }
       const second = await journal.read('a')
-      expect(second).toEqual({ record: recordOf('a'), fence: { owner: 'mine', number: 0 } })
+      expect(second).toEqual({ record: fixtureRecord('a'), fence: { owner: 'mine', number: 0 } })
     })
 
     test('and refuses what is not', async () => {
       const journal = await newJournal()
-      const refused = journal.claim(recordOf('a', { input: { amount: 10n } }), 'mine')
+      const refused = journal.claim(fixtureRecord('a', { input: { amount: 10n } }), 'mine')
       await expect(refused).rejects.toMatchObject({ code: 'E_JOURNAL' })
       expect(await journal.read('a')).toBe(null)
-      expect(await journal.claim(recordOf('a'), 'mine')).not.toBe(null)
+      expect(await journal.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
     })
   })
 
@@ -69,10 +73,10 @@ export function describeTexts({ title, newJournal }: Suite): void {
     test('however odd they are', async () => {
       const journal = await newJournal()
       const fences = new Map<string, Fence>()
-      for (const id of oddIds) fences.set(id, await held(journal.claim(recordOf(id), `owner of ${id}`)))
+      for (const id of oddIds) fences.set(id, await held(journal.claim(fixtureRecord(id), `owner of ${id}`)))
       expect((await unfinishedOf(journal)).map(({ record }) => record.id).toSorted()).toEqual(oddIds.toSorted())
       for (const id of oddIds) {
-        expect(await journal.read(id)).toEqual({ record: recordOf(id), fence: fences.get(id) })
+        expect(await journal.read(id)).toEqual({ record: fixtureRecord(id), fence: fences.get(id) })
         expect(await journal.write(settledOf(id), fences.get(id) ?? { owner: '', number: 0 })).toBe(true)
         expect((await unfinishedOf(journal)).length).toBe(oddIds.length - oddIds.indexOf(id) - 1)
       }
@@ -80,7 +84,7 @@ export function describeTexts({ title, newJournal }: Suite): void {
 
     test('and finds nothing under those that were never claimed', async () => {
       const journal = await newJournal()
-      await journal.claim(recordOf('a'), 'mine')
+      await journal.claim(fixtureRecord('a'), 'mine')
       for (const id of [...oddIds, '', 'A', 'a ', ' a']) expect(await journal.read(id)).toBe(null)
     })
 
@@ -90,7 +94,7 @@ export function describeTexts({ title, newJournal }: Suite): void {
     ])('and refuses those with %s, which databases confuse', async (_, id) => {
       const journal = await newJournal()
       const refusal = { code: 'E_JOURNAL' }
-      await expect(journal.claim(recordOf(id), 'mine')).rejects.toMatchObject(refusal)
+      await expect(journal.claim(fixtureRecord(id), 'mine')).rejects.toMatchObject(refusal)
       await expect(journal.read(id)).rejects.toMatchObject(refusal)
       await expect(journal.takeOver(id, { owner: 'mine', number: 0 }, 'yours')).rejects.toMatchObject(refusal)
       expect(await unfinishedOf(journal)).toEqual([])

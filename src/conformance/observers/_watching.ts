@@ -1,7 +1,7 @@
 import { createExecutor, type Extension, type Tool, type ToolEvent, type ToolExecutor } from '../../index.ts'
 
 /** The names of all events. */
-export const names = [
+export const watchedEvents = [
   'call:received',
   'call:waiting',
   'call:resumed',
@@ -26,7 +26,7 @@ export function watching(extension: Extension, ...tools: Tool[]): Watching {
   const events: ToolEvent[] = []
   const reports: unknown[] = []
   const executor = createExecutor({ tools, use: [extension], report: (error) => void reports.push(error) })
-  for (const name of names) executor.on(name, (event) => void events.push(event))
+  for (const name of watchedEvents) executor.on(name, (event) => void events.push(event))
   return { executor, events, reports }
 }
 

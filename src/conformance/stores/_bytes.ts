@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { TextArtifact } from '../../index.ts'
 import type { SpoolReader } from '../../extension.ts'
-import { decoder, encoder, everything, piecesOf, sha256, spooling, type Suite } from './_suite.ts'
+import { utf8Decoder, utf8Encoder, allBytes, pieceStream, sha256Of, spooling, type StoreSuite } from './_suite.ts'
 
 /** Tests that a store keeps what it is given, and reads any part of it. */
-export function describeBytes({ title, create }: Suite): void {
+export function describeBytes({ title, create }: StoreSuite): void {
   describe(`${title} keeps`, () => {
     test.each<[string, string | Uint8Array | (() => AsyncIterable<Uint8Array>), string]>([
       ['text', 'grüß dich\n', 'grüß dich\n'],
       ['empty text', '', ''],
-      ['bytes', encoder.encode('bytes'), 'bytes'],
+      ['bytes', utf8Encoder.encode('bytes'), 'bytes'],
       ['no bytes', new Uint8Array(), ''],
-      ['a view into a larger buffer', encoder.encode('a view').subarray(2), 'view'],
+      ['a view into a larger buffer', utf8Encoder.encode('a view').subarray(2), 'view'],
       ['a Buffer', Buffer.from('a buffer'), 'a buffer'],
-      ['a stream', () => piecesOf('one', ' and ', 'two'), 'one and two'],
-      ['an empty stream', () => piecesOf(), ''],
-      ['a stream of empty pieces', () => piecesOf('', 'x', '', ''), 'x'],
+      ['a stream', () => pieceStream('one', ' and ', 'two'), 'one and two'],
+      ['an empty stream', () => pieceStream(), ''],
+      ['a stream of empty pieces', () => pieceStream('', 'x', '', ''), 'x'],
       [
         'a stream whose pieces end within a character',
-        () => piecesOf(encoder.encode('€').subarray(0, 1), encoder.encode('€').subarray(1)),
+        () => pieceStream(utf8Encoder.encode('€').subarray(0, 1), utf8Encoder.encode('€').subarray(1)),
         '€',
       ],
       ['text that is longer than any piece', '😀'.repeat(700_001), '😀'.repeat(700_001)],
@@ -28,10 +28,10 @@ export function describeBytes({ title, create }: Suite): void {
       const store = await create()
       const source = typeof given === 'function' ? given() : given
       const { handle, sha256: hash, byteLength } = await store.write(source, spooling)
-      const kept = await everything(store, handle)
-      expect(decoder.decode(kept) === text).toBe(true)
+      const kept = await allBytes(store, handle)
+      expect(utf8Decoder.decode(kept) === text).toBe(true)
       expect(byteLength).toBe(kept.byteLength)
-      expect(hash).toBe(sha256(text))
+      expect(hash).toBe(sha256Of(text))
     })
 
     test.each([
@@ -52,7 +52,7 @@ export function describeBytes({ title, create }: Suite): void {
       const store = await create()
       const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256)
       const { handle } = await store.write(bytes, spooling)
-      expect(Buffer.compare(await everything(store, handle), bytes)).toBe(0)
+      expect(Buffer.compare(await allBytes(store, handle), bytes)).toBe(0)
     })
 
     test('a stream of 20 MB', async () => {
@@ -89,7 +89,7 @@ export function describeBytes({ title, create }: Suite): void {
         [5, 5, ''],
         [10, 10, ''],
       ] as const) {
-        expect(decoder.decode(await reader.read(start, end))).toBe(text)
+        expect(utf8Decoder.decode(await reader.read(start, end))).toBe(text)
       }
     })
 
@@ -100,7 +100,7 @@ export function describeBytes({ title, create }: Suite): void {
       const read = await Promise.all(
         Array.from({ length: 200 }, async (_, index) => reader.read(index * 10, index * 10 + 3)),
       )
-      expect(new Set(read.map((bytes) => decoder.decode(bytes)))).toEqual(new Set(['012']))
+      expect(new Set(read.map((bytes) => utf8Decoder.decode(bytes)))).toEqual(new Set(['012']))
     })
 
     test('lines across the borders of chunks', async () => {

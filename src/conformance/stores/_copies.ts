@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { SpooledArtifact } from '../../index.ts'
-import { decoder, encoder, everything, refusalOf, sha256, spooling, type Suite } from './_suite.ts'
+import { utf8Decoder, utf8Encoder, allBytes, thrownBy, sha256Of, spooling, type StoreSuite } from './_suite.ts'
 
 /** Tests that a store takes copies, and keeps nothing of what it is not given whole. */
-export function describeCopies({ title, create }: Suite): void {
+export function describeCopies({ title, create }: StoreSuite): void {
   describe(`${title} takes a copy`, () => {
     test.each([
-      ['bytes', encoder.encode('before')],
+      ['bytes', utf8Encoder.encode('before')],
       ['a Buffer', Buffer.from('before')],
     ])('of %s that their owner goes on to change', async (_, bytes) => {
       const store = await create()
       const { handle } = await store.write(bytes, spooling)
       bytes.fill(0)
-      expect(decoder.decode(await everything(store, handle))).toBe('before')
+      expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('before')
     })
 
     test('of a buffer that a stream fills again and again', async () => {
@@ -26,8 +26,8 @@ export function describeCopies({ title, create }: Suite): void {
         buffer.fill(0)
       }
       const { handle, sha256: hash } = await store.write(source(), spooling)
-      expect(decoder.decode(await everything(store, handle))).toBe('onetwosix')
-      expect(hash).toBe(sha256('onetwosix'))
+      expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('onetwosix')
+      expect(hash).toBe(sha256Of('onetwosix'))
     })
 
     test('and hashes what it keeps, also if the bytes change while it writes', async () => {
@@ -36,7 +36,7 @@ export function describeCopies({ title, create }: Suite): void {
       const writing = store.write(bytes, spooling)
       bytes.fill(1)
       const { handle, sha256: hash } = await writing
-      expect(sha256(await everything(store, handle))).toBe(hash)
+      expect(sha256Of(await allBytes(store, handle))).toBe(hash)
     })
   })
 
@@ -45,12 +45,12 @@ export function describeCopies({ title, create }: Suite): void {
       const store = await create()
       const trouble = new Error('source broke')
       async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
-        yield encoder.encode('half')
+        yield utf8Encoder.encode('half')
         throw trouble
       }
-      expect(await refusalOf(() => store.write(source(), spooling))).toBe(trouble)
+      expect(await thrownBy(() => store.write(source(), spooling))).toBe(trouble)
       const next = await store.write('next', spooling)
-      expect(decoder.decode(await everything(store, next.handle))).toBe('next')
+      expect(utf8Decoder.decode(await allBytes(store, next.handle))).toBe('next')
     })
 
     test('of a write that is given up, and closes its source', async () => {
@@ -61,17 +61,17 @@ export function describeCopies({ title, create }: Suite): void {
         try {
           for (let index = 0; ; index++) {
             if (index === 3) leaving.abort()
-            yield encoder.encode('more')
+            yield utf8Encoder.encode('more')
           }
         } finally {
           isClosed = true
         }
       }
-      const refusal = await refusalOf(() => store.write(source(), { ...spooling, signal: leaving.signal }))
+      const refusal = await thrownBy(() => store.write(source(), { ...spooling, signal: leaving.signal }))
       expect(refusal).toBe(leaving.signal.reason)
       expect(isClosed).toBe(true)
       const next = await store.write('next', spooling)
-      expect(decoder.decode(await everything(store, next.handle))).toBe('next')
+      expect(utf8Decoder.decode(await allBytes(store, next.handle))).toBe('next')
     })
   })
 

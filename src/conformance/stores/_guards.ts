@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isToolError } from '../../index.ts'
-import { decoder, everything, refusalOf, spooling, type Suite } from './_suite.ts'
+import { utf8Decoder, allBytes, thrownBy, spooling, type StoreSuite } from './_suite.ts'
 
 /** Tests that a handle opens an artifact of its session alone, and that what is deleted is gone. */
-export function describeGuards({ title, create }: Suite): void {
+export function describeGuards({ title, create }: StoreSuite): void {
   describe(`${title} guards`, () => {
     test('handles are random: equal bytes have different ones', async () => {
       const store = await create()
@@ -12,19 +12,19 @@ export function describeGuards({ title, create }: Suite): void {
       expect(new Set(written.map(({ sha256: hash }) => hash)).size).toBe(1)
       for (const { handle } of written) {
         expect(handle).toMatch(/^artifact_[0-9a-f]{40}$/)
-        expect(decoder.decode(await everything(store, handle))).toBe('the same')
+        expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('the same')
       }
     })
 
     test('an artifact of another session is as unknown as one that never was', async () => {
       const store = await create()
       const { handle } = await store.write('secret', spooling)
-      const other = await refusalOf(() => store.open(handle, { session: 'two' }))
+      const other = await thrownBy(() => store.open(handle, { session: 'two' }))
       expect(other).toMatchObject({ code: 'E_ARTIFACT' })
       const never = handle.replace(/.{8}$/, handle.endsWith('00000000') ? '11111111' : '00000000')
-      const unknown = await refusalOf(() => store.open(never, { session: 'two' }))
+      const unknown = await thrownBy(() => store.open(never, { session: 'two' }))
       expect(String(other).replace(handle, '')).toBe(String(unknown).replace(never, ''))
-      expect(decoder.decode(await everything(store, handle))).toBe('secret')
+      expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('secret')
     })
 
     test('sessions are told apart, whatever their names are made of', async () => {
@@ -46,9 +46,9 @@ export function describeGuards({ title, create }: Suite): void {
       for (const session of sessions) {
         const { handle } = await store.write('secret', { ...spooling, session })
         for (const other of sessions.filter((name) => name !== session)) {
-          expect(await refusalOf(() => store.open(handle, { session: other }))).toMatchObject({ code: 'E_ARTIFACT' })
+          expect(await thrownBy(() => store.open(handle, { session: other }))).toMatchObject({ code: 'E_ARTIFACT' })
         }
-        expect(decoder.decode(await everything(store, handle, session))).toBe('secret')
+        expect(utf8Decoder.decode(await allBytes(store, handle, session))).toBe('secret')
       }
     })
 
@@ -56,10 +56,10 @@ export function describeGuards({ title, create }: Suite): void {
       const store = await create()
       const mine = await store.write('the same', { ...spooling, session: 'one' })
       const yours = await store.write('the same', { ...spooling, session: 'two' })
-      await refusalOf(() => store.open(mine.handle, { session: 'two' }))
-      await refusalOf(() => store.open(yours.handle, { session: 'one' }))
+      await thrownBy(() => store.open(mine.handle, { session: 'two' }))
+      await thrownBy(() => store.open(yours.handle, { session: 'one' }))
       await store.delete(mine.handle)
-      expect(decoder.decode(await everything(store, yours.handle, 'two'))).toBe('the same')
+      expect(utf8Decoder.decode(await allBytes(store, yours.handle, 'two'))).toBe('the same')
     })
 
     test.each([
@@ -76,11 +76,11 @@ export function describeGuards({ title, create }: Suite): void {
     ])('a handle that is %s opens nothing and deletes nothing', async (_, handle) => {
       const store = await create()
       const kept = await store.write('kept', spooling)
-      const refusal = await refusalOf(() => store.open(handle, { session: 'one' }))
+      const refusal = await thrownBy(() => store.open(handle, { session: 'one' }))
       expect(isToolError(refusal) && refusal.code).toBe('E_ARTIFACT')
       expect(String(refusal).length).toBeLessThan(500)
       await store.delete(handle)
-      expect(decoder.decode(await everything(store, kept.handle))).toBe('kept')
+      expect(utf8Decoder.decode(await allBytes(store, kept.handle))).toBe('kept')
     })
   })
 
@@ -90,10 +90,10 @@ export function describeGuards({ title, create }: Suite): void {
       const first = await store.write('the same', spooling)
       const second = await store.write('the same', spooling)
       await store.delete(first.handle)
-      expect(await refusalOf(() => store.open(first.handle, { session: 'one' }))).toMatchObject({ code: 'E_ARTIFACT' })
-      expect(decoder.decode(await everything(store, second.handle))).toBe('the same')
+      expect(await thrownBy(() => store.open(first.handle, { session: 'one' }))).toMatchObject({ code: 'E_ARTIFACT' })
+      expect(utf8Decoder.decode(await allBytes(store, second.handle))).toBe('the same')
       const third = await store.write('the same', spooling)
-      expect(decoder.decode(await everything(store, third.handle))).toBe('the same')
+      expect(utf8Decoder.decode(await allBytes(store, third.handle))).toBe('the same')
     })
 
     test('twice, and what never was, without a word', async () => {
@@ -114,7 +114,7 @@ export function describeGuards({ title, create }: Suite): void {
         }),
       )
       for (const handle of kept) {
-        if (handle !== undefined) expect(decoder.decode(await everything(store, handle))).toBe('contested')
+        if (handle !== undefined) expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('contested')
       }
     })
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createExecutor, tool } from '../../index.ts'
 import type { ArtifactStore } from '../../extension.ts'
 import type { StoreUnderTest } from '../stores.ts'
-import { decoder, everything, refusalOf, spooling } from './_suite.ts'
+import { utf8Decoder, allBytes, thrownBy, spooling } from './_suite.ts'
 
 const megabyte = new Uint8Array(1_048_576).fill(7)
 
@@ -34,7 +34,7 @@ export function describeLeftovers(
       [handle, 'warm'],
       [next.handle, 'next'],
     ] as const) {
-      expect(decoder.decode(await everything(store, kept))).toBe(text)
+      expect(utf8Decoder.decode(await allBytes(store, kept))).toBe(text)
     }
   }
 
@@ -43,7 +43,7 @@ export function describeLeftovers(
       leavesNothing(skip, async (store) => {
         const trouble = new Error('source broke')
         const source = megabytes(12, () => Promise.reject(trouble))
-        expect(await refusalOf(() => store.write(source, spooling))).toBe(trouble)
+        expect(await thrownBy(() => store.write(source, spooling))).toBe(trouble)
       }))
 
     test('of a stream that was given up while it gave nothing', ({ skip }) =>
@@ -53,7 +53,7 @@ export function describeLeftovers(
           setTimeout(() => leaving.abort(), 10)
           return new Promise(() => {})
         })
-        const refusal = await refusalOf(() => store.write(source, { ...spooling, signal: leaving.signal }))
+        const refusal = await thrownBy(() => store.write(source, { ...spooling, signal: leaving.signal }))
         expect(refusal).toBe(leaving.signal.reason)
       }))
 
@@ -61,7 +61,7 @@ export function describeLeftovers(
       leavesNothing(
         skip,
         async (store) => {
-          expect(await refusalOf(() => store.write(megabytes(12), spooling))).toMatchObject({ code: 'E_ARTIFACT' })
+          expect(await thrownBy(() => store.write(megabytes(12), spooling))).toMatchObject({ code: 'E_ARTIFACT' })
         },
         { maximumBytes: 2_000_000 },
       ))
@@ -69,7 +69,7 @@ export function describeLeftovers(
     test('of a write that was given up before it began', ({ skip }) =>
       leavesNothing(skip, async (store) => {
         const signal = AbortSignal.abort()
-        expect(await refusalOf(() => store.write('late', { ...spooling, signal }))).toBe(signal.reason)
+        expect(await thrownBy(() => store.write('late', { ...spooling, signal }))).toBe(signal.reason)
       }))
 
     test('of a result that breaks half-way: a typed error, and the next call is fine', ({ skip }) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createExecutor, tool } from '../../index.ts'
-import { refusalOf, spooling, type Suite } from './_suite.ts'
+import { thrownBy, spooling, type StoreSuite } from './_suite.ts'
 
 /** Tests that a store refuses what is larger than it takes. */
-export function describeLimits({ title, create }: Suite): void {
+export function describeLimits({ title, create }: StoreSuite): void {
   describe(`${title} refuses what is larger than it takes`, () => {
     const maximumBytes = 2_000_000
 
@@ -17,7 +17,7 @@ export function describeLimits({ title, create }: Suite): void {
       expect(byteLength).toBe(maximumBytes)
       const whole = fitting()
       const tooMuch = typeof whole === 'string' ? `${whole}x` : new Uint8Array(maximumBytes + 1)
-      expect(await refusalOf(() => store.write(tooMuch, spooling))).toMatchObject({
+      expect(await thrownBy(() => store.write(tooMuch, spooling))).toMatchObject({
         code: 'E_ARTIFACT',
         message: expect.stringContaining('2,000,000 bytes'),
       })
@@ -34,7 +34,7 @@ export function describeLimits({ title, create }: Suite): void {
           isClosed = true
         }
       }
-      const refusal = await refusalOf(() => store.write(endless(), spooling))
+      const refusal = await thrownBy(() => store.write(endless(), spooling))
       expect(refusal).toMatchObject({ code: 'E_ARTIFACT', message: expect.stringContaining('2,000,000 bytes') })
       expect(given).toBeLessThan(32_000_000) // a store may fetch some pieces ahead
       expect(isClosed).toBe(true)

@@ -1,6 +1,6 @@
 import type { HttpClientsOptions } from '../../client/http.ts'
-import { guard } from '../../client/http/_guard.ts'
-import { bodyOf, fault, faultOf, reply, textOf } from '../../client/http/_reply.ts'
+import { pageGuard } from '../../client/http/_guard.ts'
+import { jsonBody, faultAnswer, answerOfThrown, reply, textField } from '../../client/http/_reply.ts'
 import { reporterOf } from '../../extension.ts'
 import type { ToolDescription } from '../../index.ts'
 
@@ -11,7 +11,7 @@ export interface ToolPage {
 }
 
 /** The largest body of a call, in bytes. */
-const largest = 1_048_576
+const largestBody = 1_048_576
 
 /**
  * Answers `GET /api/tools` with the tools that models may call, and `POST /api/tools` with the id of a call that it made. The
@@ -20,7 +20,7 @@ const largest = 1_048_576
 export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (request: Request) => Promise<Response> {
   const { executor } = options
   const report = reporterOf(options.report)
-  const admit = guard(options)
+  const admit = pageGuard(options)
 
   function list(): Response {
     const tools = executor.tools().flatMap((definition) => {
@@ -31,12 +31,12 @@ export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (req
   }
 
   async function call(request: Request): Promise<Response> {
-    if (!canCall) return fault(403, 'E_FORBIDDEN', 'This page may not call tools.')
-    const body = await bodyOf(request, largest)
+    if (!canCall) return faultAnswer(403, 'E_FORBIDDEN', 'This page may not call tools.')
+    const body = await jsonBody(request, largestBody)
     const { args = {} } = body
     const invocationId = crypto.randomUUID()
     // The call goes on without the page, which sees it in its stream.
-    void executor.execute({ name: textOf(body, 'name', 1_024) ?? '', args }, { invocationId }).catch(report)
+    void executor.execute({ name: textField(body, 'name', 1_024) ?? '', args }, { invocationId }).catch(report)
     return reply({ invocationId }, 202)
   }
 
@@ -46,9 +46,9 @@ export function callsOfPage(options: HttpClientsOptions, canCall: boolean): (req
       if (admission.answer !== undefined) return admission.answer
       if (request.method === 'GET') return list()
       if (request.method === 'POST') return await call(request)
-      return fault(405, 'E_METHOD', 'This method is not for this address.', { allow: 'GET, POST' })
+      return faultAnswer(405, 'E_METHOD', 'This method is not for this address.', { allow: 'GET, POST' })
     } catch (error) {
-      return faultOf(error, report)
+      return answerOfThrown(error, report)
     }
   }
 }

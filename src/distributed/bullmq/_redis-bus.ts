@@ -3,7 +3,7 @@ import type { Bus } from '../../extension.ts'
 import { Topics } from '../_bus.ts'
 
 /** How many messages wait for the first connection and for subscriptions. Further ones are lost. */
-const mostHeld = 1_000
+const mostHeldMessages = 1_000
 
 /**
  * Carries messages over the channels of a Redis. It connects on first use, and then holds messages until it has connected. A
@@ -64,7 +64,7 @@ export function redisBus(
     publish(topic, message) {
       open()
       if (held === 0 && beginnings.size === 0) return send(topic, message)
-      if (held >= mostHeld) return
+      if (held >= mostHeldMessages) return
       held++
       const begun = Promise.all(beginnings)
       last = last

@@ -1,15 +1,15 @@
 import { isObject } from '../_read.ts'
 import { isNever, never, type Compiler } from './compiler.ts'
-import { object } from './object.ts'
-import { objectOf, same, type Lowered, type Schema } from './schema.ts'
-import { keep } from './value.ts'
+import { lowerObject } from './object.ts'
+import { objectOf, same, type Lowered, type SchemaObject } from './schema.ts'
+import { keptKeywords } from './value.ts'
 
 /** Lowers a schema of arrays for a dialect that has no tuples. */
-export function array(schema: Schema, words: string[], compiler: Compiler): Lowered {
+export function array(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { prefixItems = [], items } = schema
-  if (prefixItems.length > 0) return tuple(schema, words, compiler)
+  if (prefixItems.length > 0) return lowerTuple(schema, words, compiler)
   const isEmpty = isNever(items)
-  const kept = keep(schema, words, compiler, 'array')
+  const kept = keptKeywords(schema, words, compiler, 'array')
   if (isEmpty) {
     compiler.lose(schema, 'items', 'widened', 'maxItems: 0')
     if (!compiler.takes('maxItems')) words.push('No items.')
@@ -31,12 +31,12 @@ export function array(schema: Schema, words: string[], compiler: Compiler): Lowe
 }
 
 /** Lowers a tuple to an object: `item1`, `item2`, and a list of the rest. */
-function tuple(schema: Schema, words: string[], compiler: Compiler): Lowered {
+function lowerTuple(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { prefixItems = [], items, minItems = 0, maxItems = Infinity, ...others } = schema
   compiler.lose(schema, 'prefixItems', 'as fields')
   const size = prefixItems.length
   const isSaid = minItems <= size && (maxItems === size || maxItems === Infinity)
-  keep(isSaid ? compiler.made(others, schema) : schema, words, compiler, 'array', true)
+  keptKeywords(isSaid ? compiler.made(others, schema) : schema, words, compiler, 'array', true)
   const names = prefixItems.map((_, index) => `item${index + 1}`)
   const isOpen = !isNever(items) && maxItems > size
   const rest = compiler.made({ type: 'array', ...(items && { items }) }, schema)
@@ -48,7 +48,7 @@ function tuple(schema: Schema, words: string[], compiler: Compiler): Lowered {
     required: names.slice(0, minItems),
     additionalProperties: never,
   }
-  const { schema: shape, way } = object(compiler.made(fields, schema), words, compiler)
+  const { schema: shape, way } = lowerObject(compiler.made(fields, schema), words, compiler)
   return {
     schema: shape,
     way(value, scope) {

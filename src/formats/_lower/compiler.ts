@@ -2,26 +2,26 @@ import type { SchemaLoss } from '../../extension.ts'
 import { isObject } from '../_read.ts'
 import type { Dialect } from './dialect.ts'
 import { keywordOf } from './keywords.ts'
-import { distinct, jsonOf, pointerPart, Refusal, same } from './schema.ts'
-import type { Lowered, LoweredSchema, Node, Schema } from './schema.ts'
+import { distinct, jsonOf, pointerPart, DialectRefusal, same } from './schema.ts'
+import type { Lowered, LoweredSchema, Node, SchemaObject } from './schema.ts'
 
 /** A schema that is read, and what was lost of it. */
 export interface SchemaSource {
-  readonly root: Schema
+  readonly root: SchemaObject
   /** The schemas by their places in the original, for `$ref`. */
-  readonly places: ReadonlyMap<string, Schema>
+  readonly places: ReadonlyMap<string, SchemaObject>
   readonly losses: SchemaLoss[]
   /** Makes a schema that has the place of another one. */
-  readonly made: (schema: Schema, place: Schema) => Schema
+  readonly made: (schema: SchemaObject, place: SchemaObject) => SchemaObject
   /** Returns the place of a schema, as a JSON Pointer. */
-  readonly pointerOf: (schema: Schema) => string
+  readonly pointerOf: (schema: SchemaObject) => string
   /** Returns the schema that `$ref` means. Throws a Refusal if it leads nowhere. */
-  readonly resolve: (reference: string) => Schema
+  readonly resolve: (reference: string) => SchemaObject
   /** Counts a schema. Throws a Refusal if there are too many. */
   readonly count: () => void
-  readonly lose: (schema: Schema, keyword: string, done: SchemaLoss['done'], note?: string) => void
+  readonly lose: (schema: SchemaObject, keyword: string, done: SchemaLoss['done'], note?: string) => void
   /** Tells of a keyword that the dialect has not: in words, if it constrains anything. */
-  readonly tell: (schema: Schema, keyword: string, words: string[], sentence: string) => void
+  readonly tell: (schema: SchemaObject, keyword: string, words: string[], sentence: string) => void
 }
 
 /** The state of one compilation. */
@@ -29,17 +29,17 @@ export interface Compiler extends SchemaSource {
   readonly dialect: Dialect
   /** Returns whether the dialect has a keyword. */
   readonly takes: (keyword: string) => boolean
-  readonly lower: (schema: Schema) => Lowered
+  readonly lower: (schema: SchemaObject) => Lowered
   /** The definitions by the `$ref` that means them: `undefined` while one is being made, or if no value fits it. */
   readonly definitions: Map<string, Lowered | undefined>
 }
 
 /** The place of a schema, and what stands there. */
-type Origin = { readonly pointer: string; readonly given: object }
+type SchemaOrigin = { readonly pointer: string; readonly given: object }
 
 /** The most schemas that one compilation visits or merges. It bounds the work that a hostile schema can cause. */
 const mostSchemas = 20_000
-const deepest = 256
+const deepestSchema = 256
 
 /**
  * Reads a schema and lowers it. Never throws: a schema that the dialect cannot take comes back with the reason.
@@ -47,35 +47,35 @@ const deepest = 256
  * @param takesBooleans Whether the dialect has `true` as a schema in all places. Default: `true`. If not, only
  *   `additionalProperties` has it. Elsewhere it is written `{}`, which is no loss.
  */
-export function compiled(
+export function compiledSchema(
   original: Node,
   make: (reading: SchemaSource) => Omit<LoweredSchema, 'losses' | 'refused'>,
   takesBooleans = true,
 ): LoweredSchema {
   try {
-    const reading = read(original)
+    const reading = readSchema(original)
     const made = make(reading)
     const losses = distinct(reading.losses)
     // Without a loss, the schema goes out byte for byte.
     const isTaken = losses.length === 0 && (takesBooleans || !hasAlways(reading.places))
     return { ...made, schema: isTaken ? original : made.schema, losses }
   } catch (error) {
-    const refused = error instanceof Refusal ? error.message : 'it is nested too deeply'
+    const refused = error instanceof DialectRefusal ? error.message : 'it is nested too deeply'
     return { schema: original, way: same, losses: [], refused }
   }
 }
 
 /** A schema that no value fits. */
-export const never: Schema = always(false)
+export const never: SchemaObject = booleanSchema(false)
 
 /** Returns an object for the schema `true`, or for `false`, so that it has a place too. */
-function always(takesAll: boolean): Schema {
+function booleanSchema(takesAll: boolean): SchemaObject {
   // Words and copies say what was written.
   return Object.defineProperty({}, 'toJSON', { value: () => takesAll })
 }
 
 /** Returns whether a schema is `true`. */
-export function isAlways(schema: Schema | undefined): boolean {
+export function isAlways(schema: SchemaObject | undefined): boolean {
   return typeof schema?.['toJSON'] === 'function' && !isNever(schema)
 }
 
@@ -84,7 +84,7 @@ function hasAlways(places: SchemaSource['places']): boolean {
 }
 
 /** Returns whether a schema is `false`, which takes no value. */
-export function isNever(schema: Schema | undefined): boolean {
+export function isNever(schema: SchemaObject | undefined): boolean {
   return typeof schema?.['toJSON'] === 'function' && !schema['toJSON']()
 }
 
@@ -93,15 +93,15 @@ export function isNever(schema: Schema | undefined): boolean {
  *
  * @throws {Refusal} if it has not the form of a schema, or is too large.
  */
-function read(original: Node): SchemaSource {
-  const origins = new WeakMap<Schema, Origin>()
-  const places = new Map<string, Schema>()
+function readSchema(original: Node): SchemaSource {
+  const origins = new WeakMap<SchemaObject, SchemaOrigin>()
+  const places = new Map<string, SchemaObject>()
   const losses: SchemaLoss[] = []
   let count = 0
   let hasReference = false
   /** The last place of an `$id` that is not the root's. */
   let inner = ''
-  const originOf = (schema: Schema): Origin => origins.get(schema) ?? { pointer: '', given: original }
+  const originOf = (schema: SchemaObject): SchemaOrigin => origins.get(schema) ?? { pointer: '', given: original }
   const lose: SchemaSource['lose'] = (schema, keyword, done, note) => {
     const { pointer, given } = originOf(schema)
     const isOwn = Object.hasOwn(given, keyword)
@@ -111,7 +111,7 @@ function read(original: Node): SchemaSource {
     losses.push({ pointer: isOwn ? pointer + pointerPart(keyword) : pointer, keyword, done, ...(note && { note }) })
   }
   const root = schemaOf(original, '', 0)
-  if (inner && hasReference) throw new Refusal(`it has an $id inside${at(inner)}, from which a $ref may start`)
+  if (inner && hasReference) throw new DialectRefusal(`it has an $id inside${at(inner)}, from which a $ref may start`)
   return {
     root,
     places,
@@ -123,13 +123,14 @@ function read(original: Node): SchemaSource {
       return schema
     },
     resolve(reference) {
-      const target = /^#(?:\/|$)/.test(reference) && places.get(unescaped(reference.slice(1)))
+      const target = /^#(?:\/|$)/.test(reference) && places.get(decodedPointer(reference.slice(1)))
       if (target) return target
-      throw new Refusal(`$ref ${jsonOf(reference)} leads to no schema in it`)
+      throw new DialectRefusal(`$ref ${jsonOf(reference)} leads to no schema in it`)
     },
     count() {
       count += 1
-      if (count > mostSchemas) throw new Refusal(`it has more than ${mostSchemas} schemas, if each reference counts`)
+      if (count > mostSchemas)
+        throw new DialectRefusal(`it has more than ${mostSchemas} schemas, if each reference counts`)
     },
     tell(schema, keyword, words, sentence) {
       words.push(sentence)
@@ -137,12 +138,12 @@ function read(original: Node): SchemaSource {
     },
   }
 
-  function schemaOf(given: unknown, pointer: string, depth: number): Schema {
+  function schemaOf(given: unknown, pointer: string, depth: number): SchemaObject {
     const isPlain = typeof given === 'boolean'
-    if (!isPlain && !isObject(given)) throw new Refusal(`it is no schema${at(pointer)}`)
-    if (depth > deepest || places.size >= mostSchemas) throw new Refusal('it is too large')
+    if (!isPlain && !isObject(given)) throw new DialectRefusal(`it is no schema${at(pointer)}`)
+    if (depth > deepestSchema || places.size >= mostSchemas) throw new DialectRefusal('it is too large')
     // Without a prototype, a keyword such as `__proto__` is one like any other.
-    const schema = (isPlain ? always(given) : Object.create(null)) as Record<string, unknown>
+    const schema = (isPlain ? booleanSchema(given) : Object.create(null)) as Record<string, unknown>
     const fields = Object(given) as Node
     origins.set(schema, { pointer, given: fields })
     places.set(pointer, schema)
@@ -155,14 +156,14 @@ function read(original: Node): SchemaSource {
       const keyword = isTuple && name === 'items' ? 'prefixItems' : name === 'additionalItems' ? 'items' : name
       const place = pointer + pointerPart(name)
       const inside = keywordOf(keyword)?.form(content, (each, part) => schemaOf(each, place + part, depth + 1)) ?? true
-      if (inside === false) throw new Refusal(`it is no schema${at(place)}`)
+      if (inside === false) throw new DialectRefusal(`it is no schema${at(place)}`)
       schema[keyword] = inside === true ? content : inside
     }
     return schema
   }
 }
 
-function unescaped(text: string): string {
+function decodedPointer(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,6 +1,6 @@
 import type { Compiler } from './compiler.ts'
 import type { Naming } from './names.ts'
-import type { Lowered, LoweredSchema, Node, Schema, TypeName } from './schema.ts'
+import type { Lowered, LoweredSchema, Node, SchemaObject, TypeName } from './schema.ts'
 
 /** The part of JSON Schema that a provider takes: data, and the functions that write what only some dialects have. */
 export interface Dialect {
@@ -19,23 +19,23 @@ export interface Dialect {
   /** Lowers schemas of arrays, if there are tuples. */
   readonly array?: Lowering
   /** Lets a lowered schema take null, if null is no type. */
-  readonly nullable?: (schema: Schema) => Schema
+  readonly nullable?: (schema: SchemaObject) => SchemaObject
   /** Lowers a schema without a type. Missing: none is taken, and JSON text stands for the value. */
   readonly untyped?: Lowering
   /** The largest `minItems` that is taken. */
   readonly minItems?: number
   /** Lets null leave out an optional field, if every property is required. Missing: properties may be optional. */
-  readonly leaveOut?: (field: Schema, lowered: Lowered, compiler: Compiler) => Lowered
+  readonly leaveOut?: (field: SchemaObject, lowered: Lowered, compiler: Compiler) => Lowered
   /** Returns the lowered schema of a scalar type that needs more than its keywords. */
-  readonly scalar?: (...args: [...Parameters<Lowering>, type: TypeName]) => Schema | undefined
+  readonly scalar?: (...args: [...Parameters<Lowering>, type: TypeName]) => SchemaObject | undefined
   /** Returns what writes a `$ref` to its target. Missing: the target replaces it, and a cycle becomes JSON text. */
-  readonly references?: (compiler: Compiler) => (schema: Schema, target: Schema) => Lowered
+  readonly references?: (compiler: Compiler) => (schema: SchemaObject, target: SchemaObject) => Lowered
   /** Throws a Refusal if a lowered schema is beyond a limit of the provider. Missing: there are none. */
-  readonly limit?: (schema: Schema) => Sums
+  readonly limit?: (schema: SchemaObject) => Sums
 }
 
 /** Lowers a schema of one type. `words` gets what the description must say. */
-type Lowering = (schema: Schema, words: string[], compiler: Compiler) => Lowered
+type Lowering = (schema: SchemaObject, words: string[], compiler: Compiler) => Lowered
 
 /** What requests of strict tools limit. */
 export interface Sums {

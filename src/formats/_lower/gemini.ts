@@ -1,22 +1,22 @@
 import { isAlways, isNever, type Compiler } from './compiler.ts'
-import { fieldsIn, namesIn, othersOf, propertiesOf, restOf, wayOf } from './object.ts'
-import { same, type Lowered, type Schema, type TypeName } from './schema.ts'
-import { keep } from './value.ts'
+import { fieldsIn, knownFields, othersOf, propertiesOf, restOf, fieldsWay } from './object.ts'
+import { same, type Lowered, type SchemaObject, type TypeName } from './schema.ts'
+import { keptKeywords } from './value.ts'
 
 // What only the dialects of Gemini have.
 
 /** Lowers a schema of objects for a dialect that has maps. */
-export function objectOrMap(schema: Schema, words: string[], compiler: Compiler): Lowered {
+export function objectOrMap(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { required = [] } = schema
   const others = othersOf(schema, words, compiler)
   if (Object.keys(schema.patternProperties ?? {}).length > 0) {
     compiler.lose(schema, 'patternProperties', 'widened', 'additionalProperties')
   }
-  const names = namesIn(schema)
+  const names = knownFields(schema)
   const fields = fieldsIn(schema, names, compiler)
   const needed = new Set(required)
   const hasProperties = schema.properties || names.size > 0 || compiler.pointerOf(schema) === ''
-  const kept = keep(schema, words, compiler, 'object')
+  const kept = keptKeywords(schema, words, compiler, 'object')
   const each = others && compiler.lower(others)
   return {
     schema: {
@@ -27,15 +27,15 @@ export function objectOrMap(schema: Schema, words: string[], compiler: Compiler)
       ...(each && { additionalProperties: isAlways(others) || each.schema }),
       ...(!each && isNever(restOf(schema)) && { additionalProperties: false }),
     },
-    way: wayOf(fields, each?.way),
+    way: fieldsWay(fields, each?.way),
   }
 }
 
 /** Lowers a schema of arrays for a dialect that has tuples. */
-export function arrayOrTuple(schema: Schema, words: string[], compiler: Compiler): Lowered {
+export function arrayOrTuple(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { prefixItems = [], items, maxItems = Infinity } = schema
   const isClosed = isNever(items)
-  const kept = keep(schema, words, compiler, 'array')
+  const kept = keptKeywords(schema, words, compiler, 'array')
   const first = prefixItems.map((item) => compiler.lower(item))
   if (isClosed) compiler.lose(schema, 'items', 'widened', `maxItems: ${first.length}`)
   const hasRest = !isClosed || first.length === 0
@@ -58,19 +58,29 @@ export function arrayOrTuple(schema: Schema, words: string[], compiler: Compiler
 }
 
 /** Lowers a schema without a type. */
-export function untyped(schema: Schema, words: string[], compiler: Compiler): Lowered {
-  return { schema: keep(schema, words, compiler), way: same }
+export function untyped(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
+  return { schema: keptKeywords(schema, words, compiler), way: same }
 }
 
 /** Returns the schema of null in OpenAPI, which has no such type, or that of an integer. */
-export function integerOrNull(schema: Schema, words: string[], compiler: Compiler, type: TypeName): Schema | undefined {
-  if (type !== 'null') return integer(schema, words, compiler, type)
+export function integerOrNull(
+  schema: SchemaObject,
+  words: string[],
+  compiler: Compiler,
+  type: TypeName,
+): SchemaObject | undefined {
+  if (type !== 'null') return boundedInteger(schema, words, compiler, type)
   compiler.tell(schema, 'type', words, 'Must be null.')
   return { type: 'string', nullable: true }
 }
 
 /** Returns the schema of an integer, with inclusive bounds. */
-export function integer(schema: Schema, words: string[], compiler: Compiler, type: TypeName): Schema | undefined {
+export function boundedInteger(
+  schema: SchemaObject,
+  words: string[],
+  compiler: Compiler,
+  type: TypeName,
+): SchemaObject | undefined {
   if (type !== 'integer') return undefined
   let bounded = schema
   for (const [exclusive, bound, sign] of [
@@ -84,5 +94,5 @@ export function integer(schema: Schema, words: string[], compiler: Compiler, typ
     bounded = compiler.made({ ...rest, [bound]: tighter }, schema)
     compiler.lose(schema, exclusive, 'widened', `${bound}: ${next}`)
   }
-  return { type, ...keep(bounded, words, compiler, type) }
+  return { type, ...keptKeywords(bounded, words, compiler, type) }
 }

@@ -1,15 +1,15 @@
 import { isObject } from '../_read.ts'
-import { hasType, jsonOf, listed, listOf, NoValue, objectOf, pointerPart } from './schema.ts'
-import type { Schema, TypeName } from './schema.ts'
+import { hasType, jsonOf, hasWord, listOf, NoValue, objectOf, pointerPart } from './schema.ts'
+import type { SchemaObject, TypeName } from './schema.ts'
 
 /**
  * Returns `true` if the content of a keyword has its form and no schemas, `false` if it has another form, and else the content
  * with the schemas in it read by `inner`.
  */
-type Form = (content: unknown, inner: (schema: unknown, part: string) => Schema) => unknown
+type Form = (content: unknown, inner: (schema: unknown, part: string) => SchemaObject) => unknown
 
 /** Returns what two contents of a keyword demand together. `both` does it for two schemas. */
-type Merge = (one: never, other: never, both: (one: Schema, other: Schema) => Schema) => unknown
+type Merge = (one: never, other: never, both: (one: SchemaObject, other: SchemaObject) => SchemaObject) => unknown
 
 /** What the standard says of a keyword. */
 interface Keyword {
@@ -26,79 +26,79 @@ interface Keyword {
 }
 
 const any = (): boolean => true
-const text = (content: unknown): boolean => typeof content === 'string'
-const flag = (content: unknown): boolean => typeof content === 'boolean'
-const number: (content: unknown) => boolean = Number.isFinite
-const positive = (content: unknown): boolean => number(content) && (content as number) > 0
-const count = (content: unknown): boolean => Number.isSafeInteger(content) && (content as number) >= 0
-const list: (content: unknown) => content is readonly unknown[] = Array.isArray
-const names = (content: unknown): boolean => list(content) && content.every(text)
-const needs = (content: unknown): boolean => isObject(content) && Object.values(content).every(names)
-const isType = (content: unknown): boolean => listed('null boolean integer number string array object', content)
-const types = (content: unknown): boolean => isType(content) || (isSome(content) && content.every(isType))
-const schema: Form = (content, inner) => inner(content, '')
-const tuple: Form = (content, inner) => list(content) && content.map((item, index) => inner(item, `/${index}`))
-const branches: Form = (content, inner) => isSome(content) && tuple(content, inner)
+const isString = (content: unknown): boolean => typeof content === 'string'
+const isBoolean = (content: unknown): boolean => typeof content === 'boolean'
+const isNumber: (content: unknown) => boolean = Number.isFinite
+const positive = (content: unknown): boolean => isNumber(content) && (content as number) > 0
+const isCount = (content: unknown): boolean => Number.isSafeInteger(content) && (content as number) >= 0
+const isList: (content: unknown) => content is readonly unknown[] = Array.isArray
+const isNames = (content: unknown): boolean => isList(content) && content.every(isString)
+const needs = (content: unknown): boolean => isObject(content) && Object.values(content).every(isNames)
+const isType = (content: unknown): boolean => hasWord('null boolean integer number string array object', content)
+const isTypes = (content: unknown): boolean => isType(content) || (isSome(content) && content.every(isType))
+const schemaForm: Form = (content, inner) => inner(content, '')
+const tupleForm: Form = (content, inner) => isList(content) && content.map((item, index) => inner(item, `/${index}`))
+const branches: Form = (content, inner) => isSome(content) && tupleForm(content, inner)
 const map: Form = (content, inner) =>
   isObject(content) && objectOf(Object.entries(content).map(([name, item]) => [name, inner(item, pointerPart(name))]))
 
 const larger: Merge = (one: number, other: number) => Math.max(one, other)
 const smaller: Merge = (one: number, other: number) => Math.min(one, other)
 const both: Merge = (one, other, merge) => merge(one, other)
-const each: Merge = (one, other, merge) => Object.values(joined(one, other, merge))
-const always: Merge = any
+const each: Merge = (one, other, merge) => Object.values(joinedMembers(one, other, merge))
+const eitherValue: Merge = any
 
-const table: readonly (readonly [string, Keyword['of'], Form, string?, Merge?])[] = [
-  ['minLength', 'string', count, 'At least % characters.', larger],
-  ['maxLength', 'string', count, 'At most % characters.', smaller],
-  ['pattern', 'string', text, 'Matches /%/.'],
+const keywordTable: readonly (readonly [string, Keyword['of'], Form, string?, Merge?])[] = [
+  ['minLength', 'string', isCount, 'At least % characters.', larger],
+  ['maxLength', 'string', isCount, 'At most % characters.', smaller],
+  ['pattern', 'string', isString, 'Matches /%/.'],
   ['contentEncoding', 'string', any, 'Encoding: %.'],
   ['contentMediaType', 'string', any, 'Media type: %.'],
-  ['contentSchema', 'string', schema],
+  ['contentSchema', 'string', schemaForm],
 
-  ['minimum', 'number', number, 'At least %.', larger],
-  ['maximum', 'number', number, 'At most %.', smaller],
-  ['exclusiveMinimum', 'number', number, 'More than %.', larger],
-  ['exclusiveMaximum', 'number', number, 'Less than %.', smaller],
+  ['minimum', 'number', isNumber, 'At least %.', larger],
+  ['maximum', 'number', isNumber, 'At most %.', smaller],
+  ['exclusiveMinimum', 'number', isNumber, 'More than %.', larger],
+  ['exclusiveMaximum', 'number', isNumber, 'Less than %.', smaller],
   ['multipleOf', 'number', positive, 'A multiple of %.'],
 
-  ['minItems', 'array', count, 'At least % items.', larger],
-  ['maxItems', 'array', count, 'At most % items.', smaller],
-  ['uniqueItems', 'array', flag, 'No item twice.', always],
-  ['contains', 'array', schema, 'Contains an item that fits %.'],
-  ['minContains maxContains', 'array', count],
-  ['prefixItems', 'array', tuple, '', each],
-  ['items', 'array', schema, '', both],
-  ['unevaluatedItems', 'array', schema],
+  ['minItems', 'array', isCount, 'At least % items.', larger],
+  ['maxItems', 'array', isCount, 'At most % items.', smaller],
+  ['uniqueItems', 'array', isBoolean, 'No item twice.', eitherValue],
+  ['contains', 'array', schemaForm, 'Contains an item that fits %.'],
+  ['minContains maxContains', 'array', isCount],
+  ['prefixItems', 'array', tupleForm, '', each],
+  ['items', 'array', schemaForm, '', both],
+  ['unevaluatedItems', 'array', schemaForm],
 
-  ['minProperties', 'object', count, 'At least % fields.', larger],
-  ['maxProperties', 'object', count, 'At most % fields.', smaller],
-  ['propertyNames', 'object', schema, 'Field names fit %.', both],
-  ['required', 'object', names, '', union],
-  ['properties patternProperties', 'object', map, '', joined],
-  ['additionalProperties unevaluatedProperties', 'object', schema, '', both],
+  ['minProperties', 'object', isCount, 'At least % fields.', larger],
+  ['maxProperties', 'object', isCount, 'At most % fields.', smaller],
+  ['propertyNames', 'object', schemaForm, 'Field names fit %.', both],
+  ['required', 'object', isNames, '', unionOfNames],
+  ['properties patternProperties', 'object', map, '', joinedMembers],
+  ['additionalProperties unevaluatedProperties', 'object', schemaForm, '', both],
   ['dependentRequired', 'object', needs],
   ['dependentSchemas', 'object', map],
   ['dependencies', 'object', any],
 
-  ['type', 'all', types, '', commonTypes],
-  ['enum', 'all', list, '', common],
+  ['type', 'all', isTypes, '', commonTypes],
+  ['enum', 'all', isList, '', commonValues],
   ['const', 'all', any, '', noValue],
-  ['format', 'all', text, 'Format: %.'],
+  ['format', 'all', isString, 'Format: %.'],
   ['anyOf oneOf allOf', 'all', branches],
-  ['not if then else', 'all', schema],
-  ['$ref', 'all', text],
+  ['not if then else', 'all', schemaForm],
+  ['$ref', 'all', isString],
 
   ['default', 'annotation', any, 'Default: %.'],
   ['examples', 'annotation', any, 'Examples: %.'],
   ['deprecated', 'annotation', any, 'Deprecated.'],
-  ['$schema', 'annotation', text],
+  ['$schema', 'annotation', isString],
   ['$defs definitions', 'annotation', map],
   ['$id $comment $anchor title description readOnly writeOnly nullable', 'annotation', any],
 ]
 
 const keywords = new Map(
-  table.flatMap(([all, of, reads, sentence, merge]) =>
+  keywordTable.flatMap(([all, of, reads, sentence, merge]) =>
     all.split(' ').map((name): [string, Keyword] => [name, { of, form: reads, sentence, merge }]),
   ),
 )
@@ -114,18 +114,18 @@ export function isAnnotation(keyword: string): boolean {
 }
 
 /** Returns the keywords of a schema that constrain something, with what they say. */
-export function constraintsOf(whole: Schema): [string, unknown][] {
+export function constraintsOf(whole: SchemaObject): [string, unknown][] {
   return Object.entries(whole).filter(([keyword]) => !isAnnotation(keyword))
 }
 
 /** Returns whether a keyword has a meaning for values of a type. Without a type, each has. */
 export function speaksOf(keyword: string, type: TypeName | undefined): boolean {
   const of = keywordOf(keyword)?.of ?? 'all'
-  return type === undefined || listed(`all annotation ${type === 'integer' ? 'number' : type}`, of)
+  return type === undefined || hasWord(`all annotation ${type === 'integer' ? 'number' : type}`, of)
 }
 
 /** Returns the members of both. `merge` decides what stands under a key of both. */
-export function joined<Value>(
+export function joinedMembers<Value>(
   one: Readonly<Record<string, Value>>,
   other: Readonly<Record<string, Value>>,
   merge: (one: Value, other: Value, key: string) => Value,
@@ -138,22 +138,22 @@ export function joined<Value>(
 }
 
 function isSome(content: unknown): content is readonly unknown[] {
-  return list(content) && content.length > 0
+  return isList(content) && content.length > 0
 }
 
-function union<Name>(one: readonly Name[], other: readonly Name[]): readonly Name[] {
+function unionOfNames<Name>(one: readonly Name[], other: readonly Name[]): readonly Name[] {
   return [...new Set([...one, ...other])]
 }
 
 /** Returns the values of one list that the other has too. */
-export function common(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
+export function commonValues(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   const known = new Set(other.map(jsonOf))
   return one.filter((value) => known.has(jsonOf(value)))
 }
 
-function commonTypes(one: Schema['type'], other: Schema['type']): Schema['type'] {
+function commonTypes(one: SchemaObject['type'], other: SchemaObject['type']): SchemaObject['type'] {
   const [some, others] = [listOf<TypeName>(one), listOf<TypeName>(other)]
-  const shared = union(some, others).filter((type) => hasType(some, type) && hasType(others, type))
+  const shared = unionOfNames(some, others).filter((type) => hasType(some, type) && hasType(others, type))
   return shared.length > 1 ? shared : (shared[0] ?? noValue())
 }
 

@@ -1,6 +1,6 @@
 import type { SchemaSource } from './compiler.ts'
 import { flatten } from './merge.ts'
-import { freshName, listed, listOf, objectOf, same, type Lowered, type Schema, type TypeName } from './schema.ts'
+import { freshName, hasWord, listOf, objectOf, same, type Lowered, type SchemaObject, type TypeName } from './schema.ts'
 import { refines } from './union.ts'
 import { described, wrapped } from './value.ts'
 import { alternativesSentence, sentenceOf } from './words.ts'
@@ -12,10 +12,10 @@ export function addItems({ root, places, lose }: SchemaSource): void {
   const arrays = [...places.values()].filter(({ type, items }) => !items && listOf<TypeName>(type).includes('array'))
   for (const schema of arrays) add(schema, 'items', 'any items')
   const known = 'properties oneOf anyOf allOf enum const $ref'
-  const isEmpty = root.type === 'object' && !Object.keys(root).some((keyword) => listed(known, keyword))
+  const isEmpty = root.type === 'object' && !Object.keys(root).some((keyword) => hasWord(known, keyword))
   if (isEmpty) add(root, 'properties', 'no properties')
 
-  function add(schema: Schema, keyword: string, note: string): void {
+  function add(schema: SchemaObject, keyword: string, note: string): void {
     Object.assign(schema, { [keyword]: {} })
     lose(schema, keyword, 'widened', note)
   }
@@ -26,7 +26,7 @@ export function rooted(reading: SchemaSource, refused: string): Lowered {
   const { $schema, ...rest } = reading.root
   if ($schema !== undefined) reading.lose(reading.root, '$schema', 'dropped')
   const root = reading.made(rest, reading.root)
-  const keyword = Object.keys(root).find((name) => listed(refused, name))
+  const keyword = Object.keys(root).find((name) => hasWord(refused, name))
   if (keyword === undefined) return { schema: root, way: same }
   const before = reading.losses.length
   const lowered = withoutUnion(root, refused, reading)
@@ -36,17 +36,17 @@ export function rooted(reading: SchemaSource, refused: string): Lowered {
 }
 
 /** Returns an object that has fields of its own, with its refinements in words, or `undefined` for any other schema. */
-function withoutUnion(root: Schema, refused: string, reading: SchemaSource): Lowered | undefined {
+function withoutUnion(root: SchemaObject, refused: string, reading: SchemaSource): Lowered | undefined {
   const words: string[] = []
-  const isMeant = [...reading.places.values()].some(({ $ref = '' }) => listed(refused, $ref.split('/')[1]))
+  const isMeant = [...reading.places.values()].some(({ $ref = '' }) => hasWord(refused, $ref.split('/')[1]))
   if (isMeant) return undefined
   const flat = flatten(root, words, reading, [])
   if (flat?.type !== 'object' || !flat.properties) return undefined
   const kept = new Map(Object.entries(flat))
   for (const [keyword, content] of kept) {
-    if (!listed(refused, keyword)) continue
+    if (!hasWord(refused, keyword)) continue
     const isUnion = keyword.endsWith('Of')
-    if (isUnion ? !refines(flat, content as readonly Schema[]) : keyword !== 'not') return undefined
+    if (isUnion ? !refines(flat, content as readonly SchemaObject[]) : keyword !== 'not') return undefined
     reading.tell(root, keyword, words, (isUnion ? alternativesSentence : sentenceOf)(keyword, content as never))
     kept.delete(keyword)
   }
@@ -54,7 +54,7 @@ function withoutUnion(root: Schema, refused: string, reading: SchemaSource): Low
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
-function underInput(root: Schema, keyword: string, reading: SchemaSource): Lowered {
+function underInput(root: SchemaObject, keyword: string, reading: SchemaSource): Lowered {
   const { $defs, definitions, description, ...inner } = root
   const all = [...reading.places.values(), inner]
   const key = freshName('input', new Set(all.flatMap(({ properties = {} }) => Object.keys(properties))))
@@ -68,5 +68,8 @@ function underInput(root: Schema, keyword: string, reading: SchemaSource): Lower
   const whole = wrapped({ schema: inner, way: same }, key, { takes: () => true })
   const { type, ...box } = whole.schema
   // JSON leaves out what is undefined.
-  return { schema: reading.made({ type, description, ...box, $defs, definitions } as Schema, root), way: whole.way }
+  return {
+    schema: reading.made({ type, description, ...box, $defs, definitions } as SchemaObject, root),
+    way: whole.way,
+  }
 }

@@ -1,9 +1,9 @@
 import { isObject } from '../_read.ts'
 import type { Sums } from './dialect.ts'
-import { Refusal, type Schema } from './schema.ts'
+import { DialectRefusal, type SchemaObject } from './schema.ts'
 
 /** Holds a lowered schema to the limits of OpenAI: https://developers.openai.com/api/docs/guides/structured-outputs */
-export function openaiLimit(whole: Schema): Sums {
+export function openaiLimit(whole: SchemaObject): Sums {
   let properties = 0
   let levels = 0
   let values = 0
@@ -30,7 +30,7 @@ export function openaiLimit(whole: Schema): Sums {
  * Holds a lowered schema to the limit of Anthropic, and returns what its requests limit. The grammar of a tool with many
  * optional fields may be too large to be made.
  */
-export function anthropicLimit(whole: Schema, mostOptional: number): Sums {
+export function anthropicLimit(whole: SchemaObject, mostOptional: number): Sums {
   let optional = 0
   let unions = 0
   visit(whole, ({ properties = {}, required = [], anyOf, type }) => {
@@ -43,11 +43,11 @@ export function anthropicLimit(whole: Schema, mostOptional: number): Sums {
 
 /** Throws a Refusal if there is more of something than a provider takes. */
 function hold(count: number, most: number, what: string): void {
-  if (count > most) throw new Refusal(`it has ${count} ${what}, and ${most} are taken`)
+  if (count > most) throw new DialectRefusal(`it has ${count} ${what}, and ${most} are taken`)
 }
 
 /** Calls `see` with each schema in a lowered one, whose objects and lists have no other schemas, and with its depth. */
-function visit(schema: Schema['items'], see: (schema: Schema, depth: number) => void, depth = 0): void {
+function visit(schema: SchemaObject['items'], see: (schema: SchemaObject, depth: number) => void, depth = 0): void {
   if (!isObject(schema)) return
   see(schema, depth)
   const { properties = {}, items, anyOf = [], $defs = {} } = schema

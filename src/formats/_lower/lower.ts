@@ -1,14 +1,14 @@
 import { array } from './array.ts'
-import { compiled, isNever, type Compiler, type SchemaSource } from './compiler.ts'
+import { compiledSchema, isNever, type Compiler, type SchemaSource } from './compiler.ts'
 import type { Dialect, Sums } from './dialect.ts'
 import { constraintsOf, speaksOf } from './keywords.ts'
 import { flatten } from './merge.ts'
-import { object } from './object.ts'
-import { freshName, listed, listOf, NoValue, objectOf } from './schema.ts'
-import type { Lowered, LoweredSchema, Node, Schema, TypeName } from './schema.ts'
-import { namesOf } from './shape.ts'
-import { constants, refines, union, unionOf } from './union.ts'
-import { described, keep, nullable, scalar, text, wrapped } from './value.ts'
+import { lowerObject } from './object.ts'
+import { freshName, hasWord, listOf, NoValue, objectOf } from './schema.ts'
+import type { Lowered, LoweredSchema, Node, SchemaObject, TypeName } from './schema.ts'
+import { branchFields } from './shape.ts'
+import { constants, refines, lowerUnion, unionOf } from './union.ts'
+import { described, keptKeywords, nullable, scalar, asJsonText, wrapped } from './value.ts'
 import { alternativesSentence } from './words.ts'
 
 /**
@@ -18,17 +18,17 @@ import { alternativesSentence } from './words.ts'
  * @param root The input schema, as JSON.
  */
 export function lower(root: Node, dialect: Dialect): LoweredSchema {
-  return compiled(root, (reading) => compile(dialect, reading), false)
+  return compiledSchema(root, (reading) => compileSchema(dialect, reading), false)
 }
 
-function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
+function compileSchema(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
   const definitions: Compiler['definitions'] = new Map()
-  const open: Schema[] = []
+  const open: SchemaObject[] = []
   const compiler: Compiler = {
     ...reading,
     dialect,
     definitions,
-    takes: (keyword) => listed(dialect.keywords, keyword),
+    takes: (keyword) => hasWord(dialect.keywords, keyword),
     lower: lowered,
   }
   const refer = dialect.references?.(compiler) ?? inlined
@@ -40,14 +40,14 @@ function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
   if (Object.keys(root.$defs ?? {}).some((name) => !Object.hasOwn($defs, name))) compiler.lose(root, '$defs', 'dropped')
   // The root must be an object that has properties. Any other schema becomes the one field of such an object.
   if (whole.type !== 'object' || whole['nullable'] || !whole.properties) {
-    const key = freshName('input', namesOf(whole))
+    const key = freshName('input', branchFields(whole))
     compiler.lose(root, Object.keys(root).find((name) => name.endsWith('Of')) ?? 'type', 'wrapped', key)
     ;({ schema: whole, way } = wrapped({ schema: whole, way }, key, compiler))
   }
   if (definitions.size > 0) whole = { ...whole, $defs }
   return { schema: whole, way, ...dialect.limit?.(whole) }
 
-  function lowered(schema: Schema): Lowered {
+  function lowered(schema: SchemaObject): Lowered {
     compiler.count()
     if (isNever(schema)) throw new NoValue()
     const depth = open.length
@@ -56,7 +56,11 @@ function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
       const target = targetOf(schema)
       if (target) open.push(schema)
       const flat = target ? schema : flatten(schema, words, compiler, open)
-      const inner = target ? refer(schema, target) : flat ? ofKeywords(flat, words) : text(schema, '$ref', compiler)
+      const inner = target
+        ? refer(schema, target)
+        : flat
+          ? ofKeywords(flat, words)
+          : asJsonText(schema, '$ref', compiler)
       // A schema that contains itself is text: of what was merged, nothing is told.
       const { description } = flat ?? schema
       return described(inner, description, ...(flat ? words : []), inner.schema['description'])
@@ -66,24 +70,24 @@ function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
   }
 
   /** Returns the target of a schema that is only a `$ref`, or an `allOf` of one. */
-  function targetOf(schema: Schema): Schema | undefined {
+  function targetOf(schema: SchemaObject): SchemaObject | undefined {
     const { $ref, allOf = [] } = schema
     if (constraintsOf(schema).length !== 1) return undefined
     if ($ref !== undefined) return compiler.resolve($ref)
     return allOf.length === 1 ? targetOf(allOf[0]!) : undefined
   }
 
-  function inlined(schema: Schema, target: Schema): Lowered {
-    if (open.includes(target)) return text(schema, '$ref', compiler)
+  function inlined(schema: SchemaObject, target: SchemaObject): Lowered {
+    if (open.includes(target)) return asJsonText(schema, '$ref', compiler)
     compiler.lose(schema, '$ref', 'inlined')
     return lowered(target)
   }
 
-  function ofKeywords(schema: Schema, words: string[]): Lowered {
+  function ofKeywords(schema: SchemaObject, words: string[]): Lowered {
     const keyword = schema.anyOf ? 'anyOf' : 'oneOf'
     const { [keyword]: choices, ...fields } = schema
     if (choices) {
-      if (!refines(schema, choices)) return union(schema, words, compiler, keyword)
+      if (!refines(schema, choices)) return lowerUnion(schema, words, compiler, keyword)
       compiler.tell(schema, keyword, words, alternativesSentence(keyword, choices))
       return ofKeywords(compiler.made(fields, schema), words)
     }
@@ -100,17 +104,17 @@ function compile(dialect: Dialect, reading: SchemaSource): Lowered & Sums {
     return hasNull ? nullable(inner, compiler) : inner
   }
 
-  function ofType(schema: Schema, words: string[], type: TypeName | undefined): Lowered {
-    if (type === 'object') return (dialect.object ?? object)(schema, words, compiler)
+  function ofType(schema: SchemaObject, words: string[], type: TypeName | undefined): Lowered {
+    if (type === 'object') return (dialect.object ?? lowerObject)(schema, words, compiler)
     if (type === 'array') return (dialect.array ?? array)(schema, words, compiler)
     if (type) return scalar(schema, words, compiler, type)
     if (dialect.untyped) return dialect.untyped(schema, words, compiler)
-    keep(schema, words, compiler, type, true)
-    return text(schema, 'type', compiler)
+    keptKeywords(schema, words, compiler, type, true)
+    return asJsonText(schema, 'type', compiler)
   }
 
   /** Returns a schema of several types for one of them. */
-  function only(schema: Schema, type: TypeName): Schema {
+  function only(schema: SchemaObject, type: TypeName): SchemaObject {
     const own = constraintsOf(schema).filter(([name]) => speaksOf(name, type))
     return compiler.made({ ...objectOf(own), type }, schema)
   }

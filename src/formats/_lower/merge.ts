@@ -1,6 +1,6 @@
 import { isNever, type SchemaSource } from './compiler.ts'
-import { isAnnotation, joined, keywordOf } from './keywords.ts'
-import { jsonOf, NoValue, type Schema } from './schema.ts'
+import { isAnnotation, joinedMembers, keywordOf } from './keywords.ts'
+import { jsonOf, NoValue, type SchemaObject } from './schema.ts'
 import { sentenceOf } from './words.ts'
 
 /**
@@ -10,13 +10,18 @@ import { sentenceOf } from './words.ts'
  * @param words Gets what cannot be merged.
  * @param open The schemas around it. The given one and the merged ones are added.
  */
-export function flatten(given: Schema, words: string[], reading: SchemaSource, open: Schema[]): Schema | undefined {
+export function flatten(
+  given: SchemaObject,
+  words: string[],
+  reading: SchemaSource,
+  open: SchemaObject[],
+): SchemaObject | undefined {
   const start = open.push(given) - 1
   let isCycle = false
   const flat = flattened(given)
   return isCycle ? undefined : flat
 
-  function flattened(schema: Schema): Schema {
+  function flattened(schema: SchemaObject): SchemaObject {
     reading.count()
     const { $ref, allOf = [], ...rest } = schema
     let whole = reading.made(rest, schema)
@@ -25,7 +30,7 @@ export function flatten(given: Schema, words: string[], reading: SchemaSource, o
     return whole
   }
 
-  function add(whole: Schema, part: Schema, place: Schema, keyword: string): Schema {
+  function add(whole: SchemaObject, part: SchemaObject, place: SchemaObject, keyword: string): SchemaObject {
     if (isNever(part)) throw new NoValue()
     const index = open.lastIndexOf(part)
     if (index >= 0) {
@@ -35,7 +40,7 @@ export function flatten(given: Schema, words: string[], reading: SchemaSource, o
     }
     if (keyword === '$ref') open.push(part)
     reading.lose(place, keyword, 'inlined')
-    const merged = joined<unknown>(whole, flattened(part), (one, other, name) => {
+    const merged = joinedMembers<unknown>(whole, flattened(part), (one, other, name) => {
       if (isAnnotation(name) || jsonOf(one) === jsonOf(other)) return one
       const rule = keywordOf(name)?.merge
       if (rule) return rule(one as never, other as never, both)
@@ -45,7 +50,7 @@ export function flatten(given: Schema, words: string[], reading: SchemaSource, o
     return reading.made(merged, place)
   }
 
-  function both(one: Schema, other: Schema): Schema {
+  function both(one: SchemaObject, other: SchemaObject): SchemaObject {
     return [one, other].find(isNever) ?? reading.made({ allOf: [one, other] }, one)
   }
 }

@@ -1,10 +1,10 @@
 import type { SchemaSource } from './compiler.ts'
-import { propertiesOf, wayOf, type Field } from './object.ts'
-import { jsonOf, namesBeside, same, type Lowered, type Schema } from './schema.ts'
+import { propertiesOf, fieldsWay, type Field } from './object.ts'
+import { jsonOf, namesBeside, same, type Lowered, type SchemaObject } from './schema.ts'
 import { described } from './value.ts'
 
 /** Returns a function that gives a field of a schema the name that the provider takes. */
-export type Naming = (taken: Iterable<string>, reading: SchemaSource) => (field: Field, own: Schema) => Field
+export type Naming = (taken: Iterable<string>, reading: SchemaSource) => (field: Field, own: SchemaObject) => Field
 
 /** Returns a function that renames a field if its name is not allowed. The description tells its own name. */
 export function naming(allowed: RegExp, taken: Iterable<string>, { lose }: SchemaSource): ReturnType<Naming> {
@@ -27,7 +27,7 @@ export function renamed(whole: Lowered, names: Naming, reading: SchemaSource): L
   const fields = Object.entries(properties).map(([from, schema]) =>
     named({ from, to: from, lowered: { schema, way: same } }, schema),
   )
-  const way = wayOf(fields)
+  const way = fieldsWay(fields)
   if (way === same) return whole
   const byFrom = new Map(fields.map(({ from, to }) => [from, to]))
   return {

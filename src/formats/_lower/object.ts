@@ -1,8 +1,8 @@
 import { isObject } from '../_read.ts'
 import { isNever, never, type Compiler } from './compiler.ts'
 import { freshName, objectOf, same } from './schema.ts'
-import type { Lowered, Node, Schema, Schemas, Way } from './schema.ts'
-import { closed, keep, lowerSome, text } from './value.ts'
+import type { Lowered, Node, SchemaObject, NamedSchemas, Way } from './schema.ts'
+import { closedObject, keptKeywords, lowerSome, asJsonText } from './value.ts'
 import { sentenceOf } from './words.ts'
 
 /** One property: its own name, the one that the model sees, and its schema. */
@@ -15,11 +15,11 @@ export interface Field {
 }
 
 /** Lowers a schema of objects for a dialect whose objects have no fields but their properties. */
-export function object(schema: Schema, words: string[], compiler: Compiler): Lowered {
+export function lowerObject(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { leaveOut } = compiler.dialect
   const closes = compiler.takes('additionalProperties')
   const rest = restOf(schema)
-  const names = namesIn(schema)
+  const names = knownFields(schema)
   const hasPatterns = Object.keys(schema.patternProperties ?? {}).length > 0
   const isFree = isAny(rest) && !hasPatterns && (rest !== undefined || !schema.properties)
   const isEmpty = names.size === 0
@@ -28,8 +28,8 @@ export function object(schema: Schema, words: string[], compiler: Compiler): Low
   if (list) compiler.lose(schema, hasPatterns ? 'patternProperties' : 'additionalProperties', 'as pairs')
   // Without properties, only the root can be an object that is not closed.
   if (isEmpty && (list || isFree || (!closes && compiler.pointerOf(schema) !== ''))) {
-    keep(schema, words, compiler, 'object', true)
-    return list ?? text(schema, 'properties', compiler)
+    keptKeywords(schema, words, compiler, 'object', true)
+    return list ?? asJsonText(schema, 'properties', compiler)
   }
   const fields = fieldsIn(schema, names, compiler)
   const needed = leaveOut ? names : new Set(schema.required)
@@ -39,10 +39,10 @@ export function object(schema: Schema, words: string[], compiler: Compiler): Low
     const other = freshName('others', new Set([...names, ...fields.map(({ to }) => to)]))
     fields.push({ from: other, to: other, lowered: list })
     required.push(other)
-    way = besides(wayOf(fields), names, other)
+    way = restField(fieldsWay(fields), names, other)
   }
   if (closes && !schema.properties) compiler.lose(schema, 'properties', 'closed')
-  const kept = keep(schema, words, compiler, 'object')
+  const kept = keptKeywords(schema, words, compiler, 'object')
   // What the compiler closes itself is no loss.
   if (!others && closes !== isNever(rest) && rest !== never) {
     compiler.lose(schema, 'additionalProperties', closes ? 'closed' : 'dropped')
@@ -56,27 +56,27 @@ export function object(schema: Schema, words: string[], compiler: Compiler): Low
       ...(closes && { additionalProperties: false }),
       ...(list && { required }),
     },
-    way: way ?? wayOf(fields),
+    way: way ?? fieldsWay(fields),
   }
 }
 
 /** Returns the names of the fields that a schema knows. */
-export function namesIn({ properties = {}, required = [] }: Schema): ReadonlySet<string> {
+export function knownFields({ properties = {}, required = [] }: SchemaObject): ReadonlySet<string> {
   return new Set([...Object.keys(properties), ...required])
 }
 
 /** Returns the schema of the fields that have no property and match no pattern. */
-export function restOf(schema: Schema): Schema | undefined {
-  return (schema['additionalProperties'] ?? schema['unevaluatedProperties']) as Schema | undefined
+export function restOf(schema: SchemaObject): SchemaObject | undefined {
+  return (schema['additionalProperties'] ?? schema['unevaluatedProperties']) as SchemaObject | undefined
 }
 
 /** Returns whether a schema takes any value. */
-function isAny(schema: Schema = {}): boolean {
+function isAny(schema: SchemaObject = {}): boolean {
   return Object.keys(schema).length === 0 && !isNever(schema)
 }
 
 /** Returns the schema of fields that have no property, if there may be such fields. */
-export function othersOf(schema: Schema, words: string[], compiler: Compiler): Schema | undefined {
+export function othersOf(schema: SchemaObject, words: string[], compiler: Compiler): SchemaObject | undefined {
   const { patternProperties = {} } = schema
   const rest = restOf(schema)
   const isClosed = isNever(rest)
@@ -90,7 +90,7 @@ export function othersOf(schema: Schema, words: string[], compiler: Compiler): S
 }
 
 /** Lowers the fields that a schema knows. An optional one that no value fits is left out. */
-export function fieldsIn(schema: Schema, names: Iterable<string>, compiler: Compiler): Field[] {
+export function fieldsIn(schema: SchemaObject, names: Iterable<string>, compiler: Compiler): Field[] {
   const { properties = {} } = schema
   const { leaveOut, naming } = compiler.dialect
   const required = new Set(schema.required)
@@ -107,12 +107,12 @@ export function fieldsIn(schema: Schema, names: Iterable<string>, compiler: Comp
 }
 
 /** Returns the schemas of fields by the names that the model sees. */
-export function propertiesOf(fields: readonly Field[]): Schemas {
+export function propertiesOf(fields: readonly Field[]): NamedSchemas {
   return objectOf(fields.map(({ to, lowered }) => [to, lowered.schema]))
 }
 
 /** Returns the way of fields, and of those that have no schema of their own. */
-export function wayOf(fields: readonly Field[], rest: Way = same): Way {
+export function fieldsWay(fields: readonly Field[], rest: Way = same): Way {
   const isSame = fields.every(({ from, to, lowered, isLeftOut }) => from === to && lowered.way === same && !isLeftOut)
   if (isSame && rest === same) return same
   const byTo = new Map(fields.map((field) => [field.to, field]))
@@ -135,7 +135,7 @@ export function wayOf(fields: readonly Field[], rest: Way = same): Way {
 }
 
 /** Moves the fields that no property has into one field, and back. */
-function besides(way: Way, names: ReadonlySet<string>, to: string): Way {
+function restField(way: Way, names: ReadonlySet<string>, to: string): Way {
   return (value, scope) => {
     if (!isObject(value)) return value
     if (!scope.isUp) {
@@ -154,7 +154,7 @@ function besides(way: Way, names: ReadonlySet<string>, to: string): Way {
 /** Returns a list of pairs, in place of a map. A key that comes twice leaves the list as it is. */
 function pairs({ schema, way }: Lowered, compiler: Compiler): Lowered {
   return {
-    schema: { type: 'array', items: closed({ key: { type: 'string' }, value: schema }, compiler) },
+    schema: { type: 'array', items: closedObject({ key: { type: 'string' }, value: schema }, compiler) },
     way(value, scope) {
       if (!scope.isUp) {
         if (!isObject(value)) return value

@@ -4,23 +4,23 @@ import type { SchemaLoss } from '../../extension.ts'
 export type Node = Readonly<Record<string, unknown>>
 
 /** Schemas by names. They may be hostile: only own ones are read. */
-export type Schemas = Readonly<Record<string, Schema>>
+export type NamedSchemas = Readonly<Record<string, SchemaObject>>
 
 /** One JSON Schema whose keywords have the form that the standard gives them. */
-export interface Schema {
+export interface SchemaObject {
   readonly [keyword: string]: unknown
   readonly type?: TypeName | readonly TypeName[]
   readonly enum?: readonly unknown[]
   readonly $ref?: string
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly $defs?: Schemas
-  readonly properties?: Schemas
-  readonly patternProperties?: Schemas
+  readonly anyOf?: readonly SchemaObject[]
+  readonly oneOf?: readonly SchemaObject[]
+  readonly allOf?: readonly SchemaObject[]
+  readonly $defs?: NamedSchemas
+  readonly properties?: NamedSchemas
+  readonly patternProperties?: NamedSchemas
   readonly required?: readonly string[]
-  readonly prefixItems?: readonly Schema[]
-  readonly items?: Schema
+  readonly prefixItems?: readonly SchemaObject[]
+  readonly items?: SchemaObject
   readonly minItems?: number
   readonly maxItems?: number
 }
@@ -28,10 +28,10 @@ export interface Schema {
 export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
 /** Translates a value between the tool's own shape and the lowered one. What does not look right is returned as it is. */
-export type Way = (value: unknown, scope: Scope) => unknown
+export type Way = (value: unknown, scope: TranslationScope) => unknown
 
 /** What one translation may use. */
-export interface Scope {
+export interface TranslationScope {
   /** Whether it goes from the lowered shape to the tool's own. */
   readonly isUp: boolean
   /** The steps left. They bound the work that a hostile value can cause. */
@@ -42,7 +42,7 @@ export interface Scope {
 
 /** A schema that a provider takes, and the way between it and the tool's own. */
 export interface Lowered {
-  readonly schema: Schema
+  readonly schema: SchemaObject
   readonly way: Way
 }
 
@@ -60,10 +60,10 @@ export interface LoweredSchema extends Lowered {
 }
 
 /** Thrown by the compiler: this dialect cannot take the schema. */
-export class Refusal extends Error {}
+export class DialectRefusal extends Error {}
 
 /** Thrown by the compiler: no value fits this part of the schema. A union goes on without it. */
-export class NoValue extends Refusal {
+export class NoValue extends DialectRefusal {
   override readonly message = 'no value fits it'
 }
 
@@ -95,7 +95,7 @@ export function listOf<Item>(value: Item | readonly Item[] | undefined): readonl
 }
 
 /** Returns whether a list of words has one. */
-export function listed(words: string, word: unknown): boolean {
+export function hasWord(words: string, word: unknown): boolean {
   return words.split(' ').includes(word as string)
 }
 

@@ -1,28 +1,35 @@
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
-import { listOf, typeName, type Schema, type Schemas, type Scope, type TypeName } from './schema.ts'
+import {
+  listOf,
+  typeName,
+  type SchemaObject,
+  type NamedSchemas,
+  type TranslationScope,
+  type TypeName,
+} from './schema.ts'
 
 // The shape of lowered schemas: types, constants, and which fields there are. Patterns are never run.
 
 type Definitions = Pick<Compiler, 'definitions'>
 
 /** The most steps of one question about a shape. */
-const mostSteps = 2_000
+const mostShapeSteps = 2_000
 
 /** Returns the names of the fields of a schema and of its branches. */
-export function namesOf(schema: Schema): Set<string> {
+export function branchFields(schema: SchemaObject): Set<string> {
   const branches = schema.anyOf ?? [schema]
   return new Set(branches.flatMap(({ properties = {} }) => Object.keys(properties)))
 }
 
 /** Returns whether a lowered schema takes null; true if that is not known yet. */
-export function takesNull(schema: Schema, definitions: Definitions): boolean {
+export function takesNull(schema: SchemaObject, definitions: Definitions): boolean {
   return mayMeet(schema, only(null), definitions)
 }
 
 /** Returns whether one value could belong to both of two lowered schemas; true if that is not known. */
-export function mayMeet(one: Schema, other: Schema, definitions: Definitions): boolean {
-  return meet(one, other, definitions, { left: mostSteps })
+export function mayMeet(one: SchemaObject, other: SchemaObject, definitions: Definitions): boolean {
+  return meet(one, other, definitions, { left: mostShapeSteps })
 }
 
 /**
@@ -30,18 +37,24 @@ export function mayMeet(one: Schema, other: Schema, definitions: Definitions): b
  *
  * @param isWhole Whether elements and optional fields are looked at too.
  */
-export function fits(schema: Schema, value: unknown, known: Definitions, { steps }: Scope, isWhole = false): boolean {
-  const floor = isWhole ? 0 : Math.max(0, steps.left - mostSteps)
+export function fitsShape(
+  schema: SchemaObject,
+  value: unknown,
+  known: Definitions,
+  { steps }: TranslationScope,
+  isWhole = false,
+): boolean {
+  const floor = isWhole ? 0 : Math.max(0, steps.left - mostShapeSteps)
   return meet(schema, only(value), known, steps, true, isWhole, floor)
 }
 
 /** Returns the schema of one value. In place of the schemas in it stand the values. */
-function only(value: unknown): Schema {
+function only(value: unknown): SchemaObject {
   const name = typeName(value)
   const type = (name === 'number' ? 'fraction' : name) as TypeName
   if (Array.isArray(value)) return { type, prefixItems: value }
   if (!isObject(value)) return { type, const: value, nullable: value === null }
-  return { type, properties: value as Schemas, required: Object.keys(value), additionalProperties: false }
+  return { type, properties: value as NamedSchemas, required: Object.keys(value), additionalProperties: false }
 }
 
 /**
@@ -51,17 +64,17 @@ function only(value: unknown): Schema {
  * @param floor The number of steps that must be left.
  */
 function meet(
-  first: Schema,
-  second: Schema,
+  first: SchemaObject,
+  second: SchemaObject,
   { definitions }: Definitions,
-  steps: Scope['steps'],
+  steps: TranslationScope['steps'],
   isValue = false,
   isWhole = false,
   floor = 0,
 ): boolean {
   return meets(first, second)
 
-  function meets(one: Schema, other: Schema): boolean {
+  function meets(one: SchemaObject, other: SchemaObject): boolean {
     if (steps.left-- <= floor) return !isValue
     if (one.$ref) {
       const found = definitions.get(one.$ref)
@@ -82,7 +95,7 @@ function meet(
     return type === 'object' ? fieldsMeet(one, other) : type !== 'array' || !isWhole || itemsMeet(one, other)
   }
 
-  function fieldsMeet(one: Schema, other: Schema): boolean {
+  function fieldsMeet(one: SchemaObject, other: SchemaObject): boolean {
     if (lacks(one, other) || lacks(other, one)) return false
     const { properties = {}, required, additionalProperties: rest } = one
     const { properties: twins = {}, required: names = [] } = other
@@ -95,7 +108,7 @@ function meet(
     })
   }
 
-  function itemsMeet(one: Schema, { prefixItems: all = [] }: Schema): boolean {
+  function itemsMeet(one: SchemaObject, { prefixItems: all = [] }: SchemaObject): boolean {
     const { prefixItems = [], items, minItems = 0, maxItems = Infinity } = one
     if (all.length < minItems || all.length > maxItems) return false
     return all.every((item, index) => {
@@ -106,17 +119,17 @@ function meet(
 }
 
 /** Returns the types of a schema. A number is whole or not. */
-function typesOf({ type }: Schema): readonly string[] {
+function typesOf({ type }: SchemaObject): readonly string[] {
   const types = listOf<string>(type)
   return types.includes('number') ? [...types, 'integer', 'fraction'] : types
 }
 
 /** Returns the only values of a schema, which are scalars. */
-function constantsOf(schema: Schema): readonly unknown[] | undefined {
+function constantsOf(schema: SchemaObject): readonly unknown[] | undefined {
   return 'const' in schema ? [schema['const']] : schema.enum
 }
 
 /** Returns whether one closed schema has no place for a field that the other requires. */
-function lacks({ additionalProperties, properties = {} }: Schema, { required = [] }: Schema): boolean {
+function lacks({ additionalProperties, properties = {} }: SchemaObject, { required = [] }: SchemaObject): boolean {
   return additionalProperties === false && required.some((name) => !Object.hasOwn(properties, name))
 }

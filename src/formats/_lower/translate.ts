@@ -1,4 +1,4 @@
-import type { LoweredSchema, Scope } from './schema.ts'
+import type { LoweredSchema, TranslationScope } from './schema.ts'
 
 /**
  * Returns a value as the tool takes it, or, with `isUp: false`, in the lowered shape. What does not look lowered is returned as
@@ -6,7 +6,12 @@ import type { LoweredSchema, Scope } from './schema.ts'
  *
  * @param accepts Returns whether a value fits a branch of a union. Default: only its shape decides.
  */
-export function translate({ way }: LoweredSchema, value: unknown, isUp: boolean, accepts?: Scope['accepts']): unknown {
+export function translate(
+  { way }: LoweredSchema,
+  value: unknown,
+  isUp: boolean,
+  accepts?: TranslationScope['accepts'],
+): unknown {
   try {
     // The steps bound the work that a hostile value can cause.
     return way(value, { isUp, steps: { left: 1_000_000 }, accepts })

@@ -1,29 +1,35 @@
 import { canonicalize } from '../../index.ts'
 import { isNever, type Compiler } from './compiler.ts'
-import { common, constraintsOf } from './keywords.ts'
-import { distinct, freshName, hasType, jsonOf, listed, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
-import type { Lowered, Schema, Schemas, TypeName, Way } from './schema.ts'
-import { fits, mayMeet, namesOf } from './shape.ts'
-import { described, lowerSome, nullable, scalar, text, wrappedWith } from './value.ts'
+import { commonValues, constraintsOf } from './keywords.ts'
+import { distinct, freshName, hasType, jsonOf, hasWord, listOf, NoValue, objectOf, same, typeName } from './schema.ts'
+import type { Lowered, SchemaObject, NamedSchemas, TypeName, Way } from './schema.ts'
+import { fitsShape, mayMeet, branchFields } from './shape.ts'
+import { described, lowerSome, nullable, scalar, asJsonText, wrappedWith } from './value.ts'
 import { valuesSentence } from './words.ts'
 
 const refinements = 'required not if then else dependentRequired description title minProperties maxProperties'
 
 /** Returns whether each choice only refines the fields that stand beside the union. */
-export function refines({ properties }: Schema, choices: readonly Schema[]): boolean {
+export function refines({ properties }: SchemaObject, choices: readonly SchemaObject[]): boolean {
   if (properties === undefined) return false
   return choices.every((choice) =>
     Object.entries(choice).every(
       ([keyword, content]) =>
-        listed(refinements, keyword) ||
+        hasWord(refinements, keyword) ||
         (keyword === 'type' && content === 'object') ||
-        (keyword === 'properties' && Object.keys(content as Schemas).every((name) => Object.hasOwn(properties, name))),
+        (keyword === 'properties' &&
+          Object.keys(content as NamedSchemas).every((name) => Object.hasOwn(properties, name))),
     ),
   )
 }
 
 /** Lowers `anyOf` or `oneOf`. What stands beside it is merged into each branch. */
-export function union(schema: Schema, words: string[], compiler: Compiler, keyword: 'anyOf' | 'oneOf'): Lowered {
+export function lowerUnion(
+  schema: SchemaObject,
+  words: string[],
+  compiler: Compiler,
+  keyword: 'anyOf' | 'oneOf',
+): Lowered {
   const { [keyword]: choices = [], ...beside } = schema
   const isTyped = beside.type && choices.every(({ type }) => type === beside.type)
   const shared = constraintsOf(beside).filter(([name]) => !isTyped || name !== 'type')
@@ -49,22 +55,22 @@ export function union(schema: Schema, words: string[], compiler: Compiler, keywo
   return unionOf(schema, lowered, compiler, hasNull)
 }
 
-function isNull(branch: Schema): boolean {
+function isNull(branch: SchemaObject): boolean {
   return Object.keys(branch).length === 1 && (branch.type === 'null' || branch['const'] === null)
 }
 
-function isConstant(branch: Schema): boolean {
-  const isPlain = Object.keys(branch).every((keyword) => listed('const type description title', keyword))
-  return isPlain && 'const' in branch && !listed('array object', typeName(branch['const']))
+function isConstant(branch: SchemaObject): boolean {
+  const isPlain = Object.keys(branch).every((keyword) => hasWord('const type description title', keyword))
+  return isPlain && 'const' in branch && !hasWord('array object', typeName(branch['const']))
 }
 
 /** Lowers `enum` and `const`: a union of a schema for each type of the values. */
-export function constants(schema: Schema, words: string[], compiler: Compiler, hasNull = false): Lowered {
+export function constants(schema: SchemaObject, words: string[], compiler: Compiler, hasNull = false): Lowered {
   const { enum: list, const: constant, type: own, ...others } = schema
   const keyword = list === undefined ? 'const' : 'enum'
   const given = list ?? [constant]
   const types = listOf<TypeName>(own)
-  const values = common(distinct(given), 'const' in schema ? [constant] : given).filter(
+  const values = commonValues(distinct(given), 'const' in schema ? [constant] : given).filter(
     (value) => types.length === 0 || hasType(types, typeName(value)),
   )
   if (values.length === 0) throw new NoValue()
@@ -83,10 +89,10 @@ export function constants(schema: Schema, words: string[], compiler: Compiler, h
   return unionOf(schema, branches, compiler, hasNull || takesNull)
 
   function branchOf(type: TypeName, group: readonly unknown[]): Lowered {
-    if (type === 'object') return text(schema, keyword, compiler, valuesSentence(group))
+    if (type === 'object') return asJsonText(schema, keyword, compiler, valuesSentence(group))
     const said: string[] = []
     const isAll = type === 'boolean' && group.length === 2
-    const isTaken = isAll || listed(compiler.dialect.enums, type)
+    const isTaken = isAll || hasWord(compiler.dialect.enums, type)
     if (!isTaken) compiler.tell(schema, keyword, said, valuesSentence(group))
     const isSaid = compiler.takes(keyword)
     if (isTaken && !isSaid) compiler.lose(schema, keyword, 'widened', 'enum')
@@ -97,23 +103,28 @@ export function constants(schema: Schema, words: string[], compiler: Compiler, h
 }
 
 /** Returns a union of lowered schemas, of which each value can be told apart. */
-export function unionOf(schema: Schema, given: readonly Lowered[], compiler: Compiler, hasNull: boolean): Lowered {
+export function unionOf(
+  schema: SchemaObject,
+  given: readonly Lowered[],
+  compiler: Compiler,
+  hasNull: boolean,
+): Lowered {
   const branches = tagged(schema, given, compiler)
   const [first, second] = branches
   if (!first) throw new NoValue()
   const anyOf = branches.map((branch) => branch.schema)
-  const way = branches.every((branch) => branch.way === same) ? same : wayOf(branches, compiler)
+  const way = branches.every((branch) => branch.way === same) ? same : branchesWay(branches, compiler)
   const whole = second ? { schema: { anyOf }, way } : first
   return hasNull ? nullable(whole, compiler) : whole
 }
 
-function wayOf(branches: readonly Lowered[], compiler: Compiler): Way {
+function branchesWay(branches: readonly Lowered[], compiler: Compiler): Way {
   return (value, scope) => {
     if (scope.steps.left-- <= 0) throw new RangeError('it is too large')
-    const { accepts = (schema, sunk) => fits(schema, sunk, compiler, scope, true) } = scope
+    const { accepts = (schema, sunk) => fitsShape(schema, sunk, compiler, scope, true) } = scope
     for (const { schema, way } of branches) {
       if (scope.isUp) {
-        if (way !== same && fits(schema, value, compiler, scope)) return way(value, scope)
+        if (way !== same && fitsShape(schema, value, compiler, scope)) return way(value, scope)
         continue
       }
       const sunk = way(value, scope)
@@ -129,8 +140,8 @@ function wayOf(branches: readonly Lowered[], compiler: Compiler): Way {
  * Wraps the branches that could not be told apart: `{ option2: … }`. A branch whose values need no translation keeps its shape,
  * unless it could take a wrapped one.
  */
-function tagged(schema: Schema, branches: readonly Lowered[], compiler: Compiler): readonly Lowered[] {
-  const names = new Set(branches.flatMap((branch) => [...namesOf(branch.schema)]))
+function tagged(schema: SchemaObject, branches: readonly Lowered[], compiler: Compiler): readonly Lowered[] {
+  const names = new Set(branches.flatMap((branch) => [...branchFields(branch.schema)]))
   const isMet = (one: Lowered, others: Iterable<Lowered>): boolean =>
     [...others].some((other) => other !== one && mayMeet(one.schema, other.schema, compiler))
   const wraps = new Map<Lowered, Lowered>()

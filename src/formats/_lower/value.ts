@@ -2,10 +2,10 @@ import { parseJson } from '../../index.ts'
 import { isObject } from '../_read.ts'
 import type { Compiler } from './compiler.ts'
 import { keywordOf, speaksOf } from './keywords.ts'
-import { freshName, jsonOf, listed, listOf, NoValue, objectOf, same } from './schema.ts'
-import type { Lowered, Schema, Schemas, TypeName } from './schema.ts'
-import { namesOf, takesNull } from './shape.ts'
-import { describe, sentenceOf } from './words.ts'
+import { freshName, jsonOf, hasWord, listOf, NoValue, objectOf, same } from './schema.ts'
+import type { Lowered, SchemaObject, NamedSchemas, TypeName } from './schema.ts'
+import { branchFields, takesNull } from './shape.ts'
+import { descriptionWith, sentenceOf } from './words.ts'
 
 /**
  * Returns the keywords that go out as they are. The others become words.
@@ -13,7 +13,13 @@ import { describe, sentenceOf } from './words.ts'
  * @param type Missing for a schema without a type.
  * @param isReplaced Whether another kind of value stands for this one, so that no keyword fits it.
  */
-export function keep(schema: Schema, words: string[], compiler: Compiler, type?: TypeName, isReplaced = false): Schema {
+export function keptKeywords(
+  schema: SchemaObject,
+  words: string[],
+  compiler: Compiler,
+  type?: TypeName,
+  isReplaced = false,
+): SchemaObject {
   return objectOf(
     Object.entries(schema).filter(([keyword, content]) => {
       const isOfType = speaksOf(keyword, type)
@@ -27,7 +33,7 @@ export function keep(schema: Schema, words: string[], compiler: Compiler, type?:
 
   function isTaken(keyword: string, content: unknown): boolean {
     if (!compiler.takes(keyword)) return false
-    if (keyword === 'format') return listed(compiler.dialect.formats, content)
+    if (keyword === 'format') return hasWord(compiler.dialect.formats, content)
     if (keyword === 'minItems') return (content as number) <= (compiler.dialect.minItems ?? Infinity)
     // Constrained decoding has no look-around, references or properties of characters.
     return keyword !== 'pattern' || !/\(\?(?!:)|\\[1-9bBkpPu]/.test(content as string)
@@ -35,9 +41,9 @@ export function keep(schema: Schema, words: string[], compiler: Compiler, type?:
 }
 
 /** Lowers a schema of a scalar type. */
-export function scalar(schema: Schema, words: string[], compiler: Compiler, type: TypeName): Lowered {
+export function scalar(schema: SchemaObject, words: string[], compiler: Compiler, type: TypeName): Lowered {
   const own = compiler.dialect.scalar?.(schema, words, compiler, type)
-  return { schema: own ?? { type, ...keep(schema, words, compiler, type) }, way: same }
+  return { schema: own ?? { type, ...keptKeywords(schema, words, compiler, type) }, way: same }
 }
 
 /** Lets a lowered schema take null, which is null on both sides. */
@@ -49,13 +55,13 @@ export function nullable({ schema, way }: Lowered, compiler: Compiler): Lowered 
 }
 
 /** Returns a lowered schema that takes null too. */
-function withNull(schema: Schema, compiler: Compiler): Schema {
+function withNull(schema: SchemaObject, compiler: Compiler): SchemaObject {
   const own = compiler.dialect.nullable?.(schema)
   if (own) return own
   if (takesNull(schema, compiler)) return schema
   const { anyOf, type, enum: values, ...rest } = schema
   if (anyOf) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
-  const isListed = type && !('const' in schema) && (!values || listed(compiler.dialect.enums, 'null'))
+  const isListed = type && !('const' in schema) && (!values || hasWord(compiler.dialect.enums, 'null'))
   if (isListed) return { type: [...listOf(type), 'null'], ...(values && { enum: [...values, null] }), ...rest }
   const { description, ...plain } = schema
   // JSON leaves out a description that is undefined.
@@ -64,14 +70,14 @@ function withNull(schema: Schema, compiler: Compiler): Schema {
 
 /** Adds a description, and sentences after it. A `$ref` must stand alone. */
 export function described(lowered: Lowered, own: unknown, ...words: readonly unknown[]): Lowered {
-  const description = describe(own, ...words)
+  const description = descriptionWith(own, ...words)
   if (!description) return lowered
   const { schema, way } = lowered
   return { schema: { ...(schema.$ref === undefined ? schema : { anyOf: [schema] }), description }, way }
 }
 
 /** Returns a schema of objects that have these fields and no others. */
-export function closed(properties: Schemas, compiler: Pick<Compiler, 'takes'>): Schema {
+export function closedObject(properties: NamedSchemas, compiler: Pick<Compiler, 'takes'>): SchemaObject {
   return {
     type: 'object',
     properties,
@@ -83,7 +89,7 @@ export function closed(properties: Schemas, compiler: Pick<Compiler, 'takes'>): 
 /** Puts a value into the one field of an object. */
 export function wrapped({ schema, way }: Lowered, key: string, compiler: Pick<Compiler, 'takes'>): Lowered {
   return {
-    schema: closed({ [key]: schema }, compiler),
+    schema: closedObject({ [key]: schema }, compiler),
     way(value, scope) {
       if (!scope.isUp) return { [key]: way(value, scope) }
       const isWrapped = isObject(value) && Object.hasOwn(value, key) && Object.keys(value).length === 1
@@ -99,12 +105,12 @@ export function wrappedWith(lowered: Lowered, key: string, compiler: Compiler, w
 }
 
 /** Lets null leave out a field. A field that may be null itself is wrapped, so that both can be said. */
-export function leaveOut(field: Schema, lowered: Lowered, compiler: Compiler): Lowered {
+export function leaveOut(field: SchemaObject, lowered: Lowered, compiler: Compiler): Lowered {
   if (!takesNull(lowered.schema, compiler)) {
     compiler.lose(field, 'required', 'nullable', 'null leaves it out')
     return { ...lowered, schema: withNull(lowered.schema, compiler) }
   }
-  const key = freshName('value', namesOf(lowered.schema))
+  const key = freshName('value', branchFields(lowered.schema))
   const said = `null leaves it out, {"${key}": null} is null`
   compiler.lose(field, 'required', 'wrapped', said)
   const { schema, way } = wrappedWith(lowered, key, compiler, `${said}.`)
@@ -112,7 +118,7 @@ export function leaveOut(field: Schema, lowered: Lowered, compiler: Compiler): L
 }
 
 /** Lowers a schema, or drops it if no value fits it. */
-export function lowerSome(schema: Schema, keyword: string, compiler: Compiler): Lowered | undefined {
+export function lowerSome(schema: SchemaObject, keyword: string, compiler: Compiler): Lowered | undefined {
   try {
     return compiler.lower(schema)
   } catch (error) {
@@ -123,10 +129,15 @@ export function lowerSome(schema: Schema, keyword: string, compiler: Compiler): 
 }
 
 /** The last way: the value as JSON text. Only guidance is lost. */
-export function text(schema: Schema, keyword: string, compiler: Compiler, ...words: readonly string[]): Lowered {
+export function asJsonText(
+  schema: SchemaObject,
+  keyword: string,
+  compiler: Compiler,
+  ...words: readonly string[]
+): Lowered {
   compiler.lose(schema, keyword, 'as text')
   return {
-    schema: { type: 'string', description: describe('JSON text of the value.', ...words) },
+    schema: { type: 'string', description: descriptionWith('JSON text of the value.', ...words) },
     way(value, { isUp }) {
       if (!isUp) return jsonOf(value)
       if (typeof value !== 'string') return value

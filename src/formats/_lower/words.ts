@@ -1,6 +1,6 @@
 import { text } from '../_read.ts'
 import { keywordOf } from './keywords.ts'
-import { jsonOf, listed, type Schema } from './schema.ts'
+import { jsonOf, hasWord, type SchemaObject } from './schema.ts'
 
 /** Returns a keyword as a sentence, or the empty string if there is nothing to say. */
 export function sentenceOf(keyword: string, content: unknown): string {
@@ -15,7 +15,7 @@ export function sentenceOf(keyword: string, content: unknown): string {
   if (!said.includes('%')) return content === true ? said : ''
   const json = jsonOf(content)
   if (keyword === 'propertyNames' && json === '{"type":"string"}') return ''
-  const words = shorten(listed('pattern format', keyword) ? (content as string) : json)
+  const words = shorten(hasWord('pattern format', keyword) ? (content as string) : json)
   return (content === 1 ? said.replace(/s\.$/, '.') : said).replace('%', () => words)
 }
 
@@ -26,7 +26,7 @@ export function valuesSentence(values: readonly unknown[]): string {
 }
 
 /** Returns the alternatives of a union that only refines the fields beside it. */
-export function alternativesSentence(keyword: string, choices: readonly Schema[]): string {
+export function alternativesSentence(keyword: string, choices: readonly SchemaObject[]): string {
   const isPlain = choices.every((choice) => Object.keys(choice).join() === 'required')
   if (!isPlain) return sentenceOf(keyword, choices)
   const names = choices.map(({ required = [] }) => required.join(' and ')).join(', ')
@@ -34,7 +34,7 @@ export function alternativesSentence(keyword: string, choices: readonly Schema[]
 }
 
 /** Returns a description with sentences after it, each once. */
-export function describe(description: unknown, ...words: readonly unknown[]): string {
+export function descriptionWith(description: unknown, ...words: readonly unknown[]): string {
   const own = text(description)
   const said = new Set(words.map(text).filter((word) => word !== ''))
   if (said.size === 0) return own

@@ -27,7 +27,7 @@ export { programOf } from '../_program.ts'
 // Writing results
 export { answerId, answerName, answers, enveloped, flagged, render, renderText, soleJson, wordsOf } from '../_render.ts'
 export { programText } from '../_program.ts'
-export { shortened } from '../_turn.ts'
+export { shortened } from '../_turn-budget.ts'
 
 export type { AcceptedOptions, DefinitionParts, Outgoing, OutgoingSchema } from '../_definitions.ts'
 export type { DialectName } from '../_dialects.ts'
@@ -52,7 +52,7 @@ export interface DialectRules {
 }
 
 /** A keyword that some providers take. */
-export type DialectKeyword = (typeof optional)[number]
+export type DialectKeyword = (typeof optionalKeywords)[number]
 
 /** What decides how schemas go out to a provider. */
 export interface DialectParts extends SchemaParts {
@@ -60,8 +60,8 @@ export interface DialectParts extends SchemaParts {
   readonly dialect?: DialectName | DialectRules | undefined
 }
 
-const usual = ['type', 'description', 'enum', 'properties', 'required', 'items', 'anyOf'] as const
-const optional = [
+const usualKeywords = ['type', 'description', 'enum', 'properties', 'required', 'items', 'anyOf'] as const
+const optionalKeywords = [
   'title',
   'default',
   'const',
@@ -81,7 +81,7 @@ const optional = [
   'minProperties',
   'maxProperties',
 ] as const
-const scalars = ['null', 'boolean', 'integer', 'number', 'string'] as const
+const kitScalars = ['null', 'boolean', 'integer', 'number', 'string'] as const
 
 /**
  * Returns the parts of a format that know schemas: how the schemas of tools go out, what they lose there, and the args that the
@@ -150,15 +150,18 @@ function providerWith(rules: DialectRules): Provider {
   const dialect = {
     name: 'own',
     compile: lower,
-    keywords: [...usual, ...namesIn('keywords', rules.keywords, [...optional, ...usual])].join(' '),
-    formats: namesIn('formats', rules.formats).join(' '),
-    enums: namesIn('enums', rules.enums ?? ['string'], scalars).join(' '),
+    keywords: [
+      ...usualKeywords,
+      ...ruleNames('keywords', rules.keywords, [...optionalKeywords, ...usualKeywords]),
+    ].join(' '),
+    formats: ruleNames('formats', rules.formats).join(' '),
+    enums: ruleNames('enums', rules.enums ?? ['string'], kitScalars).join(' '),
   }
   return { usual: dialect, ...(rules.strict === true ? { strict: dialect } : undefined) }
 }
 
 /** Returns the names of a rule. @throws `E_INVALID_CONFIGURATION` if they are no list of names that are known. */
-function namesIn(rule: string, names: unknown = [], known?: readonly string[]): readonly string[] {
+function ruleNames(rule: string, names: unknown = [], known?: readonly string[]): readonly string[] {
   const isName = (name: unknown): name is string =>
     typeof name === 'string' && /^\S+$/.test(name) && known?.includes(name) !== false
   if (Array.isArray(names) && names.every(isName)) return names

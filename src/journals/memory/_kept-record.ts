@@ -18,7 +18,7 @@ import type { Standing } from '../../records/journal.ts'
 /** The format of a journal in this process. It keeps the records themselves, without a copy or JSON text. */
 export const keptRecords: RecordFormat = {
   args(args, text = JSON.stringify(args)) {
-    return text === undefined ? undefined : new Written(text)
+    return text === undefined ? undefined : new JsonText(text)
   },
   whole(record, journal, settlement) {
     if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
@@ -201,8 +201,8 @@ export class KeptRecord implements RecordFacts {
     let weight = weightOf(this.#journal, this.#approval, this.#trail.length, this.#input) + (this.#error?.length ?? 0)
     const result = this.#result
     if (typeof result === 'string') return weight + result.length
-    if (result instanceof Written) return weight + result.text.length + 100
-    for (const block of result ?? []) weight += 100 + lengthOf(block)
+    if (result instanceof JsonText) return weight + result.text.length + 100
+    for (const block of result ?? []) weight += 100 + blockLength(block)
     return weight
   }
 
@@ -244,7 +244,7 @@ function weightOf(
   input: unknown,
 ): number {
   const parts = partLength(awaits) + partLength(work) + partLength(approval) + partLength(failure)
-  return 600 + trailLength * 8 + parts + (input instanceof Written ? input.text.length : 0)
+  return 600 + trailLength * 8 + parts + (input instanceof JsonText ? input.text.length : 0)
 }
 
 function partLength(part: object | undefined): number {
@@ -276,13 +276,13 @@ function unpacked(trail: Trail, since: number): ToolCallAuditEntry[] {
   return lines
 }
 
-function lengthOf(block: ContentBlock): number {
+function blockLength(block: ContentBlock): number {
   if (block.type === 'text') return block.text.length
   return (block.type === 'json' ? block.text : JSON.stringify(block))?.length ?? 0
 }
 
 /** Stores a value as JSON text: immutable and compact. */
-class Written {
+class JsonText {
   readonly text: string
 
   constructor(text: string) {
@@ -295,28 +295,28 @@ class Written {
 }
 
 /** Content in few objects: the text of a single text block, the JSON of a single JSON block, or blocks. */
-type KeptContent = string | Written | readonly ContentBlock[]
+type KeptContent = string | JsonText | readonly ContentBlock[]
 
 /** Returns a private copy of content. A block that keeps its JSON text is kept as the text. */
 function keptContent(content: readonly ContentBlock[]): KeptContent {
   const [only] = content
   if (content.length !== 1 || only === undefined) return content.map(keptBlock)
   const json = keptText(only)
-  if (json !== undefined) return new Written(json)
+  if (json !== undefined) return new JsonText(json)
   const { type, text } = only as { readonly type: string; readonly text?: unknown }
   return type === 'text' && typeof text === 'string' && Object.keys(only).length === 2 ? text : [ownJson(only)]
 }
 
 function keptBlock(block: ContentBlock): ContentBlock {
   const text = keptText(block)
-  return text === undefined ? ownJson(block) : jsonBlock(new Written(text))
+  return text === undefined ? ownJson(block) : textBlockOf(new JsonText(text))
 }
 
-function jsonBlock(data: Written): ContentBlock {
+function textBlockOf(data: JsonText): ContentBlock {
   return { type: 'json', data, text: data.text }
 }
 
 function blocksOf(content: KeptContent | undefined): readonly ContentBlock[] | undefined {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return content instanceof Written ? [jsonBlock(content)] : content
+  return content instanceof JsonText ? [textBlockOf(content)] : content
 }

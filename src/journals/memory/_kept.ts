@@ -1,16 +1,16 @@
 import type { ToolCallRecord } from '../../extension.ts'
 import { factsOf, type Deleted, type RecordFacts } from '../../records/index.ts'
 import { KeptRecord, RunningRecord } from './_kept-record.ts'
-import { recordOf, requireId, textOf } from '../_rows.ts'
+import { recordOf, requireId, recordText } from '../_rows.ts'
 
 /** A record as the journal keeps it. It never changes. A `KeptRecord` or `RunningRecord` of the recorder is one. */
-export interface Kept extends RecordFacts {
+export interface StoredRecord extends RecordFacts {
   /** About how many bytes it takes. */
   readonly weight: number
 }
 
 /** A record that another caller wrote than a recorder: its JSON text. */
-export class TextRecord implements Kept {
+export class TextRecord implements StoredRecord {
   readonly text: string
   readonly id: string
   readonly session: string
@@ -24,7 +24,7 @@ export class TextRecord implements Kept {
   readonly isAlone: boolean | undefined
 
   constructor(record: ToolCallRecord) {
-    this.text = textOf(record)
+    this.text = recordText(record)
     const facts = factsOf(record)
     this.id = facts.id
     this.session = facts.session
@@ -44,12 +44,12 @@ export class TextRecord implements Kept {
 }
 
 /** Returns the record, as a new object each time. */
-export function copyOf(kept: Kept): ToolCallRecord {
+export function recordCopy(kept: StoredRecord): ToolCallRecord {
   return recordOf(kept instanceof TextRecord ? kept.text : JSON.stringify(kept), kept.id)
 }
 
 /** Returns the facts of a waiting record that a worker has taken and not written yet. */
-export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
+export function asRunning({ id, session, createdAt }: StoredRecord): RecordFacts {
   const nothing = {
     reason: undefined,
     expiresAt: undefined,
@@ -62,7 +62,7 @@ export function asRunning({ id, session, createdAt }: Kept): RecordFacts {
 }
 
 /** Keeps a record of the recorder itself, since it never changes. Of ids that applications chose, `read` has refused wrong ones. */
-export function keptOf(record: object): Kept {
+export function keptOf(record: object): StoredRecord {
   return record instanceof KeptRecord || record instanceof RunningRecord ? record : textRecord(record as ToolCallRecord)
 }
 
@@ -73,8 +73,8 @@ export function textRecord(record: ToolCallRecord): TextRecord {
 }
 
 /** Returns what a deleted record named in the store. */
-export function deletedOf(kept: Kept): Deleted {
-  const { stored, handle } = copyOf(kept).journal ?? {}
+export function deletedOf(kept: StoredRecord): Deleted {
+  const { stored, handle } = recordCopy(kept).journal ?? {}
   const { id: invocationId, session } = kept
   return { invocationId, session, ...(stored && { stored: stored.handle }), ...(handle !== undefined && { handle }) }
 }

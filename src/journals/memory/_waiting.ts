@@ -4,7 +4,7 @@ const walkInterval = 1_000
 const compared = 100
 
 /** A call that waits. */
-interface Call {
+interface WaitEntry {
   readonly id: string
   readonly session: string
   expiresAt: number
@@ -14,7 +14,7 @@ interface Call {
 
 /** The calls of a session that wait, in order. Those that have left stay in the line until half of it has left. */
 interface WaitingLine {
-  calls: Call[]
+  calls: WaitEntry[]
   first: number
   count: number
   weight: number
@@ -22,11 +22,11 @@ interface WaitingLine {
 
 /** The calls that wait, by session. It finds the one to drop in constant time on average. */
 export class WaitingCalls {
-  readonly #calls = new Map<string, Call>()
+  readonly #calls = new Map<string, WaitEntry>()
   readonly #lines = new Map<string, WaitingLine>()
   /** Lines by the logarithm of their weight. */
   readonly #byWeight: Set<WaitingLine>[] = Array.from({ length: 64 }, () => new Set())
-  #expired: Call[] = []
+  #expired: WaitEntry[] = []
   #walkedAt = -Infinity
 
   get size(): number {
@@ -75,7 +75,7 @@ export class WaitingCalls {
     return line.calls[line.first]?.id
   }
 
-  #nextExpired(now: number): Call | undefined {
+  #nextExpired(now: number): WaitEntry | undefined {
     if (this.#expired.length === 0 && Math.abs(now - this.#walkedAt) >= walkInterval) {
       this.#walkedAt = now
       this.#expired = [...this.#calls.values()].filter(({ expiresAt }) => expiresAt <= now)

@@ -3,17 +3,17 @@ import { Listeners } from '../_listeners.ts'
 import { channelsOf } from './_channels.ts'
 import type { PostgresPool } from './_connection.ts'
 import { limitOfPayload } from './_statements.ts'
-import type { Ask } from './_tables.ts'
+import type { RunStatement } from './_tables.ts'
 
 /** The most messages that wait to be sent. Further ones are lost. */
-const mostWaiting = 1_000
+const mostWaitingMessages = 1_000
 /** The most messages of one statement. */
-const batch = 100
+const messagesAtOnce = 100
 /** How long a channel is listened to once there are no listeners, in milliseconds: the next call is likely to have some. */
 const lingering = 30_000
 
 /** Those who listen to one channel. */
-interface Hearing {
+interface ChannelListeners {
   readonly topics: Map<string, Listeners<[message: string]>>
   readonly end: () => void
   ending: ReturnType<typeof setTimeout> | undefined
@@ -25,15 +25,15 @@ interface Hearing {
  */
 export class NotifyBus implements Bus {
   readonly #base: string
-  readonly #ask: Ask
+  readonly #ask: RunStatement
   readonly #connected: () => Promise<PostgresPool>
-  readonly #hearings = new Map<string, Hearing>()
+  readonly #hearings = new Map<string, ChannelListeners>()
   #waiting: (readonly [channel: string, payload: string])[] = []
   #isSending = false
   #isClosed = false
 
   /** @param base Begins the names of its channels, and needs no escaping. */
-  constructor(base: string, ask: Ask, connected: () => Promise<PostgresPool>) {
+  constructor(base: string, ask: RunStatement, connected: () => Promise<PostgresPool>) {
     this.#base = base
     this.#ask = ask
     this.#connected = connected
@@ -41,7 +41,7 @@ export class NotifyBus implements Bus {
 
   publish(topic: string, message: string): void {
     const payload = JSON.stringify([topic, message])
-    if (this.#isClosed || this.#waiting.length >= mostWaiting) return
+    if (this.#isClosed || this.#waiting.length >= mostWaitingMessages) return
     if (new TextEncoder().encode(payload).length >= limitOfPayload) return
     this.#waiting.push([this.#channelOf(topic), payload])
     if (!this.#isSending) void this.#send()
@@ -76,14 +76,14 @@ export class NotifyBus implements Bus {
     return `${this.#base}_${/^[a-z]{1,16}$/.test(kind) ? kind : 'other'}`
   }
 
-  #hear(channel: string): Hearing {
+  #hear(channel: string): ChannelListeners {
     let isWanted = true
     let remove = (): void => {}
     const end = (): void => {
       isWanted = false
       remove()
     }
-    const hearing: Hearing = { topics: new Map(), end, ending: undefined }
+    const hearing: ChannelListeners = { topics: new Map(), end, ending: undefined }
     this.#hearings.set(channel, hearing)
     this.#connected()
       .then((pool) => {
@@ -96,7 +96,7 @@ export class NotifyBus implements Bus {
     return hearing
   }
 
-  #end(channel: string, hearing: Hearing): void {
+  #end(channel: string, hearing: ChannelListeners): void {
     clearTimeout(hearing.ending)
     if (this.#hearings.get(channel) === hearing) this.#hearings.delete(channel)
     hearing.end()
@@ -105,7 +105,7 @@ export class NotifyBus implements Bus {
   async #send(): Promise<void> {
     this.#isSending = true
     while (this.#waiting.length > 0) {
-      const sent = this.#waiting.splice(0, batch)
+      const sent = this.#waiting.splice(0, messagesAtOnce)
       const columns = [sent.map(([channel]) => channel), sent.map(([, payload]) => payload)]
       const statement =
         'SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)'
@@ -116,7 +116,7 @@ export class NotifyBus implements Bus {
 }
 
 /** Tells a message to those who listen to its topic. Every user of the database may send one, so it may say anything. */
-function tell({ topics }: Hearing, payload: string): void {
+function tell({ topics }: ChannelListeners, payload: string): void {
   let sent: unknown
   try {
     sent = JSON.parse(payload)

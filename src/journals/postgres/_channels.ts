@@ -1,28 +1,28 @@
 import type { PostgresConnection, PostgresPool } from './_connection.ts'
 
 /** How often it is tried to connect again, in milliseconds. */
-const interval = 5_000
+const reconnectInterval = 5_000
 
 /** A listener to a channel. */
-interface Hearing {
+interface ChannelListener {
   readonly hear: (payload: string) => void
   /** What was told before is missed. */
   readonly begin: () => void
 }
 
 /** Those that listen on a connection of a pool. All journals of a pool share one connection. */
-const shared = new WeakMap<PostgresPool, Channels>()
+const channelsOfPools = new WeakMap<PostgresPool, NotificationChannels>()
 
-export function channelsOf(pool: PostgresPool): Channels {
-  const channels = shared.get(pool) ?? new Channels(pool)
-  shared.set(pool, channels)
+export function channelsOf(pool: PostgresPool): NotificationChannels {
+  const channels = channelsOfPools.get(pool) ?? new NotificationChannels(pool)
+  channelsOfPools.set(pool, channels)
   return channels
 }
 
 /** Listens to channels on one connection of a pool, while there are listeners. Without one to spare it hears nothing. */
-export class Channels {
+export class NotificationChannels {
   readonly #pool: PostgresPool
-  readonly #hearings = new Map<string, Set<Hearing>>()
+  readonly #hearings = new Map<string, Set<ChannelListener>>()
   #timer: ReturnType<typeof setInterval> | undefined
   #connection: PostgresConnection | undefined
   #isConnecting = false
@@ -40,12 +40,12 @@ export class Channels {
    * @param begin Called each time that the channel is listened to, at first and after the connection was lost.
    * @returns A function that ends it.
    */
-  add(channel: string, hear: Hearing['hear'], begin: Hearing['begin'] = () => {}): () => void {
+  add(channel: string, hear: ChannelListener['hear'], begin: ChannelListener['begin'] = () => {}): () => void {
     const hearing = { hear, begin }
     const hearings = this.#hearings.get(channel) ?? new Set()
     this.#hearings.set(channel, hearings.add(hearing))
     if (this.#timer === undefined) {
-      this.#timer = setInterval(() => void this.#connect(), interval)
+      this.#timer = setInterval(() => void this.#connect(), reconnectInterval)
       ;(this.#timer as { unref?: () => void }).unref?.() // a listener does not keep the process alive
     }
     if (this.#connection === undefined) void this.#connect()

@@ -23,11 +23,11 @@ export interface PostgresPool {
 }
 
 /** A pool that the journal made. */
-export interface OwnPool extends PostgresPool {
+export interface JournalPool extends PostgresPool {
   end(): Promise<void>
 }
 
-export async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
+export async function connectPool(connectionString: string, timeout: number): Promise<JournalPool> {
   const { default: pg } = await import('#pg').catch((cause: unknown) => {
     throw new JournalError('A connection string needs the package pg: install it, or give postgresJournal a pool.', {
       cause,
@@ -49,7 +49,7 @@ export function isUndone(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-export function refusal(error: unknown): JournalError {
+export function postgresRefusal(error: unknown): JournalError {
   const { code } = (error ?? {}) as { code?: unknown }
   const kind = typeof code === 'string' ? code : 'no connection'
   // Classes 08 (connection), 53 (resources), 57 (shut down), and the codes of Node, which begin with a letter.

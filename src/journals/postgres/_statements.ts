@@ -1,32 +1,27 @@
 import { sha256 } from '#sha256'
 import { JournalError } from '../../errors.ts'
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
-import { changeOf, conditionsOf, deletedRow, sessionKey, turnOf, type Columns } from '../_columns.ts'
+import { changeOf, conditionsOf, deletedRow, sessionKey, mayRunNow, type Columns } from '../_columns.ts'
 import type { RecordHint } from '../_listeners.ts'
-import type { Row } from '../_rows.ts'
+import { cutsKept, mostCounted, type Row } from '../_rows.ts'
 import { ServerClock } from '../_server-clock.ts'
 import type { Rows } from '../sql/_journal.ts'
-import type { Ask, Tables } from './_tables.ts'
+import type { RunStatement, JournalTables } from './_tables.ts'
 
-/** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
-const cutsKept = 100_000
 /** The payload of a notification is shorter, in bytes. */
 export const limitOfPayload = 8_000
 /** The longest payload that is certain to fit, in characters. */
 const longestPayload = 2_500
 
-/** The most calls of a queue that are counted. */
-const mostCounted = 1_000_000
-
 /** What the journal asks of its tables. Each change is one statement. */
-export class Statements implements Rows {
+export class PostgresStatements implements Rows {
   readonly channel: string
-  readonly #ask: Ask
-  readonly #tables: Tables
+  readonly #ask: RunStatement
+  readonly #tables: JournalTables
   readonly #notifies: boolean
   readonly #clock = new ServerClock()
 
-  constructor(ask: Ask, tables: Tables, notifies: boolean) {
+  constructor(ask: RunStatement, tables: JournalTables, notifies: boolean) {
     this.#ask = ask
     this.#tables = tables
     this.#notifies = notifies
@@ -126,7 +121,7 @@ export class Statements implements Rows {
   }
 
   /**
-   * Returns calls that wait for a worker, have their turn and were silent. They count as written, so that no other worker gets
+   * Returns calls that wait for a worker, may run now and were silent. They count as written, so that no other worker gets
    * them.
    */
   unsent({ queues, silentFor, limit }: UnsentQuery): Promise<readonly Row[]> {
@@ -134,19 +129,19 @@ export class Statements implements Rows {
     return this.#ask(
       `UPDATE ${calls} SET updated_at = clock_timestamp() WHERE id = ANY (ARRAY(
         SELECT id FROM ${calls} AS call WHERE waits = 'worker' AND queue = ANY ($1::text[])
-          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${turnOf(calls, '$4::float8')}
+          AND updated_at < clock_timestamp() - interval '1 millisecond' * $2::float8 AND ${mayRunNow(calls, '$4::float8')}
         ORDER BY updated_at LIMIT $3 FOR UPDATE SKIP LOCKED))
       RETURNING id, queue`,
       [queues.map(sessionKey), silentFor, limit, Date.now()],
     )
   }
 
-  /** Returns those of these calls that wait for a worker and have their turn. */
+  /** Returns those of these calls that wait for a worker and may run now. */
   async free(ids: readonly string[]): Promise<string[]> {
     const { calls } = this.#tables
     const rows = await this.#ask(
       `SELECT id FROM ${calls} AS call WHERE id = ANY ($1::text[]) AND waits = 'worker' AND expires_at >= $2::float8
-        AND ${turnOf(calls, '$2::float8')}`,
+        AND ${mayRunNow(calls, '$2::float8')}`,
       [ids, Date.now()],
     )
     return rows.map(({ id }) => String(id))

@@ -1,9 +1,9 @@
 import { JournalError } from '../../errors.ts'
-import { columnsOf, turnOf, type Columns } from '../_columns.ts'
+import { columnsOf, mayRunNow, type Columns } from '../_columns.ts'
 import { beatsKept, pageLength, recordOf, type Row } from '../_rows.ts'
 
 /** The names of the tables of a journal, ready for SQL. */
-export interface Tables {
+export interface JournalTables {
   readonly calls: string
   readonly owners: string
   readonly cuts: string
@@ -14,25 +14,25 @@ export interface Tables {
 }
 
 /** Runs one statement. */
-export type Ask = (text: string, values?: unknown[]) => Promise<readonly Row[]>
+export type RunStatement = (text: string, values?: unknown[]) => Promise<readonly Row[]>
 
-const schemaVersion = '5'
+const journalVersion = '5'
 const linedVersion = '4'
 const queuedVersion = '3'
 const listedVersion = '2'
 /** While records of version 1 get the columns of version 2. */
 const filling = '2, not complete'
-const description = 'Toolwright journal '
+const journalComment = 'Toolwright journal '
 /** A number that other programs are unlikely to lock. */
-const lock = 7_301_982_154
+const journalLock = 7_301_982_154
 
 /** Which statement brings tables of each version on. An empty version is that of no tables. */
-const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>>> = {
-  '': create,
-  1: addColumns,
+const postgresUpgrades: Readonly<Record<string, (ask: RunStatement, tables: JournalTables) => Promise<void>>> = {
+  '': createTables,
+  1: addListColumns,
   [filling]: fillColumns,
-  [listedVersion]: addQueues,
-  [queuedVersion]: addLines,
+  [listedVersion]: addQueueColumn,
+  [queuedVersion]: addLineColumns,
   [linedVersion]: addTools,
 }
 
@@ -42,20 +42,20 @@ const steps: Readonly<Record<string, (ask: Ask, tables: Tables) => Promise<void>
  *
  * @throws `E_JOURNAL` if the tables are of a newer version.
  */
-export async function prepare(ask: Ask, tables: Tables): Promise<void> {
+export async function prepareJournal(ask: RunStatement, tables: JournalTables): Promise<void> {
   for (let before: string | undefined; ;) {
-    const version = await versionOf(ask, tables)
-    if (version === schemaVersion) break
+    const version = await tablesVersion(ask, tables)
+    if (version === journalVersion) break
     if (version === before) {
       throw new JournalError(
         `The tables are still of version ${version || 'none'} after they were brought on. Let this user set comments on them.`,
       )
     }
     before = version
-    const step = steps[version]
+    const step = postgresUpgrades[version]
     if (step === undefined) {
       throw new JournalError(
-        `The tables are of version ${version} of this journal, which knows ${schemaVersion}. Give it another schema or prefix, or a newer release of this package.`,
+        `The tables are of version ${version} of this journal, which knows ${journalVersion}. Give it another schema or prefix, or a newer release of this package.`,
       )
     }
     await step(ask, tables)
@@ -65,24 +65,29 @@ export async function prepare(ask: Ask, tables: Tables): Promise<void> {
   ])
 }
 
-async function versionOf(ask: Ask, { calls }: Tables): Promise<string> {
+async function tablesVersion(ask: RunStatement, { calls }: JournalTables): Promise<string> {
   const [row] = await ask(`SELECT obj_description(to_regclass($1)::oid, 'pg_class') AS version`, [calls])
   const version = row?.['version']
-  return typeof version === 'string' ? version.slice(description.length) : ''
+  return typeof version === 'string' ? version.slice(journalComment.length) : ''
 }
 
 /** Runs statements as one, which is atomic with any pool. Under the lock, one process at a time, if the version is still so. */
-function atVersion(version: string, next: string, { calls, schema, prefix }: Tables, statements: string): string {
+function atVersion(
+  version: string,
+  next: string,
+  { calls, schema, prefix }: JournalTables,
+  statements: string,
+): string {
   // The lock does not make the server forget that there was no such table when it was asked last. A query of the catalog sees it.
   const found = `coalesce((SELECT description FROM pg_description
     JOIN pg_class ON pg_class.oid = objoid AND classoid = 'pg_class'::regclass AND objsubid = 0
     JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE nspname = '${schema}' AND relname = '${prefix}calls'), '${description}')`
+    WHERE nspname = '${schema}' AND relname = '${prefix}calls'), '${journalComment}')`
   return `DO $$ BEGIN
-    PERFORM pg_advisory_xact_lock(${lock});
-    IF ${found} = '${description}${version}' THEN
+    PERFORM pg_advisory_xact_lock(${journalLock});
+    IF ${found} = '${journalComment}${version}' THEN
       ${statements}
-      COMMENT ON TABLE ${calls} IS '${description}${next}';
+      COMMENT ON TABLE ${calls} IS '${journalComment}${next}';
     END IF;
   END $$`
 }
@@ -99,12 +104,12 @@ const listColumns = [
   'changed bigint', // the transaction of its last change that a watch tells
 ]
 
-async function create(ask: Ask, tables: Tables): Promise<void> {
+async function createTables(ask: RunStatement, tables: JournalTables): Promise<void> {
   const { calls, owners } = tables
   await ask(
     atVersion(
       '',
-      schemaVersion,
+      journalVersion,
       tables,
       `CREATE TABLE ${calls} (
         id text COLLATE "C" PRIMARY KEY,
@@ -120,22 +125,22 @@ async function create(ask: Ask, tables: Tables): Promise<void> {
         beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
       );
       ${completion(tables)}
-      ${queues(tables)}
-      ${lines(tables)}
-      ${tools(tables)}`,
+      ${queueStatements(tables)}
+      ${lineStatements(tables)}
+      ${toolStatements(tables)}`,
     ),
   )
 }
 
 /** From then on, processes of the older version cannot write: they would leave the columns empty. */
-async function addColumns(ask: Ask, tables: Tables): Promise<void> {
+async function addListColumns(ask: RunStatement, tables: JournalTables): Promise<void> {
   const { calls } = tables
   const columns = listColumns.map((column) => `ADD COLUMN ${column}`)
   const statements = `ALTER TABLE ${calls} RENAME COLUMN settled TO was_settled; ALTER TABLE ${calls} ${columns.join(', ')};`
   await ask(atVersion('1', filling, tables, statements))
 }
 
-async function fillColumns(ask: Ask, tables: Tables): Promise<void> {
+async function fillColumns(ask: RunStatement, tables: JournalTables): Promise<void> {
   const { calls } = tables
   for (let last = ''; ;) {
     const rows = await ask(
@@ -169,30 +174,30 @@ async function fillColumns(ask: Ask, tables: Tables): Promise<void> {
 }
 
 /** Adds what workers look for calls by. No call of version 2 waits for a worker. */
-async function addQueues(ask: Ask, tables: Tables): Promise<void> {
-  await ask(atVersion(listedVersion, queuedVersion, tables, queues(tables)))
+async function addQueueColumn(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(listedVersion, queuedVersion, tables, queueStatements(tables)))
 }
 
 /** The column and the index of the calls that wait for workers. */
-function queues({ calls, prefix }: Tables): string {
+function queueStatements({ calls, prefix }: JournalTables): string {
   return `
     ALTER TABLE ${calls} ADD COLUMN queue text; -- in which it waits for a worker, or its digest
     CREATE INDEX "${prefix}calls_queued" ON ${calls} (queue, updated_at) WHERE waits = 'worker';`
 }
 
 /** Adds what some calls run alone by, and fills it from the text of the records. */
-async function addLines(ask: Ask, tables: Tables): Promise<void> {
+async function addLineColumns(ask: RunStatement, tables: JournalTables): Promise<void> {
   const fill = `UPDATE ${tables.calls} SET alone = CASE WHEN strpos(record, '"isAlone":true') > 0 THEN 1 ELSE 0 END
     WHERE state <> 'settled' AND strpos(record, '"work":') > 0;`
-  await ask(atVersion(queuedVersion, linedVersion, tables, lines(tables) + fill))
+  await ask(atVersion(queuedVersion, linedVersion, tables, lineStatements(tables) + fill))
 }
 
-async function addTools(ask: Ask, tables: Tables): Promise<void> {
-  await ask(atVersion(linedVersion, schemaVersion, tables, tools(tables)))
+async function addTools(ask: RunStatement, tables: JournalTables): Promise<void> {
+  await ask(atVersion(linedVersion, journalVersion, tables, toolStatements(tables)))
 }
 
 /** The column and the indexes of the calls that have workers or wait for them. */
-function lines({ calls, prefix }: Tables): string {
+function lineStatements({ calls, prefix }: JournalTables): string {
   return `
     ALTER TABLE ${calls} ADD COLUMN alone smallint; -- whether it runs beside no other of its session, if it waits for or has a worker
     CREATE INDEX "${prefix}calls_line" ON ${calls} (session, queue, created_at) WHERE waits = 'worker';
@@ -200,7 +205,7 @@ function lines({ calls, prefix }: Tables): string {
 }
 
 /** Adds the column by which workers leave out calls, and makes the function that takes calls anew. What waits already is unknown. */
-function tools({ calls, take }: Tables): string {
+function toolStatements({ calls, take }: JournalTables): string {
   const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
   const given = `call.waits = 'worker' AND call.expires_at >= now_at`
   const kept = (call: string): string =>
@@ -228,14 +233,14 @@ function tools({ calls, take }: Tables): string {
           SELECT first.id FROM (
             SELECT call.id, call.session, call.alone FROM ${calls} AS call
             WHERE ${given} AND call.queue = line AND ${kept('call')}
-              AND ${turnOf(calls, 'now_at', kept('other'))}
+              AND ${mayRunNow(calls, 'now_at', kept('other'))}
             ORDER BY call.updated_at LIMIT most FOR UPDATE SKIP LOCKED) AS first
           WHERE CASE WHEN first.alone = 1 THEN pg_try_advisory_xact_lock(${lockOf('first')})
             ELSE pg_try_advisory_xact_lock_shared(${lockOf('first')}) END);
       END IF;
       RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
         updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE call.id = ANY (chosen) AND ${given} AND ${turnOf(calls, 'now_at', kept('other'))}
+      WHERE call.id = ANY (chosen) AND ${given} AND ${mayRunNow(calls, 'now_at', kept('other'))}
       RETURNING call.id, call.record, call.owner, call.version;
     END $take$;`
 }
@@ -266,7 +271,7 @@ function filledColumns(row: Row): Omit<Columns, 'text'> {
 }
 
 /** What tables need once every record has its columns. */
-function completion(tables: Tables): string {
+function completion(tables: JournalTables): string {
   const { calls, cuts } = tables
   const index = (name: string, columns: string): string =>
     `CREATE INDEX "${tables.prefix}calls_${name}" ON ${calls} ${columns};`
@@ -287,7 +292,7 @@ function completion(tables: Tables): string {
     );`
 }
 
-function indexName({ calls, prefix }: Tables, name: string): string {
+function indexName({ calls, prefix }: JournalTables, name: string): string {
   const [schema = ''] = calls.split('.')
   return `${schema}."${prefix}calls_${name}"`
 }

@@ -6,10 +6,10 @@ import { channelsOf } from './_channels.ts'
 import type { PostgresPool } from './_connection.ts'
 
 /** How often a watch asks what has changed, in milliseconds. */
-const interval = 5_000
+const watchInterval = 5_000
 
 /** What a watch needs of its journal. */
-interface Watched {
+interface WatchedTables {
   readonly channel: string
   connected(): Promise<PostgresPool>
   /**
@@ -24,17 +24,17 @@ interface Watched {
  * Tells listeners of changes to the tables. It listens on a connection of the pool. When it begins to, and each 5 seconds, it asks
  * for what it may have missed. Without a connection to spare it only asks.
  */
-export class Watch {
-  readonly #journal: Watched
+export class PostgresWatch {
+  readonly #journal: WatchedTables
   readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
-  readonly #looks = new Looks(interval, (isOver) => this.#ask(isOver))
+  readonly #looks = new Looks(watchInterval, (isOver) => this.#ask(isOver))
   /** Ends the listening; set while it begins too. */
   #unhear: (() => void) | undefined
   #since = ''
   /** The changes that the last answer had. They are told once, although a transaction that lasts keeps them in the answers. */
   #told = new Set<string>()
 
-  constructor(journal: Watched) {
+  constructor(journal: WatchedTables) {
     this.#journal = journal
   }
 
@@ -97,14 +97,20 @@ export class Watch {
   }
 }
 
-const changes: ReadonlySet<unknown> = new Set<RecordChange>(['waiting', 'queued', 'running', 'settled', 'cancelled'])
+const recordChanges: ReadonlySet<unknown> = new Set<RecordChange>([
+  'waiting',
+  'queued',
+  'running',
+  'settled',
+  'cancelled',
+])
 
 /** Reads a payload. Every user of the database may send one, so it may say anything. */
 function toldBy(payload: string): RecordHint | undefined {
   try {
     const [id, session, change] = JSON.parse(payload) as unknown[]
     if (typeof id !== 'string' || typeof session !== 'string') return undefined
-    return changes.has(change) ? [id, session, change as RecordChange] : [id, session]
+    return recordChanges.has(change) ? [id, session, change as RecordChange] : [id, session]
   } catch {
     return undefined
   }

@@ -23,7 +23,7 @@ export interface Changing {
   refusal(error: unknown): Error
 }
 
-interface Change {
+interface QueuedChange {
   readonly operation: () => Operation<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
@@ -33,7 +33,7 @@ interface Change {
 /** Makes changes durable. Simultaneous ones share a transaction. One transaction is under way at a time. */
 export class Changes {
   readonly #database: Changing
-  readonly #waiting: Change[] = []
+  readonly #waiting: QueuedChange[] = []
   #writing: Promise<void> | undefined
 
   constructor(database: Changing) {
@@ -62,7 +62,7 @@ export class Changes {
   }
 
   /** Commits changes in one transaction. If that fails, commits each alone, so that one bad change affects no other. */
-  async #commit(changes: readonly Change[]): Promise<void> {
+  async #commit(changes: readonly QueuedChange[]): Promise<void> {
     const giveUpAt = Math.max(...changes.map((change) => change.giveUpAt))
     const outcome = await this.#database.commit(
       changes.map(({ operation }) => operation),

@@ -2,7 +2,7 @@ import type { Deleted, Fence, Journal, RecordQuery, TakeQuery, UnsentQuery } fro
 import { columnsOf, sessionKey, type Columns } from '../_columns.ts'
 import { fenceOf, foundRows, isId, listPages, recordOf, requireId, type KeyOf, type Row } from '../_rows.ts'
 import type { Operation } from './_operations.ts'
-import type { Statements } from './_statements.ts'
+import type { SqlStatements } from './_statements.ts'
 
 /** The rows of a database. A change is durable once it is answered. */
 export interface Rows {
@@ -94,7 +94,7 @@ export function journalOf(rows: Rows, deletedAtOnce: number): Journal {
 }
 
 /** What runs operations on a database. */
-export interface Runner {
+export interface OperationRunner {
   /** Runs one in a transaction, perhaps together with others. */
   readonly change: <Value>(operation: () => Operation<Value>) => Promise<Value>
   /** Runs one that only reads. */
@@ -102,7 +102,7 @@ export interface Runner {
 }
 
 /** Makes the rows of a database of its statements. */
-export function rowsOf(statements: Statements, { change, read }: Runner, keyOf?: KeyOf): Rows {
+export function rowsOf(statements: SqlStatements, { change, read }: OperationRunner, keyOf?: KeyOf): Rows {
   return {
     ...(keyOf && { keyOf }),
     claim: (columns, owner) => change(() => statements.claim(columns, owner)),

@@ -12,7 +12,7 @@ export interface Statement {
 }
 
 /** What a database answers to a statement. */
-export interface Answer {
+export interface StatementResult {
   readonly rows: readonly Row[]
   /** How many rows it changed. */
   readonly changes: number
@@ -22,7 +22,7 @@ export interface Answer {
  * Statements one after the other, each of which may depend on the answers before it. Databases that answer at once and those
  * that answer later run the same operations.
  */
-export type Operation<Value> = Generator<Statement, Value, Answer>
+export type Operation<Value> = Generator<Statement, Value, StatementResult>
 
 /** Returns a statement that gives rows. */
 export function reading(text: string, values: readonly unknown[]): Statement {
@@ -35,7 +35,10 @@ export function changing(text: string, values: readonly unknown[]): Statement {
 }
 
 /** Runs an operation on a database that answers at once. */
-export function runAtOnce<Value>(operation: Operation<Value>, answer: (statement: Statement) => Answer): Value {
+export function runAtOnce<Value>(
+  operation: Operation<Value>,
+  answer: (statement: Statement) => StatementResult,
+): Value {
   let step = operation.next()
   while (step.done !== true) step = operation.next(answer(step.value))
   return step.value
@@ -44,7 +47,7 @@ export function runAtOnce<Value>(operation: Operation<Value>, answer: (statement
 /** Runs an operation on a database that answers later. */
 export async function runLater<Value>(
   operation: Operation<Value>,
-  answer: (statement: Statement) => Promise<Answer>,
+  answer: (statement: Statement) => Promise<StatementResult>,
 ): Promise<Value> {
   let step = operation.next()
   while (step.done !== true) step = operation.next(await answer(step.value))
@@ -70,15 +73,15 @@ export function bound(text: string, placeholder: (number: number) => string = ()
 }
 
 /** Returns the values of a statement in the order of its text. */
-export function inOrder<Value>(values: readonly Value[], order: Bound['order']): readonly Value[] {
+export function valuesInOrder<Value>(values: readonly Value[], order: Bound['order']): readonly Value[] {
   return order === undefined ? values : order.map((index) => values[index] as Value)
 }
 
 /** The most texts whose statements are kept. */
-const mostKept = 500
+const mostTexts = 500
 
 /** Keeps what is made of each text, so that it is made once. */
-export class Texts<Made> {
+export class TextCache<Made> {
   readonly #made = new Map<string, Made>()
   readonly #make: (text: string) => Made
 
@@ -89,7 +92,7 @@ export class Texts<Made> {
   get(text: string): Made {
     let made = this.#made.get(text)
     if (made === undefined) {
-      if (this.#made.size >= mostKept) this.#made.clear()
+      if (this.#made.size >= mostTexts) this.#made.clear()
       this.#made.set(text, (made = this.#make(text)))
     }
     return made

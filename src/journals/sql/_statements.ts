@@ -1,13 +1,7 @@
 import type { Deleted, Fence, RecordQuery, TakeQuery, UnsentQuery } from '../../records/index.ts'
-import { conditionsOf, deletedRow, idOf, longestKey, sessionKey, turnOf, type Columns } from '../_columns.ts'
-import type { KeyOf, Row } from '../_rows.ts'
+import { conditionsOf, deletedRow, rowId, longestIndexed, sessionKey, mayRunNow, type Columns } from '../_columns.ts'
+import { cutsKept, mostCounted, type KeyOf, type Row } from '../_rows.ts'
 import { changing, reading, type Operation } from './_operations.ts'
-
-/** How many cuts of chains are kept. An executor leaves one, if all its records are deleted. */
-const cutsKept = 100_000
-
-/** The most calls of a queue that are counted, and the most rows of any other answer. */
-const mostCounted = 1_000_000
 
 /** The most parameters of one list. Databases limit those of a statement. */
 const longestList = 512
@@ -16,7 +10,7 @@ const longestList = 512
 const waiter = 'waiter'
 
 /** What differs between databases. */
-export interface Words {
+export interface SqlWords {
   /** The names of the tables, ready for SQL. */
   readonly calls: string
   readonly owners: string
@@ -36,12 +30,12 @@ export interface Words {
 }
 
 /** What a journal asks of its tables. The caller holds a transaction that keeps out every other that writes. */
-export class Statements {
-  readonly #words: Words
+export class SqlStatements {
+  readonly #words: SqlWords
   /** The texts of what every call needs. */
   readonly #texts = new Map<string, string>()
 
-  constructor(words: Words) {
+  constructor(words: SqlWords) {
     this.#words = words
   }
 
@@ -120,7 +114,7 @@ export class Statements {
     const values: unknown[] = [isOne ? keyOf(wanted.invocationId) : sessionKey(wanted.queue), Date.now()]
     const except = isOne ? [] : wanted.except.map(keyOf)
     const lacking = isOne ? [] : (wanted.lacking ?? []).map(sessionKey)
-    const [withoutIds, withoutTools] = [listed(except, values), listed(lacking, values)]
+    const [withoutIds, withoutTools] = [parameterList(except, values), parameterList(lacking, values)]
     const kept = (call: string): string =>
       [
         'true',
@@ -130,15 +124,15 @@ export class Statements {
     const which = isOne ? 'id = $1' : `queue = $1 AND ${kept(waiter)}`
     const { rows } = yield reading(
       `SELECT id, record, version FROM ${calls} AS ${waiter}
-      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${turnOf(calls, '$2', kept('other'), waiter)}
-      ORDER BY updated_at LIMIT ${integer(wanted.limit)}`,
+      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${mayRunNow(calls, '$2', kept('other'), waiter)}
+      ORDER BY updated_at LIMIT ${integerText(wanted.limit)}`,
       values,
     )
     for (const ids of lists(rows.map(({ id }) => id))) {
       const changed: unknown[] = [owner]
       yield changing(
         `UPDATE ${calls} SET owner = $1, held_since = version + 1, version = version + 1, updated_at = ${now(changed)},
-          state = 'running', waits = NULL, queue = NULL, expires_at = NULL WHERE id IN ${listed(ids, changed)}`,
+          state = 'running', waits = NULL, queue = NULL, expires_at = NULL WHERE id IN ${parameterList(ids, changed)}`,
         changed,
       )
     }
@@ -146,7 +140,7 @@ export class Statements {
   }
 
   /**
-   * Returns calls that wait for a worker, have their turn and were silent. They count as written, so that no other worker gets
+   * Returns calls that wait for a worker, may run now and were silent. They count as written, so that no other worker gets
    * them.
    */
   *unsent({ queues, silentFor, limit }: UnsentQuery): Operation<Row[]> {
@@ -156,22 +150,22 @@ export class Statements {
     const at = now(values)
     const { rows } = yield reading(
       `SELECT id, queue, ${recordOfDigest} FROM ${calls} AS ${waiter} WHERE waits = 'worker'
-        AND queue IN ${listed(queues.map(sessionKey), values)} AND updated_at < ${at} - $2
-        AND ${turnOf(calls, '$1', 'true', waiter)} ORDER BY updated_at LIMIT ${integer(limit)}`,
+        AND queue IN ${parameterList(queues.map(sessionKey), values)} AND updated_at < ${at} - $2
+        AND ${mayRunNow(calls, '$1', 'true', waiter)} ORDER BY updated_at LIMIT ${integerText(limit)}`,
       values,
     )
     for (const ids of lists(rows.map(({ id }) => id))) {
       const changed: unknown[] = []
       const set = `UPDATE ${calls} SET updated_at = ${now(changed)}`
-      yield changing(`${set} WHERE id IN ${listed(ids, changed)}`, changed)
+      yield changing(`${set} WHERE id IN ${parameterList(ids, changed)}`, changed)
     }
     return rows.flatMap((row) => {
-      const id = idOf(row, keyOf)
+      const id = rowId(row, keyOf)
       return id === undefined ? [] : [{ ...row, id }]
     })
   }
 
-  /** Returns those of these calls that wait for a worker and have their turn. */
+  /** Returns those of these calls that wait for a worker and may run now. */
   *free(ids: readonly string[]): Operation<string[]> {
     const { calls, keyOf } = this.#words
     const names = new Map(ids.map((id) => [keyOf(id), id]))
@@ -179,8 +173,8 @@ export class Statements {
     for (const keys of lists([...names.keys()])) {
       const values: unknown[] = [Date.now()]
       const { rows } = yield reading(
-        `SELECT id FROM ${calls} AS ${waiter} WHERE id IN ${listed(keys, values)} AND waits = 'worker'
-          AND expires_at >= $1 AND ${turnOf(calls, '$1', 'true', waiter)}`,
+        `SELECT id FROM ${calls} AS ${waiter} WHERE id IN ${parameterList(keys, values)} AND waits = 'worker'
+          AND expires_at >= $1 AND ${mayRunNow(calls, '$1', 'true', waiter)}`,
         values,
       )
       found.push(...rows.flatMap(({ id }) => names.get(String(id)) ?? []))
@@ -192,7 +186,7 @@ export class Statements {
     const { calls } = this.#words
     const { rows } = yield reading(
       `SELECT count(*) AS count FROM
-        (SELECT id FROM ${calls} WHERE waits = 'worker' AND queue = $1 LIMIT ${integer(atMost)}) AS ${waiter}`,
+        (SELECT id FROM ${calls} WHERE waits = 'worker' AND queue = $1 LIMIT ${integerText(atMost)}) AS ${waiter}`,
       [sessionKey(queue)],
     )
     return Number(rows[0]?.['count'])
@@ -206,7 +200,7 @@ export class Statements {
     const { rows } = yield reading(
       `SELECT id, record, calls.owner AS owner, version, created_at, ${idle} AS idle
       FROM ${calls} AS calls LEFT JOIN ${owners} AS owners ON owners.owner = calls.owner
-      WHERE ${conditionsOf(query, idle, values)} ORDER BY created_at DESC, id DESC LIMIT ${integer(limit)}`,
+      WHERE ${conditionsOf(query, idle, values)} ORDER BY created_at DESC, id DESC LIMIT ${integerText(limit)}`,
       values,
     )
     return rows
@@ -218,7 +212,7 @@ export class Statements {
     for (const keys of lists(ids.map(keyOf))) {
       const values: unknown[] = []
       const { rows } = yield reading(
-        `SELECT id, record, owner, version FROM ${calls} WHERE state = 'settled' AND id IN ${listed(keys, values)}`,
+        `SELECT id, record, owner, version FROM ${calls} WHERE state = 'settled' AND id IN ${parameterList(keys, values)}`,
         values,
       )
       found.push(...rows)
@@ -234,7 +228,7 @@ export class Statements {
       `SELECT id, ${recordOfDigest} FROM ${calls} WHERE owner = $1 AND cancel = 1 AND state <> 'settled'`,
       [owner],
     )
-    return rows.flatMap((row) => idOf(row, keyOf) ?? [])
+    return rows.flatMap((row) => rowId(row, keyOf) ?? [])
   }
 
   *requestCancel(id: string): Operation<boolean> {
@@ -252,21 +246,21 @@ export class Statements {
     const { calls, cuts, keyOf } = this.#words
     const found = yield reading(
       `SELECT id, session, record FROM ${calls} WHERE state = 'settled' AND settled_at < $1
-      ORDER BY settled_at LIMIT ${integer(limit)}`,
+      ORDER BY settled_at LIMIT ${integerText(limit)}`,
       [settledBefore],
     )
     for (const ids of lists(found.rows.map(({ id }) => id))) {
       const values: unknown[] = []
-      yield changing(`DELETE FROM ${calls} WHERE id IN ${listed(ids, values)}`, values)
+      yield changing(`DELETE FROM ${calls} WHERE id IN ${parameterList(ids, values)}`, values)
     }
     const rows = found.rows.map(({ id, session, record }) => deletedRow(id, session, record, keyOf))
     const previous = new Set(rows.flatMap((row) => row.previous ?? []))
     // What is longer is no digest, but what a fault of a disk left of one.
-    const digests = rows.flatMap(({ digest = '' }) => (digest === '' || digest.length > longestKey ? [] : digest))
+    const digests = rows.flatMap(({ digest = '' }) => (digest === '' || digest.length > longestIndexed ? [] : digest))
     const ends = new Set(digests.filter((digest) => !previous.has(digest)))
     for (const some of lists([...previous, ...ends])) {
       const values: unknown[] = []
-      yield changing(`DELETE FROM ${cuts} WHERE digest IN ${listed(some, values)}`, values)
+      yield changing(`DELETE FROM ${cuts} WHERE digest IN ${parameterList(some, values)}`, values)
     }
     const last = ends.size === 0 ? undefined : yield reading(`SELECT max(number) AS last FROM ${cuts}`, [])
     let number = Number(last?.rows[0]?.['last'] ?? 0)
@@ -307,7 +301,7 @@ export class Statements {
 const recordOfDigest = `CASE WHEN id LIKE 'sha256:%' THEN record END AS record`
 
 /** Returns a whole number for the text of a statement. */
-function integer(value: number): number {
+function integerText(value: number): number {
   return value > 0 ? Math.min(Math.floor(value), mostCounted) : 0
 }
 
@@ -320,7 +314,7 @@ function* lists<Value>(values: readonly Value[]): Generator<readonly Value[], vo
  * Returns a list of parameters in SQL, with its last value again and again: texts of few lengths are prepared once. Nothing, if the
  * list is empty: SQL has no such list.
  */
-function listed(list: readonly unknown[], values: unknown[]): string {
+function parameterList(list: readonly unknown[], values: unknown[]): string {
   if (list.length === 0) return ''
   const length = 2 ** Math.ceil(Math.log2(list.length))
   const places = Array.from({ length }, (_, index) => `$${values.push(list[Math.min(index, list.length - 1)])}`)

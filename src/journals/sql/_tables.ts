@@ -4,7 +4,7 @@ import type { SqlConnection, SqlDatabase, SqlDialect } from './_database.ts'
 import { bound } from './_operations.ts'
 
 /** The version of the tables. */
-const schemaVersion = 1
+const sqlVersion = 1
 
 /** How often it is tried to make the tables. Some databases fail if other processes make them at the same time. */
 const attempts = 8
@@ -24,7 +24,7 @@ export function namesOf(prefix: string): TableNames {
 }
 
 /** Returns the statements that make the tables. Each leaves alone what is there. */
-export function tablesOf(names: TableNames, { types, hasInlineIndexes = false }: SqlDialect): string[] {
+export function createTableStatements(names: TableNames, { types, hasInlineIndexes = false }: SqlDialect): string[] {
   const { key, text, number } = types
   const table = (
     name: string,
@@ -90,21 +90,21 @@ export function tablesOf(names: TableNames, { types, hasInlineIndexes = false }:
  * @param giveUpAt A time of `performance.now()`.
  * @throws `E_JOURNAL` if the tables are of a newer version, and what the database throws.
  */
-export async function prepareTables(database: SqlDatabase, names: TableNames, giveUpAt: number): Promise<void> {
+export async function prepareSqlTables(database: SqlDatabase, names: TableNames, giveUpAt: number): Promise<void> {
   const { dialect } = database
   for (let attempt = 1; ; attempt++) {
-    const version = await versionOf(database, names, dialect).catch(() => undefined)
-    if (version === schemaVersion) break
+    const version = await stateVersion(database, names, dialect).catch(() => undefined)
+    if (version === sqlVersion) break
     if (version !== undefined) {
       throw new JournalError(
-        `The tables are of version ${version} of this journal, which knows ${schemaVersion}. Give it another prefix, or a newer release of this package.`,
+        `The tables are of version ${version} of this journal, which knows ${sqlVersion}. Give it another prefix, or a newer release of this package.`,
       )
     }
     try {
-      for (const statement of tablesOf(names, dialect)) await database.change(statement, [])
+      for (const statement of createTableStatements(names, dialect)) await database.change(statement, [])
       await database.transaction(async (connection) => {
-        await begin(connection, names, dialect, 'changes', 0)
-        await begin(connection, names, dialect, 'version', schemaVersion)
+        await addStateRow(connection, names, dialect, 'changes', 0)
+        await addStateRow(connection, names, dialect, 'version', sqlVersion)
       })
     } catch (error) {
       if (performance.now() >= giveUpAt) throw error
@@ -120,7 +120,7 @@ export async function prepareTables(database: SqlDatabase, names: TableNames, gi
   }
 }
 
-async function versionOf(
+async function stateVersion(
   connection: SqlConnection,
   { state }: TableNames,
   { placeholder }: SqlDialect,
@@ -132,14 +132,14 @@ async function versionOf(
 }
 
 /** Writes a row of the state if there is none. */
-async function begin(
+async function addStateRow(
   connection: SqlConnection,
   names: TableNames,
   dialect: SqlDialect,
   name: string,
   value: number,
 ): Promise<void> {
-  if ((await versionOf(connection, names, dialect, name)) !== undefined) return
+  if ((await stateVersion(connection, names, dialect, name)) !== undefined) return
   const { text } = bound(`INSERT INTO ${names.state} (name, value) VALUES ($1, $2)`, dialect.placeholder)
   await connection.change(text, [name, value])
 }

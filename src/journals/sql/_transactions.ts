@@ -4,10 +4,10 @@ import { groupLength, type Changing, type Outcome } from './_changes.ts'
 import type { SqlConnection, SqlDatabase, SqlValue } from './_database.ts'
 import {
   bound,
-  inOrder,
+  valuesInOrder,
   runLater,
-  Texts,
-  type Answer,
+  TextCache,
+  type StatementResult,
   type Bound,
   type Operation,
   type Statement,
@@ -18,13 +18,13 @@ import type { TableNames } from './_tables.ts'
 const numbersTaken = 2 * groupLength
 
 /** How long the first wait before another attempt is, in milliseconds, and the longest. */
-const [shortest, longest] = [1, 64]
+const [shortestBackoff, longestBackoff] = [1, 64]
 
 /** Runs operations on a database: those that read on any connection, and groups of those that change, each in a transaction. */
 export class Transactions implements Pick<Changing, 'commit'> {
   readonly #database: SqlDatabase
   readonly #names: TableNames
-  readonly #texts: Texts<Bound>
+  readonly #texts: TextCache<Bound>
   readonly #changed: () => void
   #number = 0
   #isNumbered = false
@@ -33,7 +33,7 @@ export class Transactions implements Pick<Changing, 'commit'> {
   constructor(database: SqlDatabase, names: TableNames, changed: () => void) {
     this.#database = database
     this.#names = names
-    this.#texts = new Texts((text) => bound(text, database.dialect.placeholder))
+    this.#texts = new TextCache((text) => bound(text, database.dialect.placeholder))
     this.#changed = changed
   }
 
@@ -78,7 +78,7 @@ export class Transactions implements Pick<Changing, 'commit'> {
     operations: readonly (() => Operation<unknown>)[],
     attempt: { readonly isOver: boolean; isApplied: boolean },
   ): Promise<readonly unknown[]> {
-    const answer = (statement: Statement): Promise<Answer> => {
+    const answer = (statement: Statement): Promise<StatementResult> => {
       // Its callers were told that it failed: it must not be committed later.
       if (attempt.isOver) throw new JournalError('The transaction was given up.')
       return this.#answer(connection, statement)
@@ -109,9 +109,9 @@ export class Transactions implements Pick<Changing, 'commit'> {
     return last - numbersTaken
   }
 
-  async #answer(connection: SqlConnection, { text, values, isRead }: Statement): Promise<Answer> {
+  async #answer(connection: SqlConnection, { text, values, isRead }: Statement): Promise<StatementResult> {
     const { text: written, order } = this.#texts.get(text)
-    const parameters = inOrder(values, order).map(valueOf)
+    const parameters = valuesInOrder(values, order).map(sqlValue)
     if (isRead) return { rows: await connection.read(written, parameters), changes: 0 }
     return { rows: [], changes: await connection.change(written, parameters) }
   }
@@ -121,7 +121,7 @@ export class Transactions implements Pick<Changing, 'commit'> {
     run: (left: number) => Promise<Value>,
     mayRepeat: () => boolean = () => true,
   ): Promise<Value> {
-    for (let pause = shortest; ; pause = Math.min(pause * 2, longest)) {
+    for (let pause = shortestBackoff; ; pause = Math.min(pause * 2, longestBackoff)) {
       try {
         return await run(Math.max(1, giveUpAt - performance.now()))
       } catch (error) {
@@ -133,7 +133,7 @@ export class Transactions implements Pick<Changing, 'commit'> {
 }
 
 /** Returns a value as databases take it: none has infinite numbers. */
-function valueOf(value: unknown): SqlValue {
+function sqlValue(value: unknown): SqlValue {
   if (typeof value === 'string' || value === null) return value
   if (typeof value !== 'number' || Number.isNaN(value))
     throw new JournalError('A value of a statement is no text and no number.')

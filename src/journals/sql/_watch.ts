@@ -3,7 +3,7 @@ import { Looks } from '../_looks.ts'
 import type { KeyOf, Row } from '../_rows.ts'
 
 /** What a watch needs of its journal. */
-export interface Watched {
+export interface WatchedJournal {
   readonly keyOf: KeyOf
   /** How often a watch asks what has changed, in milliseconds. */
   readonly interval: number
@@ -15,15 +15,15 @@ export interface Watched {
   hear(listener: () => void): () => void
 }
 
-/** Tells listeners of changes, by this process and by others. Transactions take turns, so that no change has a number of the past. */
-export class Watch {
-  readonly #journal: Watched
+/** Tells listeners of changes, by this process and by others. Transactions follow one another, so that no change has a number of the past. */
+export class SqlWatch {
+  readonly #journal: WatchedJournal
   readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
   readonly #looks: Looks
   #unhear: (() => void) | undefined
   #last: number | undefined
 
-  constructor(journal: Watched) {
+  constructor(journal: WatchedJournal) {
     this.#journal = journal
     this.#looks = new Looks(journal.interval, (isOver) => this.#ask(isOver))
   }

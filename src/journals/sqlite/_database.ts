@@ -3,14 +3,14 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { InvalidConfigurationError, JournalError } from '../../errors.ts'
 import { journalError } from '../_rows.ts'
-import { bound, inOrder, Texts, type Answer, type Statement } from '../sql/_operations.ts'
+import { bound, valuesInOrder, TextCache, type StatementResult, type Statement } from '../sql/_operations.ts'
 import { prepareTables } from './_tables.ts'
 
 /** How long SQLite itself waits for another process, in milliseconds. It blocks this process meanwhile. */
 const stoppage = 10
 
 /** Opens the file, and makes its tables if it is new. */
-export function opened(file: string, busyTimeout: number): DatabaseSync {
+export function openedDatabase(file: string, busyTimeout: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makePrivate(file)
@@ -28,7 +28,7 @@ export function opened(file: string, busyTimeout: number): DatabaseSync {
   } catch (error) {
     database?.close()
     if (error instanceof InvalidConfigurationError) throw error
-    throw new JournalError(`${file}: ${refusal(error).message}`, { cause: error, retryable: isBusy(error) })
+    throw new JournalError(`${file}: ${sqliteRefusal(error).message}`, { cause: error, retryable: isBusy(error) })
   }
 }
 
@@ -67,14 +67,14 @@ function retryBlocking<Value>(attempt: () => Value, busyTimeout: number): Value 
 }
 
 /** Returns what runs statements on a database. Each text is prepared once. */
-export function answersOf(database: DatabaseSync): (statement: Statement) => Answer {
-  const prepared = new Texts((text) => {
+export function statementRunner(database: DatabaseSync): (statement: Statement) => StatementResult {
+  const prepared = new TextCache((text) => {
     const { text: written, order } = bound(text)
     return { statement: database.prepare(written), order }
   })
   return ({ text, values, isRead }) => {
     const { statement, order } = prepared.get(text)
-    const parameters = inOrder(values as readonly SQLInputValue[], order)
+    const parameters = valuesInOrder(values as readonly SQLInputValue[], order)
     if (isRead) return { rows: statement.all(...parameters), changes: 0 }
     return { rows: [], changes: Number(statement.run(...parameters).changes) }
   }
@@ -95,7 +95,7 @@ function isBusy(error: unknown): boolean {
   return typeof errcode === 'number' && ((errcode & 0xff) === 5 || (errcode & 0xff) === 6)
 }
 
-export function refusal(error: unknown): JournalError {
+export function sqliteRefusal(error: unknown): JournalError {
   const { errstr, code } = error as { errstr?: unknown; code?: unknown }
   const kind = [errstr, code].find((word) => typeof word === 'string') ?? 'unknown'
   return journalError(error, kind, isBusy(error))

@@ -5,7 +5,7 @@ import type { ToolCallRecord } from '../../extension.ts'
 import { columnsOf } from '../_columns.ts'
 import { beatsKept, recordOf } from '../_rows.ts'
 
-const schemaVersion = 6
+const sqliteVersion = 6
 
 const indexes = `
   CREATE INDEX calls_created ON calls (created_at, id);
@@ -25,12 +25,12 @@ const indexes = `
 
 const queued = `CREATE INDEX calls_queued ON calls (queue, updated_at) WHERE waits = 'worker'`
 
-const lines = `
+const lineIndexes = `
   CREATE INDEX calls_line ON calls (session, queue, created_at) WHERE waits = 'worker';
   CREATE INDEX calls_beside ON calls (session, alone, state) WHERE alone IS NOT NULL;
 `
 
-const schema = `
+const createStatements = `
   CREATE TABLE calls (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -57,12 +57,12 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   ${indexes}
   ${queued};
-  ${lines}
+  ${lineIndexes}
 `
 
 /** What brings a file of each version to the next. */
 const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
-  0: (database) => database.exec(schema),
+  0: (database) => database.exec(createStatements),
   1: (database) => database.exec('ALTER TABLE owners ADD COLUMN beat_uptime INTEGER'),
   2: addColumns,
   3: addQueues,
@@ -77,15 +77,15 @@ const upgrades: Readonly<Record<number, (database: DatabaseSync) => void>> = {
 export function prepareTables(database: DatabaseSync): void {
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
   const isForeign = version === 0 && database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
-  if (isForeign || version < 0 || version > schemaVersion) {
+  if (isForeign || version < 0 || version > sqliteVersion) {
     throw new InvalidConfigurationError(
-      `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${schemaVersion}. Give it another file, or a newer release of this package.`,
+      `The file is a database of something else, or of a newer version of this journal: it has version ${version}, and this journal knows ${sqliteVersion}. Give it another file, or a newer release of this package.`,
     )
   }
-  if (version === schemaVersion) return deleteOwners(database)
-  for (let step = version; step < schemaVersion; step = step === 0 ? schemaVersion : step + 1)
+  if (version === sqliteVersion) return deleteOwners(database)
+  for (let step = version; step < sqliteVersion; step = step === 0 ? sqliteVersion : step + 1)
     upgrades[step]?.(database)
-  database.exec(`PRAGMA user_version = ${schemaVersion}`)
+  database.exec(`PRAGMA user_version = ${sqliteVersion}`)
 }
 
 function deleteOwners(database: DatabaseSync): void {
@@ -95,7 +95,7 @@ function deleteOwners(database: DatabaseSync): void {
     .run(Date.now() - beatsKept, up - beatsKept, up)
 }
 
-const columns = [
+const listColumnStatements = [
   'DROP INDEX calls_unfinished',
   `ALTER TABLE calls ADD COLUMN session TEXT NOT NULL DEFAULT ''`,
   `ALTER TABLE calls ADD COLUMN state TEXT NOT NULL DEFAULT 'running'`,
@@ -112,7 +112,7 @@ const columns = [
 
 /** Adds the columns by which records are listed, and fills them from the records. */
 function addColumns(database: DatabaseSync): void {
-  for (const statement of columns) database.exec(statement)
+  for (const statement of listColumnStatements) database.exec(statement)
   const fill = database.prepare(
     `UPDATE calls SET session = ?, waits = ?, created_at = ?, expires_at = ?,
       state = CASE WHEN state = 'running' AND ? IS NOT NULL THEN 'waiting' ELSE state END,
@@ -145,7 +145,7 @@ function addLines(database: DatabaseSync): void {
     const text = readable(record, id)
     if (text !== undefined) fill.run(columnsOf(text).alone, String(id))
   }
-  database.exec(lines)
+  database.exec(lineIndexes)
 }
 
 function readable(text: unknown, id: unknown): ToolCallRecord | undefined {

@@ -1,21 +1,21 @@
 import { Listeners, tellRow, type RecordHint } from '../_listeners.ts'
-import { runAtOnce, type Answer, type Statement } from '../sql/_operations.ts'
-import type { Statements } from '../sql/_statements.ts'
-import { after, lastChange, version } from './_words.ts'
+import { runAtOnce, type StatementResult, type Statement } from '../sql/_operations.ts'
+import type { SqlStatements } from '../sql/_statements.ts'
+import { after, lastChange, dataVersion } from './_words.ts'
 
 /** How often it is checked whether another process has changed the file, in milliseconds. */
-const interval = 250
+const fileWatchInterval = 250
 
 /** Tells listeners of changes to the file, by this process and by others. */
-export class Watch {
-  readonly #statements: Statements
-  readonly #answer: (statement: Statement) => Answer
+export class SqliteWatch {
+  readonly #statements: SqlStatements
+  readonly #answer: (statement: Statement) => StatementResult
   readonly #listeners = new Listeners({ begin: () => this.#begin(), end: () => this.close() })
   #timer: ReturnType<typeof setInterval> | undefined
   #version: unknown
   #last = 0
 
-  constructor(statements: Statements, answer: (statement: Statement) => Answer) {
+  constructor(statements: SqlStatements, answer: (statement: Statement) => StatementResult) {
     this.#statements = statements
     this.#answer = answer
   }
@@ -46,12 +46,12 @@ export class Watch {
   #begin(): void {
     this.#version = this.#dataVersion()
     this.#last = Number(this.#answer(lastChange).rows[0]?.['last'])
-    this.#timer = setInterval(() => this.#check(), interval)
+    this.#timer = setInterval(() => this.#check(), fileWatchInterval)
     this.#timer.unref() // a watch does not keep the process alive
   }
 
   #dataVersion(): unknown {
-    return this.#answer(version).rows[0]?.['data_version']
+    return this.#answer(dataVersion).rows[0]?.['data_version']
   }
 
   #check(): void {

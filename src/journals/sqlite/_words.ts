@@ -1,5 +1,5 @@
 import { changing, reading, type Statement } from '../sql/_operations.ts'
-import type { Words } from '../sql/_statements.ts'
+import type { SqlWords } from '../sql/_statements.ts'
 import { uptimeNow } from './_tables.ts'
 
 /** The number of the next change. No other connection writes until the transaction has ended. */
@@ -8,7 +8,7 @@ export const next = `(SELECT 1 + coalesce(max(changed), 0) FROM calls WHERE chan
 const seenAt = 'max(updated_at, coalesce(beat_at, 0))'
 
 /** What is particular to the statements of SQLite. The clock is that of the machine, which all its processes share. */
-export const words: Words = {
+export const sqliteWords: SqlWords = {
   calls: 'calls',
   owners: 'owners',
   cuts: 'cuts',
@@ -48,4 +48,4 @@ export const after = 'iif($1 > (SELECT max(changed) FROM calls), 0, $1)'
 export const lastChange: Statement = reading(`SELECT ${next} - 1 AS last`, [])
 
 /** Gives a number that differs once another connection has changed the file. */
-export const version: Statement = reading('PRAGMA data_version', [])
+export const dataVersion: Statement = reading('PRAGMA data_version', [])

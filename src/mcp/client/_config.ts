@@ -1,4 +1,5 @@
 import { InvalidConfigurationError } from '../../errors.ts'
+import { isObject } from '../../formats/_read.ts'
 import type { McpServer } from './_options.ts'
 
 export interface NormalizeMCPConfigOptions {
@@ -11,10 +12,10 @@ export interface NormalizeMCPConfigOptions {
   readonly overrides?: Readonly<Record<string, object>>
 }
 
-type Open<Value> = { -readonly [Field in keyof Value]: Value[Field] }
+type Mutable<Value> = { -readonly [Field in keyof Value]: Value[Field] }
 
 /** The names of the transports in the configurations of various programs. */
-const types = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
+const transportTypes = new Map<unknown, 'stdio' | 'http' | 'sse' | 'websocket'>([
   ['stdio', 'stdio'],
   ['http', 'http'],
   ['streamable-http', 'http'],
@@ -57,7 +58,7 @@ export function normalizeMCPConfig(config: unknown, options: NormalizeMCPConfigO
   return Object.entries(servers)
     .map(([name, entry]) => [name, overridden(entry, overrides.get(name))] as const)
     .filter(([, entry]) => !isObject(entry) || entry['disabled'] !== true)
-    .map(([name, entry]) => serverOf(name, entry, options.variables ?? {}))
+    .map(([name, entry]) => configuredServer(name, entry, options.variables ?? {}))
 }
 
 function overridden(entry: unknown, override: unknown): unknown {
@@ -70,14 +71,18 @@ function overridden(entry: unknown, override: unknown): unknown {
   return merged
 }
 
-function serverOf(name: string, entry: unknown, variables: Readonly<Record<string, string | undefined>>): McpServer {
+function configuredServer(
+  name: string,
+  entry: unknown,
+  variables: Readonly<Record<string, string | undefined>>,
+): McpServer {
   const wrong = (message: string): InvalidConfigurationError =>
     new InvalidConfigurationError(`The MCP server ${JSON.stringify(name)} ${message}.`)
   if (!isObject(entry)) throw wrong('is not an object')
   const { command, cwd } = entry
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
   const said = entry['type'] ?? entry['transport'] ?? (command === undefined ? 'http' : 'stdio')
-  const type = types.get(said)
+  const type = transportTypes.get(said)
   if (type === undefined) throw wrong(`has an unknown \`type\`: ${JSON.stringify(said)}; use "stdio", "http" or "sse"`)
   if (type === 'websocket') {
     throw wrong(
@@ -89,7 +94,7 @@ function serverOf(name: string, entry: unknown, variables: Readonly<Record<strin
       `is of type "${type}" and needs ${type === 'stdio' ? 'a `command` and no' : 'no `command` but a'} \`url\``,
     )
   }
-  const server: Open<McpServer> = { name, type }
+  const server: Mutable<McpServer> = { name, type }
   if (type === 'stdio') {
     server.command = text('command', command)
     server.args = list('args', entry['args'])
@@ -124,8 +129,4 @@ function serverOf(name: string, entry: unknown, variables: Readonly<Record<strin
     if (!isObject(value)) throw wrong(`has \`${field}\` that is not an object`)
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, text(field, each)]))
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,17 +2,17 @@ import { unref } from '#clock'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { ToolContext } from '../../index.ts'
 import { ApprovalInvalidError, ToolDownstreamError, ToolFailure } from '../../errors.ts'
-import { isSame } from '../_lists.ts'
+import { areSameItems } from '../_lists.ts'
 import { listTools } from './_list.ts'
-import { Authorization, end, open, send, type Live } from './_live.ts'
+import { Authorization, end, openLive, sendCall, type Live } from './_live.ts'
 import type { Target } from './_options.ts'
-import { longestDelay, pause } from './_pauses.ts'
-import { failureOf, lossOf, resultOf } from './_result.ts'
-import { quoted } from './_text.ts'
-import { takeIn, type CalledTool, type Source, type AcceptedTool, type AcceptedTools } from './_tools.ts'
+import { longestDelay, unheldPause } from './_pauses.ts'
+import { requestFailure, connectionLoss, handlerResult } from './_result.ts'
+import { quotedName } from './_text.ts'
+import { takeIn, type CalledTool, type AcceptedServer, type AcceptedTool, type AcceptedTools } from './_tools.ts'
 
 /** The pause after each renewal of the list, in milliseconds, since a server may report changes without end. */
-const rest = 1_000
+const renewalPause = 1_000
 
 /** A server, across all connections to it. */
 export class Connection {
@@ -59,7 +59,7 @@ export class Connection {
   async live(): Promise<Live> {
     if (this.#isClosed)
       throw new ToolDownstreamError(
-        `The connection to the MCP server ${quoted(this.name)} was closed by the application.`,
+        `The connection to the MCP server ${quotedName(this.name)} was closed by the application.`,
       )
     clearTimeout(this.#timer)
     this.#opening ??= this.#open().catch((error: unknown) => {
@@ -86,7 +86,7 @@ export class Connection {
   }
 
   async #open(): Promise<Live> {
-    const live = await open({
+    const live = await openLive({
       target: this.#target,
       authorization: this.#authorization,
       isLegacy: this.#isLegacy,
@@ -99,7 +99,7 @@ export class Connection {
       await this.#renew(live)
     } catch (error) {
       await end(live)
-      throw failureOf(error, this.name, 'listing its tools')
+      throw requestFailure(error, this.name, 'listing its tools')
     }
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
     client.onclose = () => this.#retire(live)
@@ -141,7 +141,7 @@ export class Connection {
     let subscription = live.client.autoOpenedSubscription
     for (let round = 0; subscription !== undefined && round < this.#target.reconnects; round++) {
       if ((await subscription.closed) === 'local') return
-      await pause(Math.min(longestDelay, this.#target.reconnectDelay * 2 ** round))
+      await unheldPause(Math.min(longestDelay, this.#target.reconnectDelay * 2 ** round))
       if (this.#live !== live) return
       subscription = await live.client.listen({ toolsListChanged: true }).catch(() => undefined)
       this.#changed()
@@ -161,9 +161,9 @@ export class Connection {
       try {
         await this.#renew(live)
       } catch (error) {
-        if (this.#live === live) this.#target.report(failureOf(error, this.name, 'listing its tools'))
+        if (this.#live === live) this.#target.report(requestFailure(error, this.name, 'listing its tools'))
       }
-      await pause(rest)
+      await unheldPause(renewalPause)
     }
     this.#isRenewing = false
   }
@@ -178,7 +178,7 @@ export class Connection {
   async #renewNow(live: Live): Promise<void> {
     const listed = await this.#listed(live)
     if (this.#live !== undefined && this.#live !== live) return
-    const source: Source = {
+    const source: AcceptedServer = {
       server: this.name,
       hasHeaders: live.client.getProtocolEra() === 'modern' && live.transport.hasPerRequestStream === true,
       run: (asked, input, context) => this.#call(asked, input, context),
@@ -187,13 +187,13 @@ export class Connection {
     for (const [name, { digest }] of this.#taken.tools) {
       const now = taken.tools.get(name)
       if (now === undefined || now.digest === digest) continue
-      const which = `The tool ${quoted(name)} of the MCP server ${quoted(this.name)}`
+      const which = `The tool ${quotedName(name)} of the MCP server ${quotedName(this.name)}`
       const words = `${which} has changed since it was listed: earlier approvals are void.`
       this.#target.report(new ApprovalInvalidError(words))
     }
     this.#taken = taken
     const list = [...taken.tools.values()]
-    if (isSame(list, this.#list)) return
+    if (areSameItems(list, this.#list)) return
     this.#list = list
     this.#tell()
   }
@@ -225,20 +225,20 @@ export class Connection {
       let result: CallToolResult
       live.calls++
       try {
-        result = await send(live, this.#target, asked.listed, input, context)
+        result = await sendCall(live, this.#target, asked.listed, input, context)
         this.#reconnects = 0
       } catch (error) {
-        const loss = lossOf(error)
+        const loss = connectionLoss(error)
         if (loss === 'connection') this.#retire(live)
         // A call is sent again only if the application allows to repeat it, or if the server refused it.
         if (loss !== undefined && asked.isRepeatable && round === 1 && !context.signal.aborted) continue
         if (await this.#authorization.helps(error, live.transport, round)) continue
-        throw failureOf(error, this.name, `running ${quoted(asked.listed.name)}`)
+        throw requestFailure(error, this.name, `running ${quotedName(asked.listed.name)}`)
       } finally {
         live.calls--
         this.#sweep(live)
       }
-      return resultOf(result, asked.listed.outputSchema)
+      return handlerResult(result, asked.listed.outputSchema)
     }
   }
 
@@ -247,7 +247,7 @@ export class Connection {
     const now = this.#taken.tools.get(listed.name)
     if (now?.digest === digest) return
     const what = now === undefined ? 'is not offered any more' : 'has changed'
-    throw new ToolFailure(`The tool ${quoted(listed.name)} ${what}, and was not run.`, {
+    throw new ToolFailure(`The tool ${quotedName(listed.name)} ${what}, and was not run.`, {
       recommendations: ['List the tools again.'],
     })
   }

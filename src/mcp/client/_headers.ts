@@ -1,5 +1,5 @@
 /** The keywords under which a schema may have subschemas that are not plain properties. */
-const others = (
+const subschemaKeywords = (
   'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames ' +
   'patternProperties dependentSchemas oneOf anyOf allOf not if then else $defs definitions'
 ).split(' ')
@@ -20,16 +20,17 @@ export function headerFault(inputSchema: unknown): string | undefined {
     if (typeof schema !== 'object' || schema === null) return undefined
     const node = schema as Readonly<Record<string, unknown>>
     if (Object.hasOwn(node, annotation)) {
-      const fault = isProperty && isReachable ? faultOf(node, names) : 'is at a place from which no header can be read'
+      const fault =
+        isProperty && isReachable ? annotationFault(node, names) : 'is at a place from which no header can be read'
       if (fault !== undefined) return `\`${annotation}\` ${fault}`
     }
-    for (const property of Object.values(objectOf(node['properties']))) {
+    for (const property of Object.values(asObject(node['properties']))) {
       const fault = visit(property, true, isReachable)
       if (fault !== undefined) return fault
     }
-    for (const keyword of others) {
+    for (const keyword of subschemaKeywords) {
       const held = node[keyword]
-      const parts = Array.isArray(held) ? held : mapsOfSchemas.has(keyword) ? Object.values(objectOf(held)) : [held]
+      const parts = Array.isArray(held) ? held : mapsOfSchemas.has(keyword) ? Object.values(asObject(held)) : [held]
       for (const part of parts) {
         const fault = visit(part, false, false)
         if (fault !== undefined) return fault
@@ -39,7 +40,7 @@ export function headerFault(inputSchema: unknown): string | undefined {
   }
 }
 
-function faultOf(node: Readonly<Record<string, unknown>>, names: Set<string>): string | undefined {
+function annotationFault(node: Readonly<Record<string, unknown>>, names: Set<string>): string | undefined {
   const { [annotation]: name, type } = node
   if (typeof name !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return 'is not the name of a header'
   if (type !== 'string' && type !== 'integer' && type !== 'boolean') return 'is only for strings, integers and booleans'
@@ -48,6 +49,6 @@ function faultOf(node: Readonly<Record<string, unknown>>, names: Set<string>): s
   return undefined
 }
 
-function objectOf(value: unknown): object {
+function asObject(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {}
 }

@@ -1,11 +1,11 @@
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { SchemaConversionError } from '../../errors.ts'
 import type { Target } from './_options.ts'
-import { quoted } from './_text.ts'
-import type { Watch } from './_watch.ts'
+import { quotedName } from './_text.ts'
+import type { MessageWatch } from './_watch.ts'
 
 /** Accepts any object as a page: `takeIn` checks its tools one by one. */
-const page: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
+const pageSchema: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
   '~standard': {
     version: 1,
     vendor: 'toolwright',
@@ -15,7 +15,12 @@ const page: StandardSchemaV1<unknown, { readonly nextCursor?: unknown }> = {
 }
 
 /** Lists all tools of a server, unchecked. Stops and reports if the list exceeds the limits. */
-export async function listTools(client: Client, watching: Watch, target: Target, server: string): Promise<unknown[]> {
+export async function listTools(
+  client: Client,
+  watching: MessageWatch,
+  target: Target,
+  server: string,
+): Promise<unknown[]> {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const { limits, report, connectTimeout } = target
   const signal = AbortSignal.timeout(connectTimeout)
@@ -23,7 +28,7 @@ export async function listTools(client: Client, watching: Watch, target: Target,
   const cursors = new Set<string>()
   for (let cursor: unknown; ;) {
     const params = cursor === undefined ? {} : { cursor }
-    const { nextCursor } = await client.request({ method: 'tools/list', params }, page, {
+    const { nextCursor } = await client.request({ method: 'tools/list', params }, pageSchema, {
       signal,
       timeout: connectTimeout,
     })
@@ -36,7 +41,7 @@ export async function listTools(client: Client, watching: Watch, target: Target,
       const reason = isEndless ? 'does not come to an end' : `has more than ${limits.tools} tools`
       report(
         new SchemaConversionError(
-          `The list of the MCP server ${quoted(server)} ${reason}: the first ${listed.length} tools are taken.`,
+          `The list of the MCP server ${quotedName(server)} ${reason}: the first ${listed.length} tools are taken.`,
         ),
       )
       return listed

@@ -10,19 +10,19 @@ import {
 import { isToolError, type ToolContext } from '../../index.ts'
 import { timerLength } from '../../extension.ts'
 import type { Elicitation, ServerTool, Target } from './_options.ts'
-import { pause } from './_pauses.ts'
+import { unheldPause } from './_pauses.ts'
 import { unreachable } from './_result.ts'
 import { prepareTransport, type PreparedTransport } from './_transport.ts'
-import { watch, type Watch } from './_watch.ts'
+import { watch, type MessageWatch } from './_watch.ts'
 
 const mostRounds = 3
-const version = '0.1.0'
+const clientVersion = '0.1.0'
 
 /** One open connection. */
 export interface Live {
   readonly client: Client
   readonly transport: Transport
-  readonly watching: Watch
+  readonly watching: MessageWatch
   /** How many calls run on it. */
   calls: number
 }
@@ -49,7 +49,7 @@ export class Authorization {
   }
 }
 
-/** The options of `open`. */
+/** The options of `openLive`. */
 export interface Opening {
   readonly target: Target
   readonly authorization: Authorization
@@ -62,7 +62,7 @@ export interface Opening {
 }
 
 /** Connects. Closes a client and a transport that fail to connect. */
-export async function open({ target, authorization, isLegacy, server, onChanged }: Opening): Promise<Live> {
+export async function openLive({ target, authorization, isLegacy, server, onChanged }: Opening): Promise<Live> {
   for (let round = 1; ; round++) {
     const prepared = await transportTo(target, server)
     const { transport } = prepared
@@ -75,7 +75,10 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
     }
     try {
       const prior = isLegacy ? ({ prior: { kind: 'legacy' } } as const) : undefined
-      await within(target.connectTimeout, client.connect(transport, { timeout: target.connectTimeout, ...prior }))
+      await connectedWithin(
+        target.connectTimeout,
+        client.connect(transport, { timeout: target.connectTimeout, ...prior }),
+      )
       return live
     } catch (error) {
       void Promise.allSettled([client.close(), transport.close()])
@@ -89,7 +92,7 @@ export async function open({ target, authorization, isLegacy, server, onChanged 
 async function transportTo(target: Target, server: string): Promise<PreparedTransport> {
   const making = prepareTransport(target)
   try {
-    return await within(target.connectTimeout, making)
+    return await connectedWithin(target.connectTimeout, making)
   } catch (error) {
     making.then(({ transport }) => transport.close()).catch(() => {})
     throw isToolError(error) ? error : unreachable(error, server, '')
@@ -97,7 +100,7 @@ async function transportTo(target: Target, server: string): Promise<PreparedTran
 }
 
 /** Waits for a connection with a timeout, since the transport may have none. */
-async function within<Value>(milliseconds: number, connecting: Promise<Value>): Promise<Value> {
+async function connectedWithin<Value>(milliseconds: number, connecting: Promise<Value>): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const expiry = new Promise<never>((_, reject) => {
     const late = new SdkError(SdkErrorCode.RequestTimeout, `it did not answer within ${milliseconds} ms`)
@@ -115,7 +118,7 @@ function clientFor({ protocol = 'auto', kind, elicit, connectTimeout }: Target, 
   // A server that does not answer the probe of 2026 has half of the time left for the handshake of 2025.
   const probe = { timeoutMs: connectTimeout / 2 }
   const client = new Client(
-    { name: 'toolwright', version },
+    { name: 'toolwright', version: clientVersion },
     {
       versionNegotiation: { mode: isOld ? 'legacy' : protocol === 'auto' ? 'auto' : { pin: protocol }, probe },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
@@ -129,7 +132,7 @@ function clientFor({ protocol = 'auto', kind, elicit, connectTimeout }: Target, 
 }
 
 /** Sends one call. Emits the server's progress as events of the call. */
-export function send(
+export function sendCall(
   { client }: Live,
   { limits, meta }: Target,
   { name, inputSchema }: ServerTool,
@@ -160,7 +163,7 @@ export function send(
 /** Ends a connection, and its session if it has one. */
 export async function end({ client, transport }: Live): Promise<void> {
   if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-    await Promise.race([transport.terminateSession().catch(() => {}), pause(2_000)])
+    await Promise.race([transport.terminateSession().catch(() => {}), unheldPause(2_000)])
   }
   await client.close()
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 
-const longest = 64
+const longestToolName = 64
 
 /** Maps a server's names to names that models can call. A name that is valid already never changes. */
 export function namesFor(names: readonly string[], prefix: string | undefined): ReadonlyMap<string, string> {
@@ -9,9 +9,9 @@ export function namesFor(names: readonly string[], prefix: string | undefined): 
   const fits = (name: string): boolean => withPrefix(name, prefix) === cleaned(withPrefix(name, prefix))
   for (const name of [...names.filter(fits), ...names.filter((each) => !fits(each))]) {
     const clean = cleaned(withPrefix(name, prefix))
-    const isFree = clean !== '' && !spellings.has(spelling(clean))
-    const given = isFree ? clean : marked(clean, name)
-    spellings.add(spelling(given))
+    const isFree = clean !== '' && !spellings.has(comparedName(clean))
+    const given = isFree ? clean : withHash(clean, name)
+    spellings.add(comparedName(given))
     mapped.set(name, given)
   }
   return mapped
@@ -28,15 +28,15 @@ function withPrefix(name: string, prefix: string | undefined): string {
 
 function cleaned(name: string): string {
   const clean = name.replace(/[^a-zA-Z0-9_-]/g, '_')
-  return clean.length > longest ? marked(clean, name) : clean
+  return clean.length > longestToolName ? withHash(clean, name) : clean
 }
 
 /** Distinguishes names that would collide, by a hash of the server's name, so that each name stays stable. */
-function marked(clean: string, name: string): string {
-  return `${clean.slice(0, longest - 9)}_${sha256(name).slice(0, 8)}`
+function withHash(clean: string, name: string): string {
+  return `${clean.slice(0, longestToolName - 9)}_${sha256(name).slice(0, 8)}`
 }
 
 /** Returns a form that is equal for names that a registry treats as equal. */
-function spelling(name: string): string {
+function comparedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_')
 }

@@ -125,7 +125,7 @@ export interface Target extends McpToolsOptions {
 
 const isWord = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0')
 
-function word(expected: string): OptionCheck {
+function wordOption(expected: string): OptionCheck {
   return { expected, accepts: (value) => value !== '' && isWord(value) }
 }
 
@@ -148,22 +148,22 @@ const choiceOfTools: OptionCheck = {
 }
 
 /** Takes an object or a function. What it has is seen when it is used. */
-function made(expected: string): OptionCheck {
+function madeOption(expected: string): OptionCheck {
   return { expected, accepts: (value) => value !== null && ['object', 'function'].includes(typeof value) }
 }
 
-const checks: OptionChecks<McpToolsOptions> = {
-  name: word('a string that is not empty'),
-  command: word('the name of a program'),
+const mcpChecks: OptionChecks<McpToolsOptions> = {
+  name: wordOption('a string that is not empty'),
+  command: wordOption('the name of a program'),
   args: { expected: 'an array of strings', accepts: (value) => Array.isArray(value) && value.every(isWord) },
   env: words('an object of strings', () => true),
-  cwd: word('the path of a folder'),
+  cwd: wordOption('the path of a folder'),
   url: { expected: 'an address', accepts: () => true, isSecret: true }, // `addressOf` says what is wrong with it
   type: stringOption,
   headers: words('names and values that HTTP can send', areHeaders),
-  transport: made('a transport, or a function that gives one,'),
+  transport: madeOption('a transport, or a function that gives one,'),
   fetch: functionOption,
-  authProvider: made('a provider of tokens'),
+  authProvider: madeOption('a provider of tokens'),
   authorize: functionOption,
   prefix: {
     expected: '1 to 32 letters, digits, "_" or "-"',
@@ -171,7 +171,7 @@ const checks: OptionChecks<McpToolsOptions> = {
   },
   include: choiceOfTools,
   exclude: choiceOfTools,
-  tools: made('options by the names of tools, or a function,'),
+  tools: madeOption('options by the names of tools, or a function,'),
   protocol: oneOf('auto', '2025-11-25', '2026-07-28'),
   timeout: numberFrom(0),
   connectTimeout: numberFrom(1),
@@ -179,11 +179,11 @@ const checks: OptionChecks<McpToolsOptions> = {
   reconnectDelay: numberFrom(1),
   elicit: functionOption,
   meta: functionOption,
-  limits: made('an object of limits'),
+  limits: madeOption('an object of limits'),
   report: functionOption,
 }
 
-const limitChecks: OptionChecks<McpLimits> = {
+const mcpLimitChecks: OptionChecks<McpLimits> = {
   tools: numberFrom(1),
   pages: numberFrom(1),
   definition: numberFrom(1),
@@ -198,14 +198,14 @@ const limitChecks: OptionChecks<McpLimits> = {
  * `transport` is given.
  */
 export function targetOf(options: McpToolsOptions): Target {
-  checkOptions('mcpTools', options, checks)
+  checkOptions('mcpTools', options, mcpChecks)
   const ways = (['command', 'url', 'transport'] as const).filter((way) => options[way] !== undefined)
   if (ways.length !== 1) throw optionsError('mcpTools', 'takes one of `command`, `url` and `transport`')
   const { limits = {} } = options
-  checkOptions('mcpTools.limits', limits, limitChecks)
+  checkOptions('mcpTools.limits', limits, mcpLimitChecks)
   return {
     ...options,
-    kind: kindOf(options),
+    kind: targetKind(options),
     address: options.url === undefined ? undefined : addressOf(options.url),
     connectTimeout: timerLength(options.connectTimeout ?? 30_000),
     reconnects: options.reconnects ?? 5,
@@ -230,14 +230,14 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-function kindOf({ command, url, type, transport }: McpToolsOptions): Target['kind'] {
+function targetKind({ command, url, type, transport }: McpToolsOptions): Target['kind'] {
   if (transport !== undefined) return transport instanceof InMemoryTransport ? 'in-process' : 'other'
   const types: readonly unknown[] = command === undefined ? ['http', 'sse', undefined] : ['stdio', undefined]
   if (!types.includes(type)) {
     const way = command === undefined ? '`url`' : '`command`'
     throw optionsError(
       'mcpTools',
-      `does not take \`type\` ${JSON.stringify(type)} with ${way}${advice.get(String(type)) ?? ''}`,
+      `does not take \`type\` ${JSON.stringify(type)} with ${way}${transportAdvice.get(String(type)) ?? ''}`,
     )
   }
   if (command !== undefined) return 'stdio'
@@ -245,7 +245,7 @@ function kindOf({ command, url, type, transport }: McpToolsOptions): Target['kin
 }
 
 const obsolete = ': no version of the protocol has had a websocket transport; use Streamable HTTP, `type` "http"'
-const advice = new Map([
+const transportAdvice = new Map([
   ['websocket', obsolete],
   ['ws', obsolete],
 ])

@@ -4,7 +4,7 @@ import { unref } from '#clock'
 export const longestDelay = 30_000
 
 /** Waits without keeping the process alive. */
-export function pause(milliseconds: number): Promise<void> {
+export function unheldPause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     unref(setTimeout(resolve, milliseconds))
   })

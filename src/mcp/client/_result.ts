@@ -9,8 +9,8 @@ import {
 import { canonicalize, content, json, shown, type ContentBlock } from '../../index.ts'
 import { ToolDownstreamError, type ErrorCategory, ToolFailure } from '../../errors.ts'
 import type { TextBlock } from '../../extension.ts'
-import { quoted, shortened } from './_text.ts'
-import { lost, outages } from './_watch.ts'
+import { quotedName, errorLine } from './_text.ts'
+import { lostStream, outages } from './_watch.ts'
 
 /**
  * Converts a server's result to a handler's result. If the structured content only wraps the result's one text, that text is
@@ -18,23 +18,26 @@ import { lost, outages } from './_watch.ts'
  *
  * @throws {ToolFailure} If the server says that the tool failed.
  */
-export function resultOf(result: CallToolResult, outputSchema: unknown): unknown {
+export function handlerResult(result: CallToolResult, outputSchema: unknown): unknown {
   const { structuredContent, isError } = result
-  const blocks = (result.content ?? []).map(blockOf)
-  if (isError === true) throw new ToolFailure(blocks.map(wordsOf).join('\n') || 'The tool failed and did not say why.')
+  const blocks = (result.content ?? []).map(mcpBlock)
+  if (isError === true)
+    throw new ToolFailure(blocks.map(mcpBlockWords).join('\n') || 'The tool failed and did not say why.')
   if (structuredContent === undefined) return blocks.length === 0 ? undefined : content(blocks)
   const canonical = canonicalOf(structuredContent) // made once, since the result may have many blocks
   const sole = soleTextOf(structuredContent)
   const [only, other] = blocks
   const isWrapper = only?.type === 'text' && other === undefined && only.text === sole && isWrapperSchema(outputSchema)
   if (isWrapper) return shown(blocks, structuredContent)
-  const others = blocks.filter((block) => block.type !== 'text' || (block.text !== sole && !isSame(block, canonical)))
+  const others = blocks.filter(
+    (block) => block.type !== 'text' || (block.text !== sole && !repeatsContent(block, canonical)),
+  )
   if (others.length === 0) return json(structuredContent)
   return shown([...others, { type: 'json', data: structuredContent }], structuredContent)
 }
 
 /** Returns a block with only the fields that its type defines. */
-function blockOf(block: CallToolResult['content'][number]): ContentBlock {
+function mcpBlock(block: CallToolResult['content'][number]): ContentBlock {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text }
@@ -48,24 +51,24 @@ function blockOf(block: CallToolResult['content'][number]): ContentBlock {
         text?: string
         blob?: string
       }
-      return { type: 'resource', resource: defined({ uri, mimeType, text, blob }) }
+      return { type: 'resource', resource: presentFields({ uri, mimeType, text, blob }) }
     }
     case 'resource_link': {
       const { uri, name, title, description, mimeType, size } = block as typeof block & { readonly size?: number }
-      return { type: 'resource_link', ...defined({ uri, name, title, description, mimeType, size }) }
+      return { type: 'resource_link', ...presentFields({ uri, name, title, description, mimeType, size }) }
     }
     default:
       return { type: 'json', data: block }
   }
 }
 
-function defined<Fields extends object>(
+function presentFields<Fields extends object>(
   fields: Fields,
 ): { [Field in keyof Fields]: Exclude<Fields[Field], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-function wordsOf(block: ContentBlock): string {
+function mcpBlockWords(block: ContentBlock): string {
   if (block.type === 'text') return block.text
   return block.type === 'resource' && block.resource.text !== undefined ? block.resource.text : `(${block.type})`
 }
@@ -84,7 +87,7 @@ function isWrapperSchema(schema: unknown): boolean {
 }
 
 /** Returns whether a text repeats the structured content, which servers do for older clients. */
-function isSame({ text }: TextBlock, canonical: string | undefined): boolean {
+function repeatsContent({ text }: TextBlock, canonical: string | undefined): boolean {
   if (canonical === undefined || !/^\s*[[{"\d\-tfn]/.test(text)) return false
   try {
     return canonicalOf(JSON.parse(text)) === canonical
@@ -105,8 +108,8 @@ function canonicalOf(value: unknown): string | undefined {
 export type Loss = 'connection' | 'stream' | undefined
 
 /** Returns whether a request failed because the connection is lost, or only its own stream. */
-export function lossOf(error: unknown): Loss {
-  if (error instanceof ProtocolError) return error.data === lost ? 'stream' : undefined
+export function connectionLoss(error: unknown): Loss {
+  if (error instanceof ProtocolError) return error.data === lostStream ? 'stream' : undefined
   if (error instanceof SdkHttpError) return error.status === 404 ? 'connection' : undefined
   if (error instanceof SdkError) return lostCodes.has(error.code) ? 'connection' : undefined
   if (isOutage(error)) return 'connection'
@@ -126,34 +129,37 @@ const lostCodes = new Set<SdkErrorCode>([
 ])
 
 /** Makes the error of a failed request. The server's own words are shortened. */
-export function failureOf(error: unknown, server: string, doing: string): ToolDownstreamError {
-  const loss = lossOf(error)
-  const which = `The MCP server ${quoted(server)}`
+export function requestFailure(error: unknown, server: string, doing: string): ToolDownstreamError {
+  const loss = connectionLoss(error)
+  const which = `The MCP server ${quotedName(server)}`
   const words =
     loss === undefined
-      ? `${which} failed while ${doing}: ${shortened(error)}.`
+      ? `${which} failed while ${doing}: ${errorLine(error)}.`
       : `The connection to ${which.slice(4)} was lost while ${doing}, and it is unknown whether the call had an effect.`
-  return failed(error, words)
+  return downstreamError(error, words)
 }
 
 /** Makes the error of a failed connection. `wrote` is the last output of the server's program. */
 export function unreachable(error: unknown, server: string, wrote: string): ToolDownstreamError {
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${shortened(error.cause)})` : ''
-  const last = wrote === '' ? '' : ` It wrote ${quoted(wrote)}.`
-  return failed(error, `The MCP server ${quoted(server)} cannot be reached: ${shortened(error)}${cause}.${last}`)
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${errorLine(error.cause)})` : ''
+  const last = wrote === '' ? '' : ` It wrote ${quotedName(wrote)}.`
+  return downstreamError(
+    error,
+    `The MCP server ${quotedName(server)} cannot be reached: ${errorLine(error)}${cause}.${last}`,
+  )
 }
 
-function failed(cause: unknown, message: string): ToolDownstreamError {
-  const loss = lossOf(cause) ?? lossOf((cause as { readonly cause?: unknown } | null)?.cause)
+function downstreamError(cause: unknown, message: string): ToolDownstreamError {
+  const loss = connectionLoss(cause) ?? connectionLoss((cause as { readonly cause?: unknown } | null)?.cause)
   const isBusy = cause instanceof SdkHttpError && (cause.status === 429 || cause.status >= 500)
   return new ToolDownstreamError(message, {
     cause,
-    category: categoryOf(cause, loss),
+    category: lossCategory(cause, loss),
     retryable: loss !== undefined || isBusy,
   })
 }
 
-function categoryOf(error: unknown, loss: Loss): ErrorCategory {
+function lossCategory(error: unknown, loss: Loss): ErrorCategory {
   if (loss !== undefined) return 'network'
   if (error instanceof UnauthorizedError) return 'auth'
   if (error instanceof SdkHttpError) {

@@ -6,7 +6,7 @@ import { jsonSchema } from '../../../validators/json-schema.ts'
 import { headerFault } from './_headers.ts'
 import { namesFor } from './_names.ts'
 import { hostsWord, wants, wantsName, type ServerTool, type Target } from './_options.ts'
-import { quoted, shortened, visible } from './_text.ts'
+import { quotedName, errorLine, safeText } from './_text.ts'
 
 /** An accepted tool of a server. */
 export interface AcceptedTool {
@@ -25,7 +25,7 @@ export interface CalledTool {
 }
 
 /** The server whose tools are accepted, and what runs them. */
-export interface Source {
+export interface AcceptedServer {
   readonly server: string
   /** Whether args are repeated in headers, as in Streamable HTTP of 2026-07-28. */
   readonly hasHeaders: boolean
@@ -44,7 +44,7 @@ export function takeIn(
   listed: readonly unknown[],
   former: AcceptedTools,
   target: Target,
-  source: Source,
+  source: AcceptedServer,
 ): AcceptedTools {
   const tools = new Map<string, AcceptedTool>()
   const aside = new Set<string>()
@@ -55,7 +55,8 @@ export function takeIn(
     attempt(name, () => {
       const tool = serverTool(entry, target.limits.definition)
       if (!wants(target, tool)) return
-      if (partOf(partOf(tool, 'execution'), 'taskSupport') === 'required') throw new TypeError('it runs only as a task')
+      if (fieldOf(fieldOf(tool, 'execution'), 'taskSupport') === 'required')
+        throw new TypeError('it runs only as a task')
       if (wanted.has(tool.name)) throw new TypeError('it is listed twice')
       wanted.set(tool.name, tool)
     })
@@ -63,7 +64,7 @@ export function takeIn(
   const names = namesFor([...wanted.keys()], target.prefix)
   for (const tool of wanted.values()) {
     attempt(tool.name, () => {
-      const digest = digestOf(tool)
+      const digest = toolDigest(tool)
       const before = former.tools.get(tool.name)
       const name = names.get(tool.name) ?? tool.name
       const isSame = before?.digest === digest && before.tool.name === name
@@ -76,9 +77,9 @@ export function takeIn(
     try {
       work()
     } catch (cause) {
-      const called = typeof name === 'string' ? quoted(name.slice(0, 80)) : 'without a name'
-      const which = `The tool ${called} of the MCP server ${quoted(source.server)}`
-      const words = `${which} is set aside: ${shortened(cause)}`
+      const called = typeof name === 'string' ? quotedName(name.slice(0, 80)) : 'without a name'
+      const which = `The tool ${called} of the MCP server ${quotedName(source.server)}`
+      const words = `${which} is set aside: ${errorLine(cause)}`
       if (!former.aside.has(words)) target.report(new SchemaConversionError(words, { cause }))
       aside.add(words)
     }
@@ -86,7 +87,7 @@ export function takeIn(
 }
 
 /** Returns a digest of the fields of a definition that matter, to detect changes. */
-function digestOf({ name, title, description, inputSchema, outputSchema, annotations, _meta }: ServerTool): string {
+function toolDigest({ name, title, description, inputSchema, outputSchema, annotations, _meta }: ServerTool): string {
   return sha256(canonicalize({ name, title, description, inputSchema, outputSchema, annotations, ui: uiOf(_meta) }))
 }
 
@@ -110,22 +111,22 @@ function objectIn(value: unknown, what: string): Readonly<Record<string, unknown
   throw new TypeError(`${what} is not an object`)
 }
 
-function partOf(value: unknown, name: string): unknown {
+function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
 }
 
-function make(listed: ServerTool, digest: string, name: string, target: Target, source: Source): AcceptedTool {
+function make(listed: ServerTool, digest: string, name: string, target: Target, source: AcceptedServer): AcceptedTool {
   const fault = source.hasHeaders ? headerFault(listed.inputSchema) : undefined
   if (fault !== undefined) throw new TypeError(fault)
   const { annotations, outputSchema } = listed
-  const title = listed.title ?? partOf(annotations, 'title')
+  const title = listed.title ?? fieldOf(annotations, 'title')
   const ui = uiOf(listed._meta)
   const { traits, ...hosts } = hostsWord(target.tools, listed)
   const asked: CalledTool = { listed, digest, isRepeatable: traits?.idempotent === true || traits?.readonly === true }
   const config: ErasedConfig = {
     name,
-    description: visible(listed.description ?? '').trim() || visible(`The tool ${listed.name} of ${source.server}`),
-    ...(typeof title === 'string' ? { title: visible(title) } : undefined),
+    description: safeText(listed.description ?? '').trim() || safeText(`The tool ${listed.name} of ${source.server}`),
+    ...(typeof title === 'string' ? { title: safeText(title) } : undefined),
     ...(ui === undefined ? undefined : { ui }),
     ...(target.timeout === undefined ? undefined : { timeout: target.timeout }),
     // The server's hints never become traits, which policies believe.
@@ -145,7 +146,7 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
   return { tool, digest, renamed: (other) => new Tool({ ...config, name: other }) }
 }
 
-function mcpConfigOf(toolName: string, target: Target, source: Source): McpConfig {
+function mcpConfigOf(toolName: string, target: Target, source: AcceptedServer): McpConfig {
   const { kind, address, name, command, args = [] } = target
   return {
     serverName: source.server,
@@ -159,9 +160,9 @@ function mcpConfigOf(toolName: string, target: Target, source: Source): McpConfi
 
 /** Reads the view of an MCP app. With its `visibility` a server may hide a tool from the model and show it only to its apps. */
 function uiOf(meta: unknown): ToolUi | undefined {
-  const ui = partOf(meta, 'ui')
-  const resourceUri = partOf(ui, 'resourceUri') ?? partOf(meta, 'ui/resourceUri')
-  const visibility = partOf(ui, 'visibility')
+  const ui = fieldOf(meta, 'ui')
+  const resourceUri = fieldOf(ui, 'resourceUri') ?? fieldOf(meta, 'ui/resourceUri')
+  const visibility = fieldOf(ui, 'visibility')
   const hasView = typeof resourceUri === 'string' && resourceUri.startsWith('ui://')
   if (!hasView && !Array.isArray(visibility)) return undefined
   return {
@@ -172,7 +173,7 @@ function uiOf(meta: unknown): ToolUi | undefined {
   }
 }
 
-const data = new Set(['const', 'enum', 'default', 'examples'])
+const dataKeywords = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Escapes hidden characters in the titles and descriptions of a schema. The rest is unchanged. */
 function describedSchema(schema: unknown): unknown {
@@ -180,8 +181,8 @@ function describedSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(describedSchema)
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
-      if (typeof value === 'string' && (key === 'description' || key === 'title')) return [key, visible(value)]
-      return [key, data.has(key) ? value : describedSchema(value)]
+      if (typeof value === 'string' && (key === 'description' || key === 'title')) return [key, safeText(value)]
+      return [key, dataKeywords.has(key) ? value : describedSchema(value)]
     }),
   )
 }

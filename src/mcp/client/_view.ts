@@ -16,7 +16,7 @@ export interface View {
   readonly messages: readonly ViewMessage[]
 }
 
-const format = mcp()
+const viewFormat = mcp()
 
 /**
  * Makes the messages that an application posts to the view of a tool with `ui.resourceUri`: the args as
@@ -41,12 +41,12 @@ const format = mcp()
  * @experimental
  */
 export function viewMessages(call: ToolCall, result: ToolResult): View {
-  const given = argumentsOf(call.args)
+  const given = objectArgs(call.args)
   const messages = [message('tool-input', given === undefined ? {} : { arguments: given })]
   if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {
     messages.push(message('tool-cancelled', { reason: result.status }))
   } else if (result.status !== 'waiting') {
-    messages.push(message('tool-result', { ...format.results([result], { method: 'tools/call' }) }))
+    messages.push(message('tool-result', { ...viewFormat.results([result], { method: 'tools/call' }) }))
   }
   return { view: crypto.randomUUID(), messages }
 }
@@ -56,7 +56,7 @@ function message(name: 'tool-input' | 'tool-result' | 'tool-cancelled', params: 
 }
 
 /** Copies args that are an object, given as a value or as JSON text. Returns `undefined` for others, which no call accepts. */
-function argumentsOf(args: unknown): unknown {
+function objectArgs(args: unknown): unknown {
   try {
     const text = typeof args === 'string' ? args.trim() || '{}' : JSON.stringify(args ?? {})
     const value: unknown = JSON.parse(text)

@@ -1,13 +1,13 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 /** Marks the error of a request whose stream ended without an answer. No server can send this object. */
-export const lost: object = Object.freeze({ lost: true })
+export const lostStream: object = Object.freeze({ lost: true })
 
 /** The errors that `fetch` threw because the server could not be reached. */
 export const outages: WeakSet<object> = new WeakSet()
 
 /** Access to messages before the SDK sees them. */
-export interface Watch {
+export interface MessageWatch {
   /** Returns the unchecked tools of the page that was listed last, once. */
   takeTools(): unknown
 }
@@ -20,7 +20,7 @@ export interface Watch {
  *
  * @param isModern Whether the server speaks the newer era.
  */
-export function watch(transport: Transport, isModern: () => boolean): Watch {
+export function watch(transport: Transport, isModern: () => boolean): MessageWatch {
   const waiting = new Set<number>()
   const listings = new Set<unknown>()
   let tools: unknown
@@ -53,7 +53,7 @@ export function watch(transport: Transport, isModern: () => boolean): Watch {
     options?.requestSignal?.addEventListener('abort', () => waiting.delete(id), { once: true })
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.()
-      if (waiting.delete(id)) transport.onmessage?.(unanswered(id))
+      if (waiting.delete(id)) transport.onmessage?.(endedStream(id))
     }
     try {
       await send(message, { ...options, onRequestStreamEnd })
@@ -73,6 +73,10 @@ export function watch(transport: Transport, isModern: () => boolean): Watch {
   }
 }
 
-function unanswered(id: number): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'The stream ended without an answer.', data: lost } }
+function endedStream(id: number): JSONRPCMessage {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32_000, message: 'The stream ended without an answer.', data: lostStream },
+  }
 }

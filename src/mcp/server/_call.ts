@@ -24,9 +24,9 @@ import {
 } from '../../index.ts'
 import { escapeDeceptive, escapeOf } from '../../kernel/json/deceptive.ts'
 import { progressTo } from './_progress.ts'
-import { failedResult, toolResult } from './_result.ts'
+import { failedResult, protocolResult } from './_result.ts'
 import { Conversation } from './_rounds.ts'
-import type { Peer, Settings } from './_settings.ts'
+import type { Peer, ServerSettings } from './_settings.ts'
 import { callerOf, isUiHost } from './_tools.ts'
 
 /** The client whose call a handler serves. */
@@ -46,9 +46,9 @@ export interface McpClient {
 }
 
 /** The most characters of a question. */
-const longestQuestion = 262_144
+const longestElicitation = 262_144
 /** The most characters of args that are shown on one line. */
-const longestLine = 100
+const longestArgsLine = 100
 
 // By the `values` object, which a call keeps through all its waits.
 const clients = new WeakMap<ToolValues, McpClient>()
@@ -64,14 +64,14 @@ export async function callTool(
   context: ServerContext,
   peer: Peer,
   server: McpServer,
-  settings: Settings,
+  settings: ServerSettings,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { requestState, inputResponses, signal, _meta: meta } = context.mcpReq
   const subject = subjectOf.bind(undefined, params)
   const token = requestState<string>()
   let conversation: Conversation | undefined
   if (token === undefined) {
-    conversation = begin(params, context, { peer, server, settings, subject })
+    conversation = beginConversation(params, context, { peer, server, settings, subject })
   } else {
     conversation = settings.openQuestions.take(token, peer.owner, subject())
     if (conversation === undefined) {
@@ -88,12 +88,12 @@ export async function callTool(
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   try {
-    const turn = await open.next()
+    const outcome = await open.next()
     await progress.end()
-    if ('requests' in turn) {
-      return inputRequired({ inputRequests: turn.requests, requestState: settings.openQuestions.keep(open) })
+    if ('requests' in outcome) {
+      return inputRequired({ inputRequests: outcome.requests, requestState: settings.openQuestions.keep(open) })
     }
-    return await toolResult(turn.result, peer, server, settings)
+    return await protocolResult(outcome.result, peer, server, settings)
   } catch (error) {
     if (isToolError(error)) return failedResult(error)
     throw error
@@ -106,11 +106,11 @@ export async function callTool(
 interface Serving {
   readonly peer: Peer
   readonly server: McpServer
-  readonly settings: Settings
+  readonly settings: ServerSettings
   readonly subject: () => string
 }
 
-function begin(params: CallToolRequest['params'], context: ServerContext, serving: Serving): Conversation {
+function beginConversation(params: CallToolRequest['params'], context: ServerContext, serving: Serving): Conversation {
   const { peer, server, settings, subject } = serving
   const { name, arguments: args = {} } = params
   const capabilities = capabilitiesOf(context, server)
@@ -183,10 +183,10 @@ class AskedClient implements McpClient {
 /** Runs a call to its end. If the call waits for approval, and the client can ask its user, the client is asked. */
 async function walk(
   call: { readonly name: string; readonly args: unknown },
-  options: NonNullable<Parameters<Settings['executor']['stream']>[1]>,
+  options: NonNullable<Parameters<ServerSettings['executor']['stream']>[1]>,
   conversation: Conversation,
   asks: (requests: InputRequests) => boolean,
-  { executor }: Settings,
+  { executor }: ServerSettings,
 ): Promise<ToolResult> {
   const events = executor.stream(call, options)
   let asked: ToolEventOf<'call:waiting'> | undefined
@@ -198,7 +198,7 @@ async function walk(
   }
   const result = step.value
   if (result.token === undefined || asked === undefined) return result
-  const message = questionOf(asked)
+  const message = elicitedQuestion(asked)
   const question = message === undefined ? undefined : { approval: elicitation(message) }
   if (question === undefined || !asks(question)) return result
   // Fresh: an answer that the client sent before this question does not count.
@@ -224,12 +224,12 @@ async function walk(
  * Returns the question for the client's user: which tool would run, with which args, and why approval is needed. Returns
  * `undefined` if it cannot show the whole args, since nothing may run that the user has not seen.
  */
-function questionOf({ toolName, prompt, why, input }: ToolEventOf<'call:waiting'>): string | undefined {
+function elicitedQuestion({ toolName, prompt, why, input }: ToolEventOf<'call:waiting'>): string | undefined {
   const args = shownArgs(input)
   if (args === undefined) return undefined
   const reason = why === undefined ? [] : [`Reason: ${escapedText(why)}`]
   const question = [escapedText(prompt), ...reason, `${toolName} ${args}`].join('\n')
-  return question.length <= longestQuestion ? question : undefined
+  return question.length <= longestElicitation ? question : undefined
 }
 
 /** Returns whole args, large ones over several lines, or `undefined` if they are no JSON or the event has only their beginning. */
@@ -238,8 +238,8 @@ function shownArgs(input: unknown): string | undefined {
   if (truncated === true && typeof head === 'string') return undefined
   try {
     const line = JSON.stringify(input) as string | undefined
-    if (line === undefined || line.length > longestQuestion) return undefined
-    const text = line.length <= longestLine ? line : JSON.stringify(input, null, 2)
+    if (line === undefined || line.length > longestElicitation) return undefined
+    const text = line.length <= longestArgsLine ? line : JSON.stringify(input, null, 2)
     return text.split('\n').map(escapedText).join('\n') // JSON text has a raw line break only between its members
   } catch {
     return undefined // the output of a schema need not be JSON

@@ -6,19 +6,19 @@ import {
   type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server'
-import { isSame } from '../_lists.ts'
+import { areSameItems } from '../_lists.ts'
 import { callTool, capabilitiesOf } from './_call.ts'
-import { page } from './_pages.ts'
+import { pageOf } from './_pages.ts'
 import { readResource, resourcesFor, templatesFor } from './_resources.ts'
-import type { Peer, Settings } from './_settings.ts'
+import type { Peer, ServerSettings } from './_settings.ts'
 import { isUiHost, shownTool, toolsFor } from './_tools.ts'
 
 /** The SDK's server of one client. The tools are not registered with it: only the executor knows and runs them. */
 class Served extends McpServer {
   readonly #peer: Peer
-  readonly #settings: Settings
+  readonly #settings: ServerSettings
 
-  constructor(info: Implementation, peer: Peer, settings: Settings) {
+  constructor(info: Implementation, peer: Peer, settings: ServerSettings) {
     const { instructions } = settings
     super(info, {
       capabilities: { logging: {} },
@@ -37,7 +37,7 @@ class Served extends McpServer {
 }
 
 /** Makes the server of one client. */
-export function serve(peer: Peer, settings: Settings): McpServer {
+export function serve(peer: Peer, settings: ServerSettings): McpServer {
   const { name, version, title, pageSize } = settings
   const served = new Served({ name, version, ...(title === undefined ? undefined : { title }) }, peer, settings)
   const { server } = served
@@ -63,7 +63,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
     'tools/list',
     safely(({ params }, context: ServerContext) => {
       known = toolsNow(context)
-      const { items, ...rest } = page(known, params?.cursor, pageSize, (tool) => tool.name)
+      const { items, ...rest } = pageOf(known, params?.cursor, pageSize, (tool) => tool.name)
       return { tools: items, ...rest }
     }),
   )
@@ -75,7 +75,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
       // An extension may change a session's tools after each of its calls, such as tools for its artifacts.
       if (before !== undefined) {
         known = toolsNow(context)
-        if (!isSame(before, known)) tellOfTools(served)
+        if (!areSameItems(before, known)) tellOfTools(served)
       }
       return result
     }),
@@ -83,7 +83,7 @@ export function serve(peer: Peer, settings: Settings): McpServer {
   server.setRequestHandler(
     'resources/list',
     safely(({ params }) => {
-      const { items, ...rest } = page(resourcesFor(peer, settings), params?.cursor, pageSize, ({ uri }) => uri)
+      const { items, ...rest } = pageOf(resourcesFor(peer, settings), params?.cursor, pageSize, ({ uri }) => uri)
       return { resources: items, ...rest }
     }),
   )
@@ -109,7 +109,12 @@ function tellOfTools({ server }: McpServer): void {
 }
 
 /** Notifies a client of tool changes until it disconnects. Then drops its unanswered questions and calls `gone`. */
-export function connect(served: McpServer, peer: Peer, settings: Settings, gone: () => void = () => {}): McpServer {
+export function connectServer(
+  served: McpServer,
+  peer: Peer,
+  settings: ServerSettings,
+  gone: () => void = () => {},
+): McpServer {
   const silence = settings.executor.on('tools:changed', () => tellOfTools(served))
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is no event target
   served.server.onclose = () => {

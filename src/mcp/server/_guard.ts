@@ -28,7 +28,7 @@ export type Admission =
   | { readonly principal: string | undefined; readonly answer?: undefined; readonly page: string | undefined }
   | { readonly answer: Response; readonly page: string | undefined }
 
-const hostNames: OptionCheck = {
+const guardedHosts: OptionCheck = {
   expected: 'a list of host names',
   accepts: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
 }
@@ -40,12 +40,12 @@ export const guardChecks: OptionChecks<GuardOptions> = {
     accepts: (value) => typeof value === 'function' || isToken(value),
     isSecret: true,
   },
-  hosts: hostNames,
-  origins: hostNames,
+  hosts: guardedHosts,
+  origins: guardedHosts,
 }
 
 /** Makes a function that checks host, origin and token of a request before its body is read. */
-export function guard(options: GuardOptions): (request: Request) => Promise<Admission> {
+export function requestGuard(options: GuardOptions): (request: Request) => Promise<Admission> {
   const { token } = options
   const hosts = [...(options.hosts ?? localhostAllowedHostnames())]
   const origins = [...(options.origins ?? localhostAllowedHostnames())]
@@ -53,7 +53,7 @@ export function guard(options: GuardOptions): (request: Request) => Promise<Admi
 
   async function principalOf(given: string): Promise<string | undefined> {
     if (typeof token === 'function') return token(given)
-    return expected !== undefined && isSame(sha256(given), expected) ? 'token' : undefined
+    return expected !== undefined && areEqualDigests(sha256(given), expected) ? 'token' : undefined
   }
 
   return async (request) => {
@@ -76,7 +76,7 @@ function isToken(token: unknown): boolean {
 }
 
 /** Compares two digests in constant time. */
-function isSame(one: string, other: string): boolean {
+function areEqualDigests(one: string, other: string): boolean {
   let difference = one.length ^ other.length
   for (let index = 0; index < other.length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
@@ -84,10 +84,17 @@ function isSame(one: string, other: string): boolean {
 
 function unauthorized(isWrong: boolean): Response {
   const challenge = isWrong ? 'Bearer error="invalid_token"' : 'Bearer'
-  return refuse(401, -32_000, 'Unauthorized: a valid bearer token is required', { 'WWW-Authenticate': challenge })
+  return refuseRequest(401, -32_000, 'Unauthorized: a valid bearer token is required', {
+    'WWW-Authenticate': challenge,
+  })
 }
 
 /** Makes the response to a request that is refused or cannot be read. */
-export function refuse(status: number, code: number, message: string, headers: Record<string, string> = {}): Response {
+export function refuseRequest(
+  status: number,
+  code: number,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
 }

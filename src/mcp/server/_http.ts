@@ -9,12 +9,12 @@ import {
 import { parseJson } from '../../index.ts'
 import { InvalidConfigurationError } from '../../errors.ts'
 import { functionOption, numberFrom, policiesOf, type OptionChecks } from '../../extension.ts'
-import { connect, serve } from './_connection.ts'
+import { connectServer, serve } from './_connection.ts'
 import { readableBy } from './_cross-origin.ts'
-import { guard, guardChecks, refuse, type GuardOptions } from './_guard.ts'
+import { requestGuard, guardChecks, refuseRequest, type GuardOptions } from './_guard.ts'
 import { networkOf, yielding } from './_quota.ts'
 import { OpenQuestions } from './_rounds.ts'
-import { amount, type Peer, type Settings } from './_settings.ts'
+import { wholeNumber, type Peer, type ServerSettings } from './_settings.ts'
 
 /**
  * Who may send requests over HTTP, and how much is kept for them.
@@ -45,9 +45,9 @@ export interface HttpOptions extends GuardOptions {
 /** What the options take. */
 export const httpChecks: OptionChecks<HttpOptions> = {
   ...guardChecks,
-  maximumSessions: amount,
-  sessionsPerPrincipal: amount,
-  questionsPerPrincipal: amount,
+  maximumSessions: wholeNumber,
+  sessionsPerPrincipal: wholeNumber,
+  questionsPerPrincipal: wholeNumber,
   clientAddress: functionOption,
   sessionTimeout: numberFrom(0),
 }
@@ -59,7 +59,7 @@ export interface HttpHandler {
 }
 
 /** The session of a client of the older protocol. */
-interface Session {
+interface LegacySession {
   readonly principal: string | undefined
   readonly party: string | undefined
   readonly transport: WebStandardStreamableHTTPServerTransport
@@ -74,25 +74,25 @@ interface Session {
 /** The remote addresses of requests whose connections this process accepted. */
 export const addresses: WeakMap<Request, string> = new WeakMap()
 
-const deepest = 512
+const deepestMessage = 512
 
 /**
  * Serves both eras of the protocol. A client of the older era has a session with its own transport. Requests of the newer era
  * are independent: nothing is kept between them.
  */
-export function httpHandler(given: Settings, options: HttpOptions): HttpHandler {
+export function httpHandler(given: ServerSettings, options: HttpOptions): HttpHandler {
   const { sessionTimeout = 3_600_000, clientAddress = (request) => addresses.get(request) } = options
   const { sessionsPerPrincipal = 100, maximumSessions = 1_000, questionsPerPrincipal: questions = 100 } = options
   const quota = { each: sessionsPerPrincipal, all: maximumSessions }
   // This handler has its own waiting calls: once it is closed, its clients cannot answer them elsewhere.
-  const settings: Settings = { ...given, openQuestions: new OpenQuestions(given.answerTimeout, questions) }
+  const settings: ServerSettings = { ...given, openQuestions: new OpenQuestions(given.answerTimeout, questions) }
   const { messageLimit, executor } = settings
-  const admit = guard(options)
+  const admit = requestGuard(options)
   const hasPrincipals = typeof options.token === 'function'
   for (const { name, scope } of policiesOf(executor)) if (scope === 'session') settings.report(boundless(name))
-  const sessions = new Map<string, Session>()
+  const sessions = new Map<string, LegacySession>()
   // These sessions and those that are being opened. Least recently used first.
-  const entries = new Set<Session>()
+  const entries = new Set<LegacySession>()
   const parties = new WeakMap<Request, string>()
   const modern = createMcpHandler(
     ({ authInfo, requestInfo }) => {
@@ -117,18 +117,18 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
 
   async function open(request: Request, body: unknown, principal: string | undefined): Promise<Response> {
     const party = parties.get(request)
-    if (!makeRoom(party)) return refuse(503, -32_000, 'Too many sessions are open', { 'Retry-After': '60' })
+    if (!makeRoom(party)) return refuseRequest(503, -32_000, 'Too many sessions are open', { 'Retry-After': '60' })
     const session = `mcp-${crypto.randomUUID()}`
     const peer: Peer = { session, principal, era: 'legacy', owner: session, isLone: false, party }
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       maxRequestBodySize: messageLimit,
     })
-    const served = connect(serve(peer, settings), peer, settings, () => {
+    const served = connectServer(serve(peer, settings), peer, settings, () => {
       drop(entry)
     })
     const close = (): Promise<void> => served.close()
-    const entry: Session = { principal, party, transport, close, usedAt: performance.now(), calls: 0, streams: 0 }
+    const entry: LegacySession = { principal, party, transport, close, usedAt: performance.now(), calls: 0, streams: 0 }
     entries.add(entry)
     try {
       entry.calls++ // a running call protects the session from `makeRoom` until it is open
@@ -143,7 +143,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     }
   }
 
-  function drop(session: Session): void {
+  function drop(session: LegacySession): void {
     entries.delete(session)
     if (session.transport.sessionId !== undefined) sessions.delete(session.transport.sessionId)
   }
@@ -157,13 +157,13 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     return over !== null
   }
 
-  function end(session: Session): void {
+  function end(session: LegacySession): void {
     drop(session)
     session.close().catch(settings.report)
   }
 
   /** Hands a request to a session, and counts it until its response has been sent. */
-  async function handle(session: Session, request: Request, body: unknown): Promise<Response> {
+  async function handle(session: LegacySession, request: Request, body: unknown): Promise<Response> {
     const kind = request.method === 'GET' ? 'streams' : 'calls'
     use(session)
     session[kind]++
@@ -182,10 +182,10 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
       done()
       return response
     }
-    return new Response(watched(response.body, done), response)
+    return new Response(watchedStream(response.body, done), response)
   }
 
-  function use(session: Session): void {
+  function use(session: LegacySession): void {
     session.usedAt = performance.now()
     if (entries.delete(session)) entries.add(session)
   }
@@ -201,21 +201,22 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
     const id = request.headers.get('mcp-session-id')
     if (id === null) {
       if (isInitializeRequest(body)) return open(request, body, principal)
-      return refuse(400, -32_000, 'Bad Request: Mcp-Session-Id header is required')
+      return refuseRequest(400, -32_000, 'Bad Request: Mcp-Session-Id header is required')
     }
     const session = sessions.get(id)
     // A client cannot distinguish another client's session from one that never existed.
-    if (session === undefined || session.principal !== principal) return refuse(404, -32_001, 'Session not found')
+    if (session === undefined || session.principal !== principal)
+      return refuseRequest(404, -32_001, 'Session not found')
     return handle(session, request, body)
   }
 
   async function answer(request: Request, principal: string | undefined): Promise<Response> {
-    if (isClosed) return refuse(503, -32_000, 'The server is closed')
+    if (isClosed) return refuseRequest(503, -32_000, 'The server is closed')
     const isPost = request.method === 'POST'
     if (!isPost && request.method !== 'GET' && request.method !== 'DELETE') {
-      return refuse(405, -32_000, 'Method not allowed', { Allow: 'GET, POST, DELETE' })
+      return refuseRequest(405, -32_000, 'Method not allowed', { Allow: 'GET, POST, DELETE' })
     }
-    const body = isPost ? await bodyOf(request, messageLimit) : undefined
+    const body = isPost ? await messageBody(request, messageLimit) : undefined
     if (body instanceof Response) return body
     const stripped = new Request(request.url, {
       method: request.method,
@@ -241,7 +242,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
         response = admission.answer ?? (await answer(request, admission.principal))
       } catch (error) {
         settings.report(error)
-        response = refuse(500, -32_603, 'Internal server error')
+        response = refuseRequest(500, -32_603, 'Internal server error')
       }
       return page === undefined ? response : readableBy(page, response)
     },
@@ -255,7 +256,7 @@ export function httpHandler(given: Settings, options: HttpOptions): HttpHandler 
 }
 
 /** Ranks the sessions of one client for closing: those without a stream first, never one in which a call runs. */
-function rank({ calls, streams }: Session): number {
+function rank({ calls, streams }: LegacySession): number {
   return calls > 0 ? Infinity : Math.min(streams, 1)
 }
 
@@ -267,7 +268,7 @@ function boundless(policy: string): InvalidConfigurationError {
 }
 
 /** Returns a stream that calls `end` once, when it is read to its end, fails or is cancelled. */
-function watched(stream: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+function watchedStream(stream: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = stream.getReader()
   let isOver = false
   const over = (): void => {
@@ -294,18 +295,18 @@ function watched(stream: ReadableStream<Uint8Array>, end: () => void): ReadableS
 }
 
 /** Reads the message strictly: JSON that parsers could read in two ways is refused. */
-async function bodyOf(request: Request, limit: number): Promise<unknown> {
+async function messageBody(request: Request, limit: number): Promise<unknown> {
   if (!isJsonContentType(request.headers.get('content-type'))) {
-    return refuse(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
+    return refuseRequest(415, -32_000, 'Unsupported Media Type: Content-Type must be application/json')
   }
   // Firefox shows the `body` of responses alone.
   const isHidden = (request.body as unknown) === undefined
   const { body } = isHidden ? new Response(await request.arrayBuffer()) : request
   const read = await readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
-  if (read.tooLarge) return refuse(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
+  if (read.tooLarge) return refuseRequest(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
   try {
-    return parseJson(read.text, { limit, depth: deepest })
+    return parseJson(read.text, { limit, depth: deepestMessage })
   } catch {
-    return refuse(400, -32_700, 'Parse error: the body is not JSON that can be read in one way only')
+    return refuseRequest(400, -32_700, 'Parse error: the body is not JSON that can be read in one way only')
   }
 }

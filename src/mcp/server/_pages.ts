@@ -5,7 +5,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
  *
  * @throws {ProtocolError} If the cursor is unknown or its item is gone: the client has to list from the beginning.
  */
-export function page<Item>(
+export function pageOf<Item>(
   items: readonly Item[],
   cursor: string | undefined,
   size: number,

@@ -2,7 +2,7 @@ import type { ProgressToken, ServerContext } from '@modelcontextprotocol/server'
 import type { ToolEventOf } from '../../index.ts'
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
-const longest = 1_000
+const longestProgress = 1_000
 /** The size of a progress notification without its message, in characters. */
 const frame = 100
 /** How many characters of JSON are sent per request. What the client does not read is buffered, so there is a limit. */
@@ -46,7 +46,7 @@ export function progressTo(
         const { progress, total, message } = fieldsOf(event.data)
         // Data that is sent as numbers is not repeated as a message.
         const hasWords = typeof progress !== 'number' || (message ?? undefined) !== undefined
-        const words = hasWords ? wordsOf(message ?? event.data) : undefined
+        const words = hasWords ? progressWords(message ?? event.data) : undefined
         if (!has(frame + (words?.length ?? 0))) continue
         const params = {
           progressToken,
@@ -67,7 +67,7 @@ export function progressTo(
     const text: string | undefined = JSON.stringify(data)
     if (text === undefined || !has(text.length)) return
     const level = levels.find((one) => one === given) ?? 'info'
-    log(level, data, typeof logger === 'string' ? logger.slice(0, longest) : undefined).catch(() => {})
+    log(level, data, typeof logger === 'string' ? logger.slice(0, longestProgress) : undefined).catch(() => {})
   }
 
   return {
@@ -93,10 +93,10 @@ function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {}
 }
 
-function wordsOf(said: unknown): string | undefined {
+function progressWords(said: unknown): string | undefined {
   try {
     const words = typeof said === 'string' ? said : JSON.stringify(said)
-    return words === undefined || words.length <= longest ? words : `${words.slice(0, longest - 1)}…`
+    return words === undefined || words.length <= longestProgress ? words : `${words.slice(0, longestProgress - 1)}…`
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 /** An entry that is kept for a client. */
-export interface Kept {
+export interface QuotaEntry {
   /** The client that owns the entry. All unknown clients count as one. */
   readonly party: string | undefined
 }
@@ -21,7 +21,7 @@ export interface Quota {
  * @param rank Ranks the entries of one party: the lowest is evicted first, `Infinity` never.
  * @returns The entry to evict; `undefined` if there is room; `null` if there is no room and no entry may be evicted.
  */
-export function yielding<Entry extends Kept>(
+export function yielding<Entry extends QuotaEntry>(
   kept: Iterable<Entry>,
   party: string | undefined,
   { each, all }: Quota,

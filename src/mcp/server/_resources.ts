@@ -7,7 +7,7 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
 import { isToolError, type SpooledArtifact } from '../../index.ts'
-import type { McpResource, Peer, Settings } from './_settings.ts'
+import type { McpResource, Peer, ServerSettings } from './_settings.ts'
 
 const scheme = 'toolwright://artifact/'
 const mostGranted = 10_000
@@ -36,7 +36,7 @@ export class GrantedResources {
 }
 
 /** Lists what a client may read: the application's resources, then the artifacts of the session, newest first. */
-export function resourcesFor({ session }: Peer, { executor, resources }: Settings): Resource[] {
+export function resourcesFor({ session }: Peer, { executor, resources }: ServerSettings): Resource[] {
   const artifacts = executor.artifacts.list(session).map(({ handle, mediaType, byteLength, toolName }) => ({
     uri: uriOf(handle),
     name: handle,
@@ -51,7 +51,7 @@ export function resourcesFor({ session }: Peer, { executor, resources }: Setting
 }
 
 /** Lists the URI templates. */
-export function templatesFor({ resources }: Settings): ResourceTemplateType[] {
+export function templatesFor({ resources }: ServerSettings): ResourceTemplateType[] {
   const own = resources
     .filter(({ uri }) => isTemplate(uri))
     .map((resource) => ({ uriTemplate: resource.uri, ...listedResource(resource) }))
@@ -65,15 +65,15 @@ export function templatesFor({ resources }: Settings): ResourceTemplateType[] {
 }
 
 /** Answers `resources/read`. */
-export async function readResource(uri: string, peer: Peer, settings: Settings): Promise<ReadResourceResult> {
+export async function readResource(uri: string, peer: Peer, settings: ServerSettings): Promise<ReadResourceResult> {
   if (uri.startsWith(scheme)) return readArtifact(uri, peer, settings)
   for (const resource of settings.resources) {
-    const names = matchOf(resource.uri, uri)
+    const names = templateValues(resource.uri, uri)
     if (names === undefined) continue
     const { mimeType, meta } = resource
     const contents = await readOf(resource, uri, names, settings)
     const head = { uri, ...(mimeType === undefined ? undefined : { mimeType }), ...(meta && { _meta: { ...meta } }) }
-    const body = typeof contents === 'string' ? { text: contents } : { blob: base64(contents) }
+    const body = typeof contents === 'string' ? { text: contents } : { blob: base64Text(contents) }
     return { contents: [{ ...head, ...body }] }
   }
   throw new ResourceNotFoundError(uri)
@@ -83,7 +83,7 @@ async function readOf(
   resource: McpResource,
   uri: string,
   names: Readonly<Record<string, string>>,
-  { report }: Settings,
+  { report }: ServerSettings,
 ): Promise<string | Uint8Array> {
   try {
     return await resource.read(uri, names)
@@ -93,21 +93,21 @@ async function readOf(
   }
 }
 
-async function readArtifact(uri: string, peer: Peer, settings: Settings): Promise<ReadResourceResult> {
-  const { handle, start, end } = rangeOf(uri)
+async function readArtifact(uri: string, peer: Peer, settings: ServerSettings): Promise<ReadResourceResult> {
+  const { handle, start, end } = resourceRange(uri)
   const artifact = await openArtifact(uri, handle, peer, settings)
   const size = artifact.byteLength()
   const from = Math.min(start, size)
   const bytes = await artifact.bytes(from, Math.min(end, from + settings.readLimit))
   const { mediaType } = artifact
-  const text = isText(mediaType) ? wholeCharacters(bytes, from + bytes.byteLength < size) : undefined
+  const text = isTextMedia(mediaType) ? wholeUtf8(bytes, from + bytes.byteLength < size) : undefined
   const next = from + (text?.byteLength ?? bytes.byteLength)
   return {
     contents: [
       {
         uri,
         mimeType: mediaType,
-        ...(text === undefined ? { blob: base64(bytes) } : { text: new TextDecoder().decode(text) }),
+        ...(text === undefined ? { blob: base64Text(bytes) } : { text: new TextDecoder().decode(text) }),
         _meta: {
           'toolwright/start': from,
           'toolwright/end': next,
@@ -123,7 +123,7 @@ async function openArtifact(
   uri: string,
   handle: string,
   peer: Peer,
-  { executor, granted }: Settings,
+  { executor, granted }: ServerSettings,
 ): Promise<SpooledArtifact> {
   try {
     return await executor.artifacts.open(handle, granted.sessionOf(handle, peer))
@@ -134,7 +134,7 @@ async function openArtifact(
   }
 }
 
-function rangeOf(uri: string): { readonly handle: string; readonly start: number; readonly end: number } {
+function resourceRange(uri: string): { readonly handle: string; readonly start: number; readonly end: number } {
   const [path = '', query = ''] = uri.slice(scheme.length).split('?', 2)
   const parameters = new URLSearchParams(query)
   const number = (name: string, otherwise: number): number => {
@@ -152,7 +152,7 @@ function rangeOf(uri: string): { readonly handle: string; readonly start: number
 }
 
 /** Returns the bytes without an incomplete UTF-8 character at their end. */
-function wholeCharacters(bytes: Uint8Array, isCut: boolean): Uint8Array {
+function wholeUtf8(bytes: Uint8Array, isCut: boolean): Uint8Array {
   if (!isCut) return bytes
   let start = bytes.byteLength - 1
   while (start >= Math.max(0, bytes.byteLength - 4) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
@@ -161,7 +161,7 @@ function wholeCharacters(bytes: Uint8Array, isCut: boolean): Uint8Array {
   return start > 0 && start + length > bytes.byteLength ? bytes.subarray(0, start) : bytes
 }
 
-function isText(mediaType: string): boolean {
+function isTextMedia(mediaType: string): boolean {
   const essence = mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return essence.startsWith('text/') || /^application\/(?:.*\+)?(?:json|xml|yaml)$/.test(essence)
 }
@@ -181,7 +181,7 @@ function isTemplate(uri: string): boolean {
 }
 
 /** Returns the values of a template's names if a URI matches it, else `undefined`. Compares part by part, in linear time. */
-function matchOf(template: string, uri: string): Readonly<Record<string, string>> | undefined {
+function templateValues(template: string, uri: string): Readonly<Record<string, string>> | undefined {
   const parts = uri.split('/')
   const patterns = template.split('/')
   if (parts.length !== patterns.length) return undefined
@@ -203,7 +203,7 @@ function matchOf(template: string, uri: string): Readonly<Record<string, string>
   return names
 }
 
-function base64(bytes: Uint8Array): string {
+function base64Text(bytes: Uint8Array): string {
   let binary = ''
   for (let start = 0; start < bytes.byteLength; start += 32_768) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))

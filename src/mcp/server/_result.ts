@@ -2,24 +2,24 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type McpServer }
 import { mcp } from '../../formats/mcp.ts'
 import type { SpooledArtifact, ToolError, ToolResult } from '../../index.ts'
 import { uriOf } from './_resources.ts'
-import type { Peer, Settings } from './_settings.ts'
+import type { Peer, ServerSettings } from './_settings.ts'
 import { shownTool } from './_tools.ts'
 
-const format = mcp()
+const resultFormat = mcp()
 const bareCall = { method: 'tools/call' }
 
-type Schema = Readonly<Record<string, unknown>>
+type OutputSchema = Readonly<Record<string, unknown>>
 
 /** Converts a result for the client. Only an unknown tool is a protocol error. */
-export async function toolResult(
+export async function protocolResult(
   result: ToolResult,
   peer: Peer,
   server: McpServer,
-  settings: Settings,
+  settings: ServerSettings,
 ): Promise<CallToolResult> {
   if (result.error?.code === 'E_TOOL_NOT_FOUND')
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message)
-  const told = format.results([result], bareCall) as CallToolResult
+  const told = resultFormat.results([result], bareCall) as CallToolResult
   const { artifact, handle } = result
   const link = handle === undefined || artifact === undefined ? [] : [linkTo(artifact, handle, result)]
   const content = [...told.content, ...link]
@@ -27,8 +27,11 @@ export async function toolResult(
   if (result.status !== 'ok') return { content, isError: true }
   const schema = shownTool(result.toolName, peer.session, true, settings)?.outputSchema
   if (schema === undefined || artifact === undefined) return { ...told, content }
-  if (artifact.byteLength() > settings.structuredLimit) return tooLarge(content, artifact)
-  return server.server.projectCallToolResult({ content, structuredContent: await valueOf(artifact, schema) }, schema)
+  if (artifact.byteLength() > settings.structuredLimit) return tooLargeResult(content, artifact)
+  return server.server.projectCallToolResult(
+    { content, structuredContent: await checkedValue(artifact, schema) },
+    schema,
+  )
 }
 
 /** Makes the result of a call that could not be completed. */
@@ -52,14 +55,14 @@ function linkTo(
 }
 
 /** Makes an error result: by the protocol, a tool with an output schema has to send its whole result or fail. */
-function tooLarge(content: CallToolResult['content'], artifact: SpooledArtifact): CallToolResult {
+function tooLargeResult(content: CallToolResult['content'], artifact: SpooledArtifact): CallToolResult {
   const size = artifact.byteLength().toLocaleString('en')
   const text = `The tool has run to its end; do not call it again. Its result of ${size} bytes is too large to be sent in one piece: read it in parts.`
   return { content: [{ type: 'text', text }, ...content], isError: true }
 }
 
 /** Reads the value that was checked against the output schema. */
-async function valueOf(artifact: SpooledArtifact, schema: Schema): Promise<unknown> {
+async function checkedValue(artifact: SpooledArtifact, schema: OutputSchema): Promise<unknown> {
   const text = await artifact.asString()
   if (/[/+]json\b/.test(artifact.mediaType)) return JSON.parse(text)
   const types = [schema['type']].flat()

@@ -4,19 +4,19 @@ import { ToolFailure, type ToolEventOf, type ToolResult } from '../../index.ts'
 import { yielding } from './_quota.ts'
 import type { Peer } from './_settings.ts'
 
-const mostWaiting = 1_000
+const mostWaitingRounds = 1_000
 
 type Responses = Readonly<Record<string, unknown>>
 
 /** A call that waits for an answer, with the timer that cancels it. */
-interface Waiting {
+interface WaitingRound {
   readonly token: string
   readonly party: string | undefined
   readonly conversation: Conversation
   readonly timer: ReturnType<typeof setTimeout>
 }
 
-interface Question {
+interface OpenQuestion {
   readonly requests: InputRequests
   readonly answers: Map<string, unknown>
   resolve(responses: Responses): void
@@ -24,7 +24,7 @@ interface Question {
 }
 
 /** The outcome of one request: the result of the call, or the questions that the client has to answer first. */
-export type Turn = { readonly result: ToolResult } | { readonly requests: InputRequests }
+export type RoundOutcome = { readonly result: ToolResult } | { readonly requests: InputRequests }
 
 /** One call that may ask its client questions while it runs, over several requests. */
 export class Conversation {
@@ -39,10 +39,10 @@ export class Conversation {
   /** Answers that came with the first request, before any question. */
   readonly #given: Map<string, unknown>
   readonly #leaving = new AbortController()
-  readonly #result: Promise<Turn>
+  readonly #result: Promise<RoundOutcome>
   #failed: (error: unknown) => void = () => {}
-  #question: Question | undefined
-  #asked: PromiseWithResolvers<Turn> = Promise.withResolvers()
+  #question: OpenQuestion | undefined
+  #asked: PromiseWithResolvers<RoundOutcome> = Promise.withResolvers()
   #line: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -83,7 +83,7 @@ export class Conversation {
   }
 
   /** Resolves with the result or the next question; an open question is repeated. */
-  next(): Promise<Turn> {
+  next(): Promise<RoundOutcome> {
     return Promise.race([this.#result, this.#asked.promise])
   }
 
@@ -115,11 +115,11 @@ export class Conversation {
 /** The calls that wait for an answer. A token is random, and valid once and only for the client that was asked. */
 export class OpenQuestions {
   /** Oldest first. */
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<string, WaitingRound>()
   readonly #timeout: number
   readonly #each: number
 
-  constructor(timeout: number, each: number = mostWaiting) {
+  constructor(timeout: number, each: number = mostWaitingRounds) {
     this.#timeout = timeout
     this.#each = each
   }
@@ -130,7 +130,7 @@ export class OpenQuestions {
     const timer = setTimeout(() => this.#drop(token, 'The client has not answered in time.'), this.#timeout)
     unref(timer)
     const { party } = conversation
-    const over = yielding(this.#waiting.values(), party, { each: this.#each, all: mostWaiting }, () => 0)
+    const over = yielding(this.#waiting.values(), party, { each: this.#each, all: mostWaitingRounds }, () => 0)
     if (over) this.#drop(over.token, 'Too many calls wait for an answer.')
     this.#waiting.set(token, { token, party, conversation, timer })
     return token

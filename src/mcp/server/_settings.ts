@@ -86,7 +86,7 @@ export interface McpServerOptions {
 }
 
 /** The options with their defaults. */
-export interface Settings extends Required<
+export interface ServerSettings extends Required<
   Pick<
     McpServerOptions,
     | 'executor'
@@ -126,7 +126,7 @@ export interface Peer extends McpPeer {
 }
 
 /** Takes how many there may be, or how much of something. */
-export const amount: OptionCheck = integerFrom(1, 2 ** 31 - 1)
+export const wholeNumber: OptionCheck = integerFrom(1, 2 ** 31 - 1)
 
 /** What the options of a server take. */
 export const serverChecks: OptionChecks<McpServerOptions> = {
@@ -142,11 +142,11 @@ export const serverChecks: OptionChecks<McpServerOptions> = {
   caller: oneOf('model', 'user'),
   approvals: oneOf('client', 'application'),
   resources: { expected: 'a list of resources', accepts: Array.isArray },
-  pageSize: amount,
-  readLimit: amount,
-  structuredLimit: amount,
-  messageLimit: amount,
-  answerTimeout: amount,
+  pageSize: wholeNumber,
+  readLimit: wholeNumber,
+  structuredLimit: wholeNumber,
+  messageLimit: wholeNumber,
+  answerTimeout: wholeNumber,
   values: functionOption,
   identify: functionOption,
   around: functionOption,

@@ -1,12 +1,12 @@
 import { isSpecType, type ClientCapabilities, type Tool } from '@modelcontextprotocol/server'
 import { mcp } from '../../formats/mcp.ts'
 import type { Caller, ToolDefinition } from '../../index.ts'
-import type { Settings } from './_settings.ts'
+import type { ServerSettings } from './_settings.ts'
 
 const uiExtension = 'io.modelcontextprotocol/ui'
 
 /** The protocol's definition of each tool, or `null` if the tool cannot be described. */
-const listed = new WeakMap<ToolDefinition, Tool | null>()
+const protocolTools = new WeakMap<ToolDefinition, Tool | null>()
 
 /** Returns whether the client shows views of MCP Apps, and so hides from its model the tools that only views may call. */
 export function isUiHost({ extensions }: ClientCapabilities): boolean {
@@ -14,9 +14,9 @@ export function isUiHost({ extensions }: ClientCapabilities): boolean {
 }
 
 /** Returns the tools that a client sees. A tool that cannot be described is reported and left out. */
-export function toolsFor(session: string, isForViews: boolean, settings: Settings): Tool[] {
+export function toolsFor(session: string, isForViews: boolean, settings: ServerSettings): Tool[] {
   const tools: Tool[] = []
-  for (const definition of visible(session, isForViews, settings)) {
+  for (const definition of visibleTools(session, isForViews, settings)) {
     const tool = listedTool(definition, settings.report)
     if (tool !== undefined) tools.push(tool)
   }
@@ -24,7 +24,7 @@ export function toolsFor(session: string, isForViews: boolean, settings: Setting
 }
 
 /** Returns the caller of a client's call: the app if only its views may call the tool, else the configured caller. */
-export function callerOf(name: string, session: string, isForViews: boolean, settings: Settings): Caller {
+export function callerOf(name: string, session: string, isForViews: boolean, settings: ServerSettings): Caller {
   const { executor, caller } = settings
   if (!isForViews || caller === 'user') return caller
   const app = { app: settings.name }
@@ -33,15 +33,20 @@ export function callerOf(name: string, session: string, isForViews: boolean, set
 }
 
 /** Returns the tool of a name, if the client sees it. */
-export function shownTool(name: string, session: string, isForViews: boolean, settings: Settings): Tool | undefined {
-  const definition = visible(session, isForViews, settings).find((tool) => tool.name === name)
+export function shownTool(
+  name: string,
+  session: string,
+  isForViews: boolean,
+  settings: ServerSettings,
+): Tool | undefined {
+  const definition = visibleTools(session, isForViews, settings).find((tool) => tool.name === name)
   return definition === undefined ? undefined : listedTool(definition, settings.report)
 }
 
-function visible(
+function visibleTools(
   session: string,
   isForViews: boolean,
-  { executor, caller, name }: Settings,
+  { executor, caller, name }: ServerSettings,
 ): readonly ToolDefinition[] {
   const tools = executor.tools(caller, session)
   if (!isForViews || caller === 'user') return tools
@@ -49,24 +54,24 @@ function visible(
 }
 
 function listedTool(definition: ToolDefinition, report: (error: unknown) => void): Tool | undefined {
-  let tool = listed.get(definition)
+  let tool = protocolTools.get(definition)
   if (tool === undefined) {
     tool = convert(definition, report)
-    listed.set(definition, tool)
+    protocolTools.set(definition, tool)
   }
   return tool ?? undefined
 }
 
 function convert(definition: ToolDefinition, report: (error: unknown) => void): Tool | null {
   try {
-    // The format omits tools for users only, but `visible` has decided already who sees the tool.
+    // The format omits tools for users only, but `visibleTools` has decided already who sees the tool.
     const [tool] = mcp({ report }).definitions([
       definition.audience === 'user' ? Object.create(definition, { audience: { value: 'all' } }) : definition,
     ]) as (Tool | undefined)[]
     if (tool === undefined) return null // a provider's built-in tool cannot be served over this protocol
     const { title } = definition
     if (title !== undefined) tool.annotations = { title, ...tool.annotations }
-    const dialect = dialectOf(definition.jsonSchema ?? definition.inputSchema)
+    const dialect = schemaDialect(definition.jsonSchema ?? definition.inputSchema)
     if (dialect !== undefined) tool.inputSchema = { $schema: dialect, ...tool.inputSchema }
     if (isSpecType.Tool(tool)) return tool
     throw new TypeError(
@@ -79,7 +84,7 @@ function convert(definition: ToolDefinition, report: (error: unknown) => void): 
 }
 
 /** Returns the dialect that the author's JSON Schema declares; the protocol requires to keep it. */
-function dialectOf(schema: unknown): string | undefined {
+function schemaDialect(schema: unknown): string | undefined {
   if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, '$schema')) return undefined
   const { $schema } = schema as { readonly $schema: unknown }
   return typeof $schema === 'string' ? $schema : undefined

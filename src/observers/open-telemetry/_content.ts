@@ -1,21 +1,21 @@
 import { SpooledArtifact } from '../../index.ts'
 import type { Confirmed } from '../../extension.ts'
-import { start } from '../_line.ts'
+import { headOf } from '../_line.ts'
 
 const longestContent = 16_384
 
 // Registered symbols: the marks that `json` and `content` put on results.
-const marks = [Symbol.for('toolwright.json'), Symbol.for('toolwright.content')] as const
+const resultMarks = [Symbol.for('toolwright.json'), Symbol.for('toolwright.content')] as const
 
 /**
  * Returns a string unchanged and any other value as JSON, cut at 16,384 characters.
  *
  * @returns `undefined` if the value has no JSON.
  */
-export function textOf(value: unknown): string | undefined {
+export function attributeJson(value: unknown): string | undefined {
   try {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) as string | undefined)
-    return text === undefined ? undefined : start(text, longestContent)
+    return text === undefined ? undefined : headOf(text, longestContent)
   } catch {
     return undefined // if it matters, the result of the call reports it
   }
@@ -23,19 +23,19 @@ export function textOf(value: unknown): string | undefined {
 
 /** Returns the text of a handler's result, with secrets masked. `undefined` for bytes, streams and artifacts. */
 export function resultText(result: unknown, call: Confirmed): string | undefined {
-  if (typeof result === 'object' && result !== null && isOpaque(result)) return undefined
+  if (typeof result === 'object' && result !== null && hasNoJson(result)) return undefined
   let told: unknown
   try {
     told = call.redactor === undefined ? result : call.redactor.result(result)
   } catch {
     return undefined // as in `textOf`
   }
-  if (typeof told !== 'object' || told === null) return textOf(told)
-  const mark = marks.find((each) => each in told)
-  return textOf(mark === undefined ? told : (told as Record<symbol, unknown>)[mark])
+  if (typeof told !== 'object' || told === null) return attributeJson(told)
+  const mark = resultMarks.find((each) => each in told)
+  return attributeJson(mark === undefined ? told : (told as Record<symbol, unknown>)[mark])
 }
 
-function isOpaque(value: object): boolean {
+function hasNoJson(value: object): boolean {
   return (
     ArrayBuffer.isView(value) ||
     Object.prototype.toString.call(value) === '[object ArrayBuffer]' || // of any realm

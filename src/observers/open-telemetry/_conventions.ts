@@ -10,7 +10,7 @@
 export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev'
 
 /** The instrumentation scope of every span and metric. */
-export const scope = 'toolwright'
+export const instrumentationScope = 'toolwright'
 
 /** The name of the only recorded operation, and the first word of every span name. */
 export const operation = 'execute_tool'
@@ -35,7 +35,7 @@ export function samplingAttributes(toolName: string): Record<string, string> {
 export const other = '_OTHER'
 
 /** Attributes for which the conventions have no name. */
-export const own = {
+export const ownAttributes = {
   callId: 'toolwright.call.id',
   invocationId: 'toolwright.invocation.id',
   session: 'toolwright.session.id',
@@ -48,7 +48,7 @@ export const own = {
   artifactSize: 'toolwright.artifact.size',
 } as const
 
-export const duration = {
+export const durationMetric = {
   name: 'gen_ai.execute_tool.duration',
   description: 'The duration of a single tool execution.',
   unit: 's',

@@ -1,11 +1,11 @@
 import { createNoopMeter, metrics, type Attributes, type Histogram, type MeterProvider } from '@opentelemetry/api'
 import type { ToolDefinition } from '../../index.ts'
-import { conventionalType, duration, genAi, other, schemaUrl, scope } from './_conventions.ts'
+import { conventionalType, durationMetric, genAi, other, schemaUrl, instrumentationScope } from './_conventions.ts'
 
 /** The histogram of call durations. */
 export class DurationMetric {
   readonly #given: MeterProvider | undefined
-  readonly #silent: Histogram = createNoopMeter().createHistogram(duration.name)
+  readonly #silent: Histogram = createNoopMeter().createHistogram(durationMetric.name)
   #provider: MeterProvider | undefined
   #histogram: Histogram = this.#silent
 
@@ -43,9 +43,9 @@ export class DurationMetric {
     const provider = this.#given ?? metrics.getMeterProvider()
     if (provider !== this.#provider) {
       this.#provider = provider
-      const { name, description, unit, boundaries } = duration
+      const { name, description, unit, boundaries } = durationMetric
       const advice = { explicitBucketBoundaries: [...boundaries] }
-      const meter = provider.getMeter(scope, undefined, { schemaUrl })
+      const meter = provider.getMeter(instrumentationScope, undefined, { schemaUrl })
       this.#histogram = meter.createHistogram(name, { description, unit, advice })
     }
     return this.#histogram

@@ -1,11 +1,11 @@
 import type { ToolEventOf } from '../../index.ts'
-import { start } from '../_line.ts'
+import { headOf } from '../_line.ts'
 import { other } from './_conventions.ts'
 
-const longestWords = 1_000
+const longestFailureWords = 1_000
 
 /** The recorded data of an error. */
-export interface Failure {
+export interface SpanFailure {
   /** The code of the error. */
   readonly type: string
   /** The message, without content that is not recorded otherwise. */
@@ -29,7 +29,7 @@ interface ErrorFields {
 export function failureOf(
   { status, error }: ToolEventOf<'call:settled'>,
   isRecorded: (code: string) => boolean,
-): Failure | undefined {
+): SpanFailure | undefined {
   if (status === 'ok') return undefined
   try {
     const { code, message, issues, cause } = error as ErrorFields
@@ -37,13 +37,13 @@ export function failureOf(
     const isVerdict = status === 'denied' && type === 'E_TOOL_DENIED' && cause === undefined
     if (typeof message !== 'string') return { type, isVerdict }
     const isQuoting = issues !== undefined && type.startsWith('E_INVALID_TOOL_') && !isRecorded(type)
-    return { type, isVerdict, words: start(isQuoting ? placesOf(issues) : message, longestWords) }
+    return { type, isVerdict, words: headOf(isQuoting ? issuePlaces(issues) : message, longestFailureWords) }
   } catch {
     return { type: other, isVerdict: false }
   }
 }
 
-function placesOf(issues: NonNullable<ErrorFields['issues']>): string {
+function issuePlaces(issues: NonNullable<ErrorFields['issues']>): string {
   const places = issues.map(({ path }) => `/${path.map(String).join('/')}`)
   return `Not valid at ${places.join(', ')}`
 }

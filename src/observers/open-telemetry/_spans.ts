@@ -17,15 +17,23 @@ import {
 } from '@opentelemetry/api'
 import type { CallStatus, ToolContext, ToolDefinition, ToolEvent, ToolEventOf } from '../../index.ts'
 import { escapeDeceptive } from '../../extension.ts'
-import { start } from '../_line.ts'
-import { textOf } from './_content.ts'
-import { conventionalType, genAi, operation, own, samplingAttributes, schemaUrl, scope } from './_conventions.ts'
+import { headOf } from '../_line.ts'
+import { attributeJson } from './_content.ts'
+import {
+  conventionalType,
+  genAi,
+  operation,
+  ownAttributes,
+  samplingAttributes,
+  schemaUrl,
+  instrumentationScope,
+} from './_conventions.ts'
 import { DurationMetric } from './_duration.ts'
-import { failureOf, type Failure } from './_failure.ts'
+import { failureOf, type SpanFailure } from './_failure.ts'
 
-const longestText = 256
+const longestAttribute = 256
 const longestDescription = 1_024
-const mostWaiting = 10_000
+const mostWaitingSpans = 10_000
 
 /** The context key of the local span that was active when a remote call arrived. */
 export const ambient: symbol = createContextKey('toolwright.ambient')
@@ -63,7 +71,9 @@ export class Spans {
   constructor(options: SpanSettings) {
     this.#options = options
     // The global provider delegates to the SDK, even if the SDK is registered later.
-    this.#tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(scope, undefined, { schemaUrl })
+    this.#tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(instrumentationScope, undefined, {
+      schemaUrl,
+    })
     this.#duration = new DurationMetric(options.meterProvider)
   }
 
@@ -72,7 +82,7 @@ export class Spans {
     const entry = this.#open.get(call.invocationId)
     if (entry === undefined) return undefined
     entry.call = call
-    describe(entry, tool)
+    describeSpan(entry, tool)
     return entry
   }
 
@@ -97,7 +107,7 @@ export class Spans {
     const parent = context.active()
     // Without a tool and a call id, the name is not a known tool's.
     const name = tool !== undefined || event.callId !== null ? event.toolName : undefined
-    const attributes = samplingAttributes(name ?? shortened(event.toolName))
+    const attributes = samplingAttributes(name ?? attributeText(event.toolName))
     const links = this.#linksOf(event.invocationId, parent)
     const title = name === undefined ? operation : `${operation} ${name}`
     const span = this.#tracer.startSpan(title, { kind: SpanKind.INTERNAL, attributes, links }, parent)
@@ -108,8 +118,8 @@ export class Spans {
     const active = isOwn ? trace.setSpan(parent.deleteValue(ambient), span) : parent
     const entry: CallSpan = { span, context: active, startedAt: performance.now(), name }
     this.#open.set(event.invocationId, entry)
-    if (span.isRecording()) span.setAttributes(identityOf(event))
-    if (tool !== undefined) describe(entry, tool)
+    if (span.isRecording()) span.setAttributes(identityAttributes(event))
+    if (tool !== undefined) describeSpan(entry, tool)
     // Args for an unknown tool may contain secrets, and no definition marks them.
     if (args !== undefined && name !== undefined) this.#recordArgs(entry, args)
     return entry
@@ -125,7 +135,7 @@ export class Spans {
 
   #recordArgs(entry: CallSpan, args: unknown): void {
     if (!this.#options.recordArgs || entry.hasArgs || !entry.span.isRecording()) return
-    const text = textOf(args)
+    const text = attributeJson(args)
     if (text === undefined) return
     entry.span.setAttribute(genAi.toolCallArguments, text)
     entry.hasArgs = true
@@ -136,7 +146,7 @@ export class Spans {
     // If an approver in this process answered, the call's span is still open.
     open?.span.addEvent(event.event)
     const entry = open ?? this.#begin(event, tool, event.args)
-    entry?.span.setAttribute(own.decision, event.decision)
+    entry?.span.setAttribute(ownAttributes.decision, event.decision)
   }
 
   /** Ends the span of a call that waits: a resumption begins another. While an approver is asked here, the span goes on. */
@@ -144,7 +154,7 @@ export class Spans {
     const entry = this.#open.get(invocationId)
     if (entry === undefined) return
     const { span } = entry
-    span.addEvent(event, { [own.waitReason]: reason })
+    span.addEvent(event, { [ownAttributes.waitReason]: reason })
     if (inProcess === true) return
     this.#open.delete(invocationId)
     this.#remember(invocationId, span)
@@ -184,37 +194,37 @@ export class Spans {
     return code === 'E_INVALID_TOOL_ARGS' ? this.#options.recordArgs : this.#options.recordResult
   }
 
-  #measure({ startedAt, name, tool }: CallSpan, failure: Failure | undefined): void {
+  #measure({ startedAt, name, tool }: CallSpan, failure: SpanFailure | undefined): void {
     this.#duration.record((performance.now() - startedAt) / 1_000, name, tool, failure?.type)
   }
 
   #remember(invocationId: string, span: Span): void {
     if (!isSpanContextValid(span.spanContext())) return
     this.#waiting.set(invocationId, span.spanContext())
-    if (this.#waiting.size <= mostWaiting) return
+    if (this.#waiting.size <= mostWaitingSpans) return
     const [oldest = ''] = this.#waiting.keys()
     this.#waiting.delete(oldest)
   }
 }
 
-function describe(entry: CallSpan, tool: ToolDefinition): void {
+function describeSpan(entry: CallSpan, tool: ToolDefinition): void {
   if (entry.tool !== undefined) return
   entry.tool = tool
   if (!entry.span.isRecording()) return
   entry.span.setAttributes({
     [genAi.toolType]: conventionalType(tool.type),
-    [genAi.toolDescription]: start(tool.description, longestDescription),
-    [own.toolType]: tool.type,
+    [genAi.toolDescription]: headOf(tool.description, longestDescription),
+    [ownAttributes.toolType]: tool.type,
   })
 }
 
-function identityOf({ callId, invocationId, session, id }: ToolEvent): Attributes {
+function identityAttributes({ callId, invocationId, session, id }: ToolEvent): Attributes {
   const attributes: Attributes = {
-    [own.invocationId]: shortened(invocationId),
-    [own.session]: shortened(session),
+    [ownAttributes.invocationId]: attributeText(invocationId),
+    [ownAttributes.session]: attributeText(session),
   }
-  if (callId !== null) attributes[own.callId] = callId
-  if (typeof id === 'string' || typeof id === 'number') attributes[genAi.toolCallId] = shortened(String(id))
+  if (callId !== null) attributes[ownAttributes.callId] = callId
+  if (typeof id === 'string' || typeof id === 'number') attributes[genAi.toolCallId] = attributeText(String(id))
   return attributes
 }
 
@@ -222,18 +232,18 @@ function outcomeOf(
   { status, effect, result }: Pick<ToolEventOf<'call:settled'>, 'effect' | 'result'> & { readonly status: CallStatus },
   { call }: CallSpan,
 ): Attributes {
-  const attributes: Attributes = { [own.status]: status, [own.effect]: effect }
-  if (call !== undefined) attributes[own.attempt] = call.attempt
-  if (typeof result?.byteLength === 'number') attributes[own.artifactSize] = result.byteLength
+  const attributes: Attributes = { [ownAttributes.status]: status, [ownAttributes.effect]: effect }
+  if (call !== undefined) attributes[ownAttributes.attempt] = call.attempt
+  if (typeof result?.byteLength === 'number') attributes[ownAttributes.artifactSize] = result.byteLength
   return attributes
 }
 
-function recordFailure(span: Span, { type, words, isVerdict }: Failure): void {
+function recordFailure(span: Span, { type, words, isVerdict }: SpanFailure): void {
   span.setAttribute(genAi.errorType, type)
   if (!isVerdict) span.setStatus({ code: SpanStatusCode.ERROR, ...(words !== undefined && { message: words }) })
 }
 
 /** Returns the beginning of an untrusted text, escaped. */
-function shortened(text: string): string {
-  return escapeDeceptive(start(text, longestText))
+function attributeText(text: string): string {
+  return escapeDeceptive(headOf(text, longestAttribute))
 }

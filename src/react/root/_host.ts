@@ -7,7 +7,7 @@ type Reconciler = ReturnType<typeof createReconciler>
 export type Container = ReturnType<Reconciler['createContainer']>
 
 /** What React needs an answer to. A tree of tools has no nodes, no view and no events: for all else, `null` will do. */
-function answers(): Readonly<Record<string, unknown>> {
+function hostAnswers(): Readonly<Record<string, unknown>> {
   let priority = NoEventPriority
   return {
     rendererPackageName: 'toolwright/react/root',
@@ -51,7 +51,7 @@ function answers(): Readonly<Record<string, unknown>> {
 /** Makes the part that React leaves to each renderer. React reads each of its members once. */
 export function hostConfig(): Readonly<Record<string, unknown>> {
   const none = (): null => null
-  return new Proxy(answers(), {
+  return new Proxy(hostAnswers(), {
     get: (own, name: string) => (name in own ? own[name] : name.startsWith('supports') ? false : none),
   })
 }

@@ -39,8 +39,8 @@ const holders: readonly string[] = ['hooks', 'middleware']
 /** Returns the version of a render: the former one if the same is told, so that the tool stays in the registry. */
 export function versionOf(given: ComponentTool, seat: Seat): Version {
   const { version: former } = seat
-  const options = optionsOf(given)
-  if (former !== undefined && isSame(given, options, former.given)) return former
+  const options = toolOptions(given)
+  if (former !== undefined && hasSameOptions(given, options, former.given)) return former
   const open = { given }
   const config = Object.fromEntries(
     options.map(([field, value]) => {
@@ -55,10 +55,10 @@ export function versionOf(given: ComponentTool, seat: Seat): Version {
   const told = options.filter(([field]) => !schemaFields.includes(field))
   const libraries = schemaFields.map((field) => standardOf(given[field as keyof ComponentTool])?.vendor)
   const key = [
-    numberOf(given.tool),
-    textOf(describe(tool)),
+    objectNumber(given.tool),
+    comparedText(safeDescription(tool)),
     ...libraries,
-    ...told.map(([field, value]) => field + textOf(value)),
+    ...told.map(([field, value]) => field + comparedText(value)),
   ]
   const version = Object.assign(open, { tool, key: key.join() })
   return former?.key === version.key ? former : version
@@ -81,17 +81,17 @@ const besides: Readonly<Record<Exclude<keyof ComponentTool, keyof ErasedConfig> 
 }
 
 /** Returns the options of the tool itself. */
-function optionsOf(given: ComponentTool): [field: string, value: unknown][] {
+function toolOptions(given: ComponentTool): [field: string, value: unknown][] {
   return Object.entries(given).filter(([field, value]) => value !== undefined && !Object.hasOwn(besides, field))
 }
 
 /** Whether only functions differ, as in most renders. */
-function isSame(
+function hasSameOptions(
   given: ComponentTool,
   options: readonly [field: string, value: unknown][],
   former: ComponentTool,
 ): boolean {
-  if (given.tool !== former.tool || options.length !== optionsOf(former).length) return false
+  if (given.tool !== former.tool || options.length !== toolOptions(former).length) return false
   return options.every(([field, value]) => {
     const before = former[field as keyof ComponentTool]
     return Object.is(value, before) || (isLive(field, value) && isLive(field, before))
@@ -116,7 +116,7 @@ function liveHandler(name: string, seat: Seat, newest: () => unknown): ErasedCon
 function live(value: unknown, newest: () => unknown): unknown {
   if (typeof value === 'function')
     return (...input: unknown[]) => (newest() as (...input: unknown[]) => unknown)(...input)
-  if (!isPlain(value)) return value
+  if (!isPlainData(value)) return value
   const members = Object.entries(value).map(([key, member]): [string, unknown] => [
     key,
     live(member, () => (newest() as Record<string, unknown>)[key]),
@@ -141,7 +141,7 @@ function liveSchema(schema: unknown, newest: () => unknown): unknown {
   return { '~standard': { ...standard, validate }, ...(isZod ? { safeParseAsync: parse } : undefined) }
 }
 
-function describe(tool: Tool): ToolDescription | undefined {
+function safeDescription(tool: Tool): ToolDescription | undefined {
   try {
     return tool.describe()
   } catch {
@@ -149,33 +149,33 @@ function describe(tool: Tool): ToolDescription | undefined {
   }
 }
 
-function isPlain(value: unknown): value is object {
+function isPlainData(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return Array.isArray(value) || prototype === null || prototype === Object.prototype
 }
 
 /** Returns a text that is equal for equal data. All functions are equal, and other objects equal themselves alone. */
-function textOf(value: unknown): string {
+function comparedText(value: unknown): string {
   try {
     return JSON.stringify(value, (_key, member: unknown) => {
-      if (typeof member === 'object' && member !== null) return isPlain(member) ? member : numberOf(member)
+      if (typeof member === 'object' && member !== null) return isPlainData(member) ? member : objectNumber(member)
       if (typeof member === 'function') return 'function'
       return typeof member === 'bigint' || member === undefined || !Number.isFinite(member ?? 0)
         ? String(member)
         : member
     })
   } catch {
-    return String(numberOf(value as object)) // it refers to itself
+    return String(objectNumber(value as object)) // it refers to itself
   }
 }
 
 const numbers = new WeakMap<object, number>()
-let count = 0
+let lastNumber = 0
 
-function numberOf(value: object | undefined): number {
+function objectNumber(value: object | undefined): number {
   if (value === undefined) return 0
-  const number = numbers.get(value) ?? ++count
+  const number = numbers.get(value) ?? ++lastNumber
   numbers.set(value, number)
   return number
 }

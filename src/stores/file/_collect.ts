@@ -21,7 +21,7 @@ export async function collect(places: Places, limit: number): Promise<Collected>
   const now = Date.now()
   let artifacts = 0
   let leftovers = 0
-  for await (const name of namesIn(places.handles)) {
+  for await (const name of fileNames(places.handles)) {
     const handle = name.replace(/\.json(?:\.part)?$/, '')
     if (!isHandle(handle)) continue
     if (name === handle) leftovers += await dropIfOrphan(places, handle)
@@ -32,7 +32,7 @@ export async function collect(places: Places, limit: number): Promise<Collected>
       artifacts++
     }
   }
-  for await (const name of namesIn(places.contents)) {
+  for await (const name of fileNames(places.contents)) {
     const path = places.content(name)
     if (/^artifact_[0-9a-f]{40}\.part$/.test(name)) leftovers += await dropIfOlder(path, now - writerTimeout)
     else if (/^[0-9a-f]{64}$/.test(name)) leftovers += await dropIfUnused(path)
@@ -74,7 +74,7 @@ async function remove(path: string): Promise<number> {
     .then((count) => count ?? 0)
 }
 
-async function* namesIn(path: string): AsyncGenerator<string, void, undefined> {
+async function* fileNames(path: string): AsyncGenerator<string, void, undefined> {
   const directory = await opendir(path).catch(unlessMissing)
   if (directory === undefined) return
   for await (const { name } of directory) yield name

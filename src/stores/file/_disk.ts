@@ -3,10 +3,10 @@ import { constants } from 'node:fs'
 import { lstat, open, utimes, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ArtifactError } from '../../errors.ts'
-import { Turns } from './_turns.ts'
+import { WorkSlots } from './_work-slots.ts'
 
 /** Milliseconds between two touches of a file that is being written. */
-export const beatInterval = 60_000
+export const touchInterval = 60_000
 /** Milliseconds without a touch after which a writer counts as dead. */
 export const writerTimeout = 600_000
 
@@ -45,18 +45,18 @@ export class Places {
 }
 
 /**
- * The turns of the whole process, since all stores share its descriptors; one write holds at most three. Streams have turns
+ * The slots of the whole process, since all stores share its descriptors; one write holds at most three. Streams have slots
  * of their own, so a slow source delays no other work.
  */
-export const diskTurns: Turns = new Turns(64)
-export const streamTurns: Turns = new Turns(128)
+export const diskSlots: WorkSlots = new WorkSlots(64)
+export const streamSlots: WorkSlots = new WorkSlots(128)
 
 /** Milliseconds to wait before each retry if the process has no descriptors left: 5 s in all. */
-const waits = [20, 40, 80, 160, 320, 640, 1_280, 2_460]
+const retryWaits = [20, 40, 80, 160, 320, 640, 1_280, 2_460]
 
 /** Opens a file. Retries if there are no descriptors left. */
-async function opened(path: string, flags: string | number, mode?: number): Promise<FileHandle> {
-  for (const wait of waits) {
+async function openedFile(path: string, flags: string | number, mode?: number): Promise<FileHandle> {
+  for (const wait of retryWaits) {
     const file = await open(path, flags, mode).catch(unless('EMFILE', 'ENFILE'))
     if (file !== undefined) return file
     await new Promise((resolve) => setTimeout(resolve, wait))
@@ -65,8 +65,8 @@ async function opened(path: string, flags: string | number, mode?: number): Prom
 }
 
 /** Opens a new file, readable by its owner alone. Throws if it exists. */
-export function create(path: string): Promise<FileHandle> {
-  return opened(path, 'wx', 0o600)
+export function createFile(path: string): Promise<FileHandle> {
+  return openedFile(path, 'wx', 0o600)
 }
 
 // Without O_NONBLOCK, opening a pipe waits for a writer; four such waits block all file work of the process.
@@ -78,7 +78,7 @@ const plainly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_
  * @returns `undefined` if there is no file.
  */
 export async function openToRead(path: string): Promise<FileHandle | undefined> {
-  const file = await opened(path, plainly).catch(unlessMissing)
+  const file = await openedFile(path, plainly).catch(unlessMissing)
   if (file === undefined || (await file.stat()).isFile()) return file
   await file.close()
   throw new ArtifactError('The artifact cannot be read: its path is not a regular file.')
@@ -96,7 +96,7 @@ export function beat(path: string): () => void {
   const timer = setInterval(() => {
     const now = new Date()
     utimes(path, now, now).catch(() => {}) // the write itself fails if the file is gone
-  }, beatInterval)
+  }, touchInterval)
   unref(timer)
   return () => clearInterval(timer)
 }
@@ -104,7 +104,7 @@ export function beat(path: string): () => void {
 /** Waits until the names in a directory are on the disk. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return // Windows cannot open directories
-  const directory = await opened(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const directory = await openedFile(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     await directory.sync()
   } finally {
@@ -126,7 +126,7 @@ export function unless(...codes: readonly string[]): (error: unknown) => undefin
 export const unlessMissing: (error: unknown) => undefined = unless('ENOENT')
 
 /** Runs the work. Wraps errors of the system so that their messages name no path, since a model reads them. */
-export async function guarded<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
+export async function withPlainErrors<Value>(done: string, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (cause) {

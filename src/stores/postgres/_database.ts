@@ -1,10 +1,10 @@
 import { ArtifactError, isToolError } from '../../errors.ts'
 
-export type Row = Record<string, unknown>
+export type StoreRow = Record<string, unknown>
 
 /** A connection, such as a `pg.PoolClient`. */
 export interface PostgresConnection {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly StoreRow[] }>
   /** Returns the connection to the pool. With `true` it is closed, since its state is unknown. */
   release(destroy?: boolean): void
   on?(event: 'error', listener: (error: Error) => void): unknown
@@ -13,13 +13,13 @@ export interface PostgresConnection {
 
 /** A pool, such as a `pg.Pool`. */
 export interface PostgresStorePool {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly StoreRow[] }>
   connect(): Promise<PostgresConnection>
 }
 
 /** Statements that take effect together or not at all. */
 export interface Transaction {
-  ask(text: string, values?: unknown[]): Promise<readonly Row[]>
+  ask(text: string, values?: unknown[]): Promise<readonly StoreRow[]>
   commit(): Promise<void>
   /** Undoes everything unless it is committed. Never throws. */
   rollBack(): Promise<void>
@@ -27,20 +27,20 @@ export interface Transaction {
 
 export interface Database {
   /** Runs one statement. Retries it if the server undid it because of a conflict with another. */
-  ask(text: string, values?: unknown[]): Promise<readonly Row[]>
+  ask(text: string, values?: unknown[]): Promise<readonly StoreRow[]>
   begin(): Promise<Transaction>
   close(): Promise<void>
 }
 
 /** Connects to a server through the application's pool, or through an own pool that the first statement makes. */
 export function openDatabase(given: PostgresStorePool | string, timeout: number): Database {
-  let own: Promise<OwnPool> | undefined
+  let own: Promise<StorePool> | undefined
   let isClosed = false
 
   async function connected(): Promise<PostgresStorePool> {
     if (isClosed) throw new ArtifactError('The artifact store has been closed.')
     if (typeof given !== 'string') return given
-    own ??= connect(given, timeout)
+    own ??= connectStore(given, timeout)
     return own
   }
 
@@ -48,10 +48,10 @@ export function openDatabase(given: PostgresStorePool | string, timeout: number)
     async ask(text, values) {
       for (let attempt = 1; ; attempt++) {
         try {
-          const { rows } = await within(timeout, async () => (await connected()).query(text, values))
+          const { rows } = await storeWithin(timeout, async () => (await connected()).query(text, values))
           return rows
         } catch (error) {
-          if (attempt === 5 || !isUndone(error)) throw refusal(error)
+          if (attempt === 5 || !hadNoEffect(error)) throw storeRefusal(error)
         }
       }
     },
@@ -62,10 +62,10 @@ export function openDatabase(given: PostgresStorePool | string, timeout: number)
         const connecting = pool.connect()
         // A connection that arrives after the timeout goes back to the pool.
         const late = (): void => void connecting.then((connection) => connection.release()).catch(() => {})
-        const connection = await within(timeout, () => connecting, late)
+        const connection = await storeWithin(timeout, () => connecting, late)
         return await transactionOf(connection, timeout)
       } catch (error) {
-        throw refusal(error)
+        throw storeRefusal(error)
       }
     },
 
@@ -93,9 +93,9 @@ async function transactionOf(connection: PostgresConnection, timeout: number): P
   const transaction: Transaction = {
     async ask(text, values) {
       try {
-        return (await within(timeout, () => connection.query(text, values))).rows
+        return (await storeWithin(timeout, () => connection.query(text, values))).rows
       } catch (error) {
-        throw refusal(error)
+        throw storeRefusal(error)
       }
     },
     async commit() {
@@ -120,11 +120,11 @@ async function transactionOf(connection: PostgresConnection, timeout: number): P
 }
 
 /** The pool that the store makes from a connection string. */
-interface OwnPool extends PostgresStorePool {
+interface StorePool extends PostgresStorePool {
   end(): Promise<void>
 }
 
-async function connect(connectionString: string, timeout: number): Promise<OwnPool> {
+async function connectStore(connectionString: string, timeout: number): Promise<StorePool> {
   const { default: pg } = await import('#pg').catch((cause: unknown) => {
     throw new ArtifactError('A connection string needs the package pg: install it, or give postgresStore a pool.', {
       cause,
@@ -141,7 +141,7 @@ async function connect(connectionString: string, timeout: number): Promise<OwnPo
 }
 
 /** Waits for the work, but no longer than `timeout` milliseconds. */
-async function within<Value>(timeout: number, run: () => Promise<Value>, onLate?: () => void): Promise<Value> {
+async function storeWithin<Value>(timeout: number, run: () => Promise<Value>, onLate?: () => void): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -157,13 +157,13 @@ async function within<Value>(timeout: number, run: () => Promise<Value>, onLate?
 }
 
 /** Whether the error is a serialization failure or a deadlock: the statement had no effect. */
-function isUndone(error: unknown): boolean {
+function hadNoEffect(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return code === '40001' || code === '40P01'
 }
 
 /** Returns the error to throw. It has the code of the refusal but not its message, which may name hosts. */
-function refusal(error: unknown): ArtifactError {
+function storeRefusal(error: unknown): ArtifactError {
   if (isToolError(error) && error.code === 'E_ARTIFACT') return error as ArtifactError
   const { code } = (error ?? {}) as { code?: unknown }
   const kind = typeof code === 'string' ? code : 'no connection'

@@ -5,10 +5,10 @@ import type { Database } from './_database.ts'
 /** Bytes of a piece. To change it, change the version of the tables too. */
 export const pieceLength = 262_144
 
-const schemaVersion = 1
-const description = 'Toolwright artifacts '
+const storeVersion = 1
+const storeComment = 'Toolwright artifacts '
 /** An arbitrary number that other programs are unlikely to lock. */
-const lock = 7_301_982_155
+const storeLock = 7_301_982_155
 
 /** Takes a name that needs no escaping in SQL. */
 export const nameInTables: OptionCheck = {
@@ -17,7 +17,7 @@ export const nameInTables: OptionCheck = {
 }
 
 /** The names of the tables, ready for statements. */
-export interface Tables {
+export interface StoreTables {
   readonly artifacts: string
   readonly contents: string
   readonly pieces: string
@@ -25,7 +25,7 @@ export interface Tables {
 }
 
 /** @param schema Checked, as the prefix is. */
-export function tablesOf(schema: string, prefix: string): Tables {
+export function tablesOf(schema: string, prefix: string): StoreTables {
   const table = (name: string): string => `"${schema}"."${prefix}${name}"`
   return {
     artifacts: table('artifacts'),
@@ -36,16 +36,19 @@ export function tablesOf(schema: string, prefix: string): Tables {
 }
 
 /** Makes the tables if they do not exist. If they exist, the role needs no right to make tables. */
-export async function prepare(database: Database, { artifacts, contents, pieces, unused }: Tables): Promise<void> {
+export async function prepareStore(
+  database: Database,
+  { artifacts, contents, pieces, unused }: StoreTables,
+): Promise<void> {
   const versionOf = async (): Promise<string | undefined> => {
     const [row] = await database.ask(`SELECT obj_description(to_regclass($1)::oid, 'pg_class') AS version`, [artifacts])
     const version = row?.['version']
-    return typeof version === 'string' ? version.slice(description.length) : undefined
+    return typeof version === 'string' ? version.slice(storeComment.length) : undefined
   }
   if ((await versionOf()) === undefined) {
     // One statement, so that it is atomic with any pool. The lock, since two concurrent CREATE TABLE fail.
     await database.ask(`DO $$ BEGIN
-      PERFORM pg_advisory_xact_lock(${lock});
+      PERFORM pg_advisory_xact_lock(${storeLock});
       CREATE TABLE IF NOT EXISTS ${artifacts} (
         handle text COLLATE "C" PRIMARY KEY,
         entry text NOT NULL, -- JSON: session and media type
@@ -66,13 +69,13 @@ export async function prepare(database: Database, { artifacts, contents, pieces,
         PRIMARY KEY (content, number)
       );
       ALTER TABLE ${pieces} ALTER COLUMN bytes SET STORAGE EXTERNAL; -- a range is read without the bytes before it
-      COMMENT ON TABLE ${artifacts} IS '${description}${schemaVersion}';
+      COMMENT ON TABLE ${artifacts} IS '${storeComment}${storeVersion}';
     END $$`)
   }
   const version = await versionOf()
-  if (version !== String(schemaVersion)) {
+  if (version !== String(storeVersion)) {
     throw new ArtifactError(
-      `The tables have version ${version}, but this store needs version ${schemaVersion}. Give it another schema or prefix.`,
+      `The tables have version ${version}, but this store needs version ${storeVersion}. Give it another schema or prefix.`,
     )
   }
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '#sha256'
 import { ArtifactError, isToolError } from '../../errors.ts'
-import { isPair, type S3Credentials, type Settings } from './_options.ts'
+import { isPair, type S3Credentials, type S3Settings } from './_options.ts'
 import { signedHeaders } from './_signing.ts'
 
 /** The base of the pause between attempts, in milliseconds; it doubles with each attempt. */
@@ -37,8 +37,8 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Signs and sends a request. Retries errors that are retryable. */
-export async function send(
-  settings: Settings,
+export async function sendRequest(
+  settings: S3Settings,
   request: S3Request,
   signal: AbortSignal | undefined,
   attempts = 4,
@@ -50,11 +50,11 @@ export async function send(
       signal?.throwIfAborted()
       if (attempt === attempts || !isToolError(error) || !error.retryable) throw error
     }
-    await pause(Math.random() * firstPause * 2 ** attempt, signal)
+    await retryPause(Math.random() * firstPause * 2 ** attempt, signal)
   }
 }
 
-async function sendOnce(settings: Settings, request: S3Request, signal: AbortSignal | undefined): Promise<S3Answer> {
+async function sendOnce(settings: S3Settings, request: S3Request, signal: AbortSignal | undefined): Promise<S3Answer> {
   const { method, key, query = '', headers, body } = request
   const url = `${settings.url}${key}${query}`
   const signed = await signedHeaders(
@@ -81,7 +81,7 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
       redirect: 'manual', // the signature is for this server alone
       signal: leaving.signal, // some platforms have no `AbortSignal.any`
     })
-    if (!response.ok) throw await refusalOf(response)
+    if (!response.ok) throw await refusedResponse(response)
     const length = Number(response.headers.get('content-length'))
     if (request.length !== undefined && length !== request.length) {
       await response.body?.cancel()
@@ -89,11 +89,11 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
     }
     const answer = { headers: response.headers, body: new Uint8Array(await response.arrayBuffer()) }
     // For long work S3 sends status 200 first, and an error only in the body.
-    if (method === 'POST' && isError(answer.body)) throw refusal(response.status, answer.body)
+    if (method === 'POST' && isError(answer.body)) throw s3Refusal(response.status, answer.body)
     return answer
   } catch (error) {
     if (isToolError(error)) throw error
-    const why = isLate ? `no answer within ${settings.timeout} ms` : codeOf(error)
+    const why = isLate ? `no answer within ${settings.timeout} ms` : networkCode(error)
     throw new ArtifactError(`The artifact store cannot be reached (${why}).`, {
       cause: error,
       retryable: true,
@@ -104,7 +104,7 @@ async function sendOnce(settings: Settings, request: S3Request, signal: AbortSig
   }
 }
 
-async function credentialsOf(settings: Settings): Promise<S3Credentials> {
+async function credentialsOf(settings: S3Settings): Promise<S3Credentials> {
   try {
     const credentials = await settings.credentials()
     if (isPair(credentials)) return credentials
@@ -114,13 +114,13 @@ async function credentialsOf(settings: Settings): Promise<S3Credentials> {
   throw new ArtifactError('There are no credentials for the artifact store.')
 }
 
-async function refusalOf(response: Response): Promise<S3Refusal> {
+async function refusedResponse(response: Response): Promise<S3Refusal> {
   const body = await response.arrayBuffer().catch(() => new ArrayBuffer())
-  return refusal(response.status, new Uint8Array(body))
+  return s3Refusal(response.status, new Uint8Array(body))
 }
 
 /** Makes an error with the status and the code alone: the server's message may name hosts, keys and accounts. */
-function refusal(status: number, body: Uint8Array): S3Refusal {
+function s3Refusal(status: number, body: Uint8Array): S3Refusal {
   const code = elementOf(body, 'Code')
   const kind = code !== undefined && /^[A-Za-z0-9.]{1,60}$/.test(code) ? `${status} ${code}` : String(status)
   const retryable = status === 429 || status >= 500 || code === 'RequestTimeout' || code === 'InternalError'
@@ -132,9 +132,9 @@ function isError(body: Uint8Array): boolean {
 }
 
 /** Removes what a failed write may have left. Ignores its own errors, since the write has already failed. */
-export async function dispose(settings: Settings, request: S3Request): Promise<void> {
+export async function dispose(settings: S3Settings, request: S3Request): Promise<void> {
   // Without the caller's signal: after an abort, the leftovers would be stored, and paid for, indefinitely.
-  await send(settings, request, undefined, 2).catch(() => {})
+  await sendRequest(settings, request, undefined, 2).catch(() => {})
 }
 
 /** Returns the text of the first XML element with a name. */
@@ -146,12 +146,12 @@ export function elementOf(body: Uint8Array, name: string): string | undefined {
 }
 
 /** Returns the code of a network error, which `fetch` puts into the cause. */
-function codeOf(error: unknown): string {
+function networkCode(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } }
   return typeof cause?.code === 'string' ? cause.code : 'no connection'
 }
 
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+function retryPause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer)

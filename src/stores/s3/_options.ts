@@ -39,7 +39,7 @@ export interface S3StoreOptions {
 }
 
 /** The checked options. */
-export interface Settings {
+export interface S3Settings {
   /** The URL of the bucket, followed by the prefix of the keys. */
   readonly url: string
   readonly region: string
@@ -51,11 +51,11 @@ export interface Settings {
 
 const smallestPart = 5_242_880
 const largestPart = 536_870_912
-const mostParts = 10_000
+const mostUploadParts = 10_000
 /** Only characters that every server and every signature encodes in the same way. */
 const prefixPattern = /^(?=.{0,500}$)(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*\/)*(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*)?$/
 
-const checks: OptionChecks<S3StoreOptions> = {
+const s3Checks: OptionChecks<S3StoreOptions> = {
   bucket: required(matching('the name of a bucket', /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)),
   region: matching('the name of a region', /^[a-z0-9-]{1,40}$/),
   prefix: matching('letters, digits, `_`, `.`, `-` and `/`, 500 at most,', prefixPattern),
@@ -73,8 +73,8 @@ const checks: OptionChecks<S3StoreOptions> = {
   maximumBytes: numberFrom(1),
 }
 
-export function settingsOf(options: S3StoreOptions): Settings {
-  checkOptions('s3Store', options, checks)
+export function settingsOf(options: S3StoreOptions): S3Settings {
+  checkOptions('s3Store', options, s3Checks)
   const { bucket, credentials, region = 'us-east-1', endpoint, prefix = '' } = options
   const { partLength = 8_388_608, timeout = 60_000, pathStyle = endpoint !== undefined } = options
   const { maximumBytes = Infinity } = options
@@ -83,7 +83,7 @@ export function settingsOf(options: S3StoreOptions): Settings {
     region,
     credentials: isAsked(credentials) ? credentials : () => credentials,
     partLength,
-    maximumBytes: Math.min(maximumBytes, partLength * mostParts),
+    maximumBytes: Math.min(maximumBytes, partLength * mostUploadParts),
     timeout,
   }
 }

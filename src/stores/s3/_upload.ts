@@ -1,6 +1,6 @@
 import { ArtifactError } from '../../errors.ts'
-import { dispose, elementOf, send } from './_client.ts'
-import type { Settings } from './_options.ts'
+import { dispose, elementOf, sendRequest } from './_client.ts'
+import type { S3Settings } from './_options.ts'
 
 /** A multipart upload. The object does not exist before `complete`. */
 export interface Upload {
@@ -11,12 +11,12 @@ export interface Upload {
 }
 
 export async function beginUpload(
-  settings: Settings,
+  settings: S3Settings,
   key: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<Upload> {
-  const begun = await send(settings, { method: 'POST', key, query: '?uploads=', headers }, signal)
+  const begun = await sendRequest(settings, { method: 'POST', key, query: '?uploads=', headers }, signal)
   const id = elementOf(begun.body, 'UploadId')
   if (id === undefined || id === '')
     throw new ArtifactError('The artifact store did not start the upload: its answer has no upload ID.')
@@ -25,7 +25,7 @@ export async function beginUpload(
   return {
     async add(body) {
       const number = tags.length + 1
-      const { headers: answered } = await send(
+      const { headers: answered } = await sendRequest(
         settings,
         { method: 'PUT', key, query: `?partNumber=${number}&${upload}`, body },
         signal,
@@ -39,7 +39,7 @@ export async function beginUpload(
       const text = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`
       const body = new TextEncoder().encode(text)
       const type = { 'content-type': 'application/xml' }
-      await send(settings, { method: 'POST', key, query: `?${upload}`, headers: type, body }, signal)
+      await sendRequest(settings, { method: 'POST', key, query: `?${upload}`, headers: type, body }, signal)
     },
     async abort() {
       await dispose(settings, { method: 'DELETE', key, query: `?${upload}` })

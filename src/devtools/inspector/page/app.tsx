@@ -1,13 +1,13 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
-import { Call } from './call.tsx'
+import { CallDetails } from './call.tsx'
 import type { ToolPage } from '../_calls.ts'
 import { client, loadTools } from './client.ts'
 import { List } from './list.tsx'
 import { lookOf } from './look.ts'
 import { NewCall } from './new-call.tsx'
 
-const states = { open: 'Live', connecting: 'Connecting…', refused: 'Not allowed' }
+const connectionWords = { open: 'Live', connecting: 'Connecting…', refused: 'Not allowed' }
 
 /** Renders again whenever the connection or a call has changed, once for each frame of the screen. */
 function useClient(): void {
@@ -92,7 +92,7 @@ export function App(): VNode {
           Toolwright
         </h1>
         <span class={`state ${state}`} role="status">
-          {states[state]}
+          {connectionWords[state]}
         </span>
         <span class="grow" />
         {count > 0 && (
@@ -137,7 +137,7 @@ export function App(): VNode {
             ) : call === undefined ? (
               chosen !== undefined && <p class="hint">The call is on its way.</p>
             ) : (
-              <Call key={call.invocationId} call={call} look={lookOf(call)} />
+              <CallDetails key={call.invocationId} call={call} look={lookOf(call)} />
             )}
           </section>
         </main>

@@ -4,13 +4,13 @@ import type { WireError } from '../../../client/browser.ts'
 import type { CallView, Wait } from '../../../client/protocol.ts'
 import { client } from './client.ts'
 import { Countdown } from './countdown.tsx'
-import { line, Text, written } from './text.tsx'
+import { onOneLine, Text, visibleMarks } from './text.tsx'
 
 /** What stands in place of a secret. */
-const mask = '[secret]'
+const secretMask = '[secret]'
 
 /** Asks about a call that waits for approval. */
-export function Approval({ call, waiting }: { readonly call: CallView; readonly waiting: Wait }): VNode {
+export function ApprovalForm({ call, waiting }: { readonly call: CallView; readonly waiting: Wait }): VNode {
   const { invocationId, args } = call
   const [note, setNote] = useState('')
   const [edited, setEdited] = useState<string>()
@@ -35,7 +35,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
       })
     } catch (error) {
       const { message, issues = [] } = error as WireError
-      setFault([message, ...issues.map(({ path, message: words }) => `${pathOf(path)}${words}`)])
+      setFault([message, ...issues.map(({ path, message: words }) => `${pathWords(path)}${words}`)])
       setBusy(undefined)
     }
   }
@@ -72,7 +72,9 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
             value={edited}
             onInput={(event) => setEdited(event.currentTarget.value)}
           />
-          {edited.includes(mask) && <span class="facts">Write secrets anew: {mask} would be sent as it stands.</span>}
+          {edited.includes(secretMask) && (
+            <span class="facts">Write secrets anew: {secretMask} would be sent as it stands.</span>
+          )}
         </label>
       )}
       <label>
@@ -87,7 +89,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
       {fault.length > 0 && (
         <ul class="fault" role="alert">
           {fault.map((words) => (
-            <li key={words}>{written(words)}</li>
+            <li key={words}>{visibleMarks(words)}</li>
           ))}
         </ul>
       )}
@@ -108,7 +110,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
         <span class="facts">
           {requiresApproval && (
             <>
-              held by <code>{line(lease.holder, 40)}</code> ·{' '}
+              held by <code>{onOneLine(lease.holder, 40)}</code> ·{' '}
             </>
           )}
           <Countdown until={expiresAt} />
@@ -118,7 +120,7 @@ export function Approval({ call, waiting }: { readonly call: CallView; readonly 
   )
 }
 
-function pathOf(path: readonly unknown[] | undefined): string {
+function pathWords(path: readonly unknown[] | undefined): string {
   if (path === undefined || path.length === 0) return ''
   const keys = path.map((step) => (typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step))
   return `${keys.join('.')}: `

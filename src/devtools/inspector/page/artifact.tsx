@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ArtifactView } from '../../../client/protocol.ts'
 import { client } from './client.ts'
-import { line, Text, written } from './text.tsx'
+import { onOneLine, Text, visibleMarks } from './text.tsx'
 
 /** The most bytes that are shown at once. */
 const pageSize = 8_192
@@ -10,7 +10,7 @@ const pageSize = 8_192
 const mostSaved = 67_108_864
 
 /** The bytes of an artifact from a place on, up to the end of a line if there is one. */
-interface Page {
+interface ArtifactPart {
   readonly start: number
   readonly end: number
   readonly text: string
@@ -20,14 +20,14 @@ interface Page {
 export function Artifact({ about, handle }: { readonly about: ArtifactView; readonly handle: string }): VNode {
   const { byteLength, mediaType, kind } = about
   const [starts, setStarts] = useState<readonly number[]>([0])
-  const [page, setPage] = useState<Page>()
+  const [page, setPage] = useState<ArtifactPart>()
   const [fault, setFault] = useState('')
   const start = starts.at(-1) ?? 0
 
   useEffect(() => {
     let isHere = true
     setFault('')
-    readPage(handle, start, byteLength, isText(mediaType)).then(
+    readPage(handle, start, byteLength, isTextType(mediaType)).then(
       (read) => isHere && setPage(read),
       (error: Error) => isHere && setFault(error.message),
     )
@@ -41,7 +41,7 @@ export function Artifact({ about, handle }: { readonly about: ArtifactView; read
     <section class="part">
       <h3>Artifact</h3>
       <p class="facts">
-        {kind} · {line(mediaType, 80)} · {byteLength.toLocaleString('en')} bytes
+        {kind} · {onOneLine(mediaType, 80)} · {byteLength.toLocaleString('en')} bytes
       </p>
       {fault === '' ? (
         <pre class="whole" tabIndex={0} aria-label="Part of the artifact">
@@ -49,7 +49,7 @@ export function Artifact({ about, handle }: { readonly about: ArtifactView; read
         </pre>
       ) : (
         <p class="fault" role="alert">
-          {written(fault)}
+          {visibleMarks(fault)}
         </p>
       )}
       <div class="buttons">
@@ -75,22 +75,22 @@ export function Artifact({ about, handle }: { readonly about: ArtifactView; read
   )
 }
 
-function isText(mediaType: string): boolean {
+function isTextType(mediaType: string): boolean {
   return /^(text\/|application\/([\w.+-]*\+)?(json|xml|yaml)\b)/i.test(mediaType)
 }
 
-async function readPage(handle: string, start: number, length: number, asText: boolean): Promise<Page> {
+async function readPage(handle: string, start: number, length: number, asText: boolean): Promise<ArtifactPart> {
   const end = Math.min(length, start + pageSize)
   if (end === start) return { start, end, text: '' }
   const response = await client.artifact(handle, { start, end })
   const bytes = new Uint8Array(await response.arrayBuffer())
   if (!asText) return { start, end: start + bytes.length, text: dump(bytes, start) }
-  const size = start + bytes.length < length ? cut(bytes) : bytes.length
+  const size = start + bytes.length < length ? cutPoint(bytes) : bytes.length
   return { start, end: start + size, text: new TextDecoder().decode(bytes.subarray(0, size)) }
 }
 
 /** Returns where to cut bytes of UTF-8: after the last line, else between two characters. */
-function cut(bytes: Uint8Array): number {
+function cutPoint(bytes: Uint8Array): number {
   const lines = bytes.lastIndexOf(10) + 1
   if (lines > 0) return lines
   let size = bytes.length - 1

@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { CallView } from '../../../client/protocol.ts'
-import { Approval } from './approval.tsx'
+import { ApprovalForm } from './approval.tsx'
 import { Artifact } from './artifact.tsx'
 import { client, timelines } from './client.ts'
 import { Countdown } from './countdown.tsx'
-import { isOpen, type Kind } from './look.ts'
-import { clock, duration, Json, line, Text, written } from './text.tsx'
+import { isOpen, type CallKind } from './look.ts'
+import { clock, durationText, JsonView, onOneLine, Text, visibleMarks } from './text.tsx'
 
 /** Asks for the part of a call that lists and streams do not have, each time that its state changes. */
 function useWhole(call: CallView): CallView {
@@ -28,7 +28,13 @@ function useWhole(call: CallView): CallView {
 }
 
 /** One call: what it asks, its args, progress, result and timeline. */
-export function Call({ call, look }: { readonly call: CallView; readonly look: readonly [Kind, string] }): VNode {
+export function CallDetails({
+  call,
+  look,
+}: {
+  readonly call: CallView
+  readonly look: readonly [CallKind, string]
+}): VNode {
   const whole = useWhole(call)
   const { toolName, invocationId, callId, id, session, effect, createdAt, durationMs, waiting, error } = whole
   const { status, args, argsPreview, approval, progress = [], content = [], truncated, artifact } = whole
@@ -45,20 +51,20 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
       <p class="facts">
         {[
           clock(createdAt),
-          durationMs === undefined ? '' : duration(durationMs),
+          durationMs === undefined ? '' : durationText(durationMs),
           effect === undefined || isOpen(call) ? '' : `effect ${effect}`,
         ]
           .filter(Boolean)
           .join(' · ')}
       </p>
-      {waiting?.reason === 'approval' && <Approval call={whole} waiting={waiting} />}
+      {waiting?.reason === 'approval' && <ApprovalForm call={whole} waiting={waiting} />}
       {waiting?.reason === 'client' && (
         <div class="card page">
           <p class="prompt">Waits for a page that answers it</p>
           <p class="facts">
             {waiting.lease !== undefined && waiting.lease.until > client.now() ? (
               <>
-                Held by <code>{line(waiting.lease.holder, 40)}</code> ·{' '}
+                Held by <code>{onOneLine(waiting.lease.holder, 40)}</code> ·{' '}
                 <Countdown until={waiting.lease.until} words="renews within" />
               </>
             ) : (
@@ -71,7 +77,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
       {approval !== undefined && (
         <p class={`card said ${approval.decision}`}>
           {approval.decision === 'allow' ? 'Approved' : 'Denied'}
-          {approval.decidedBy !== undefined && ` by ${line(approval.decidedBy, 64)}`}
+          {approval.decidedBy !== undefined && ` by ${onOneLine(approval.decidedBy, 64)}`}
           {approval.note !== undefined && (
             <>
               : <Text of={approval.note} />
@@ -82,7 +88,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
       {error !== undefined && (
         <Part title="Error">
           <div class="card error">
-            <code>{written(error.code)}</code>
+            <code>{visibleMarks(error.code)}</code>
             <p>
               <Text of={error.message} />
             </p>
@@ -95,7 +101,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
             args === undefined ? (
               'not known here'
             ) : (
-              <Json of={args} />
+              <JsonView of={args} />
             )
           ) : (
             <Text of={argsPreview} />
@@ -106,7 +112,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
         <Part title={`Progress · ${progress.length === 50 ? 'the last 50' : progress.length}`}>
           <ol class="moments" tabIndex={0}>
             {progress.map(({ type, data, timestamp }) => (
-              <Moment key={timestamp} at={timestamp - createdAt} name={type} note={textOf(data)} />
+              <TimelineEntry key={timestamp} at={timestamp - createdAt} name={type} note={dataText(data)} />
             ))}
           </ol>
         </Part>
@@ -126,7 +132,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
               {block.type === 'text' ? (
                 <Text of={block.text} />
               ) : (
-                <Json of={block.type === 'json' ? block.data : block} />
+                <JsonView of={block.type === 'json' ? block.data : block} />
               )}
             </pre>
           ))}
@@ -141,7 +147,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
       <Part title="Timeline">
         <ol class="moments line">
           {timelines.of(whole).map(({ at, name, note }, order) => (
-            <Moment key={order} at={at - createdAt} name={name} note={note} />
+            <TimelineEntry key={order} at={at - createdAt} name={name} note={note} />
           ))}
         </ol>
       </Part>
@@ -155,7 +161,7 @@ export function Call({ call, look }: { readonly call: CallView; readonly look: r
   )
 }
 
-function textOf(data: unknown): string {
+function dataText(data: unknown): string {
   return typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
 }
 
@@ -168,11 +174,19 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   )
 }
 
-function Moment({ at, name, note }: { readonly at: number; readonly name: string; readonly note: string }): VNode {
+function TimelineEntry({
+  at,
+  name,
+  note,
+}: {
+  readonly at: number
+  readonly name: string
+  readonly note: string
+}): VNode {
   return (
     <li>
-      <span class="at">+{duration(Math.max(0, at))}</span>
-      <span class="what">{line(name, 64)}</span>
+      <span class="at">+{durationText(Math.max(0, at))}</span>
+      <span class="what">{onOneLine(name, 64)}</span>
       <span class="note">
         <Text of={note.slice(0, 2_000)} />
       </span>
@@ -203,7 +217,7 @@ function Cancel({ id }: { readonly id: string }): VNode {
         setWords('Cancelling…')
         client
           .cancel(id, 'Cancelled in the inspector.')
-          .catch((error: Error) => setWords(`Cancel: ${line(error.message, 80)}`))
+          .catch((error: Error) => setWords(`Cancel: ${onOneLine(error.message, 80)}`))
       }}
     >
       {words}

@@ -19,8 +19,8 @@ addEventListener('hashchange', () => {
   if (takeToken()) location.reload() // the link of a server that was started again
 })
 
-const token = sessionStorage.getItem(key)
-const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` }
+const accessToken = sessionStorage.getItem(key)
+const headers: Record<string, string> = accessToken === null ? {} : { authorization: `Bearer ${accessToken}` }
 const api = new URL('api', document.baseURI).href
 
 /** The connection of this page. */
@@ -37,7 +37,7 @@ export async function loadTools(): Promise<ToolPage> {
 }
 
 /** Calls a tool. Resolves with the id of the call. */
-export async function callTool(name: string, args: unknown): Promise<string> {
+export async function postCall(name: string, args: unknown): Promise<string> {
   const body = JSON.stringify({ name, args })
   const response = await fetch(`${api}/tools`, {
     method: 'POST',

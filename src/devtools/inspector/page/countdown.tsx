@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { client } from './client.ts'
-import { duration } from './text.tsx'
+import { durationText } from './text.tsx'
 
 /** Counts down to a time, by the clock of the server. */
 export function Countdown({ until, words = 'expires in' }: { readonly until: number; readonly words?: string }): VNode {
@@ -15,5 +15,5 @@ export function Countdown({ until, words = 'expires in' }: { readonly until: num
 }
 
 function shortly(milliseconds: number): string {
-  return milliseconds < 60_000 ? `${milliseconds / 1_000} s` : duration(milliseconds)
+  return milliseconds < 60_000 ? `${milliseconds / 1_000} s` : durationText(milliseconds)
 }

@@ -2,10 +2,10 @@ import type { RefObject, VNode } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { CallView } from '../../../client/protocol.ts'
 import { client } from './client.ts'
-import { lookOf, matches, type Kind } from './look.ts'
-import { clock, duration, jsonLine, line, written } from './text.tsx'
+import { lookOf, matchesWords, type CallKind } from './look.ts'
+import { clock, durationText, jsonOnLine, onOneLine, visibleMarks } from './text.tsx'
 
-const filters: readonly (readonly [kind: Kind | 'all', word: string])[] = [
+const filters: readonly (readonly [kind: CallKind | 'all', word: string])[] = [
   ['all', 'All'],
   ['waits', 'Waiting'],
   ['runs', 'Running'],
@@ -13,7 +13,7 @@ const filters: readonly (readonly [kind: Kind | 'all', word: string])[] = [
   ['failed', 'Failed'],
 ]
 /** The most calls that are shown at once. */
-const most = 500
+const mostRows = 500
 
 interface ListProps {
   readonly calls: readonly CallView[]
@@ -26,15 +26,15 @@ interface ListProps {
 /** The list of calls: those that wait first, then the others, newest first. */
 export function List({ calls, chosen, choose, focus, search }: ListProps): VNode {
   const [find, setFind] = useState('')
-  const [only, setOnly] = useState<Kind | 'all'>('all')
+  const [only, setOnly] = useState<CallKind | 'all'>('all')
   const [isMore, setMore] = useState(true)
   const isEmpty = calls.length === 0
   const words = find.toLowerCase().split(/\s+/)
-  const counts = useMemo(() => countsOf(calls), [calls])
-  const found = calls.filter((call) => (only === 'all' || lookOf(call)[0] === only) && matches(call, words))
+  const counts = useMemo(() => countByKind(calls), [calls])
+  const found = calls.filter((call) => (only === 'all' || lookOf(call)[0] === only) && matchesWords(call, words))
   const waiting = found.filter((call) => call.waiting !== undefined)
   const others = found.filter((call) => call.waiting === undefined)
-  const shown = [...waiting, ...others].slice(0, most)
+  const shown = [...waiting, ...others].slice(0, mostRows)
   const index = shown.findIndex(({ invocationId }) => invocationId === chosen)
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -60,7 +60,7 @@ export function List({ calls, chosen, choose, focus, search }: ListProps): VNode
 
   const rows = (part: readonly CallView[], from: number): VNode[] =>
     part.map((call, order) => (
-      <Row
+      <CallRow
         key={call.invocationId}
         call={call}
         id={`call-${from + order}`}
@@ -153,7 +153,7 @@ function NoCalls(): VNode {
           <ul>
             {names.slice(0, 12).map((name) => (
               <li key={name}>
-                <code>{written(name)}</code>
+                <code>{visibleMarks(name)}</code>
               </li>
             ))}
             {names.length > 12 && <li>and {names.length - 12} more</li>}
@@ -171,7 +171,7 @@ interface RowProps {
   readonly choose: (id: string, isOpened: boolean) => void
 }
 
-function Row({ call, id, isChosen, choose }: RowProps): VNode {
+function CallRow({ call, id, isChosen, choose }: RowProps): VNode {
   const [kind, word] = lookOf(call)
   const { toolName, invocationId, args, argsPreview, createdAt, durationMs, waiting } = call
   return (
@@ -182,20 +182,20 @@ function Row({ call, id, isChosen, choose }: RowProps): VNode {
       class={`row ${kind}`}
       onClick={() => choose(invocationId, true)}
     >
-      <span class="name">{line(toolName, 64)}</span>
+      <span class="name">{onOneLine(toolName, 64)}</span>
       <time>{clock(createdAt)}</time>
       <span class="args">
-        {waiting?.reason === 'approval' ? line(waiting.prompt) : (argsPreview ?? jsonLine(args))}
+        {waiting?.reason === 'approval' ? onOneLine(waiting.prompt) : (argsPreview ?? jsonOnLine(args))}
       </span>
       <span class={`word ${kind}`}>
         {word}
-        {kind !== 'waits' && durationMs !== undefined && <span> {duration(durationMs)}</span>}
+        {kind !== 'waits' && durationMs !== undefined && <span> {durationText(durationMs)}</span>}
       </span>
     </div>
   )
 }
 
-function countsOf(calls: readonly CallView[]): Record<Kind | 'all', number> {
+function countByKind(calls: readonly CallView[]): Record<CallKind | 'all', number> {
   const counts = { all: calls.length, waits: 0, runs: 0, ok: 0, failed: 0 }
   for (const call of calls) counts[lookOf(call)[0]]++
   return counts

@@ -1,10 +1,10 @@
 import { isOver, type CallView } from '../../../client/protocol.ts'
 
 /** What a call is to the eye. */
-export type Kind = 'waits' | 'runs' | 'ok' | 'failed'
+export type CallKind = 'waits' | 'runs' | 'ok' | 'failed'
 
 /** The kind of a call, and its state in words. */
-export function lookOf({ state, status, waiting }: CallView): readonly [kind: Kind, word: string] {
+export function lookOf({ state, status, waiting }: CallView): readonly [kind: CallKind, word: string] {
   if (waiting !== undefined) return ['waits', waiting.reason === 'approval' ? 'needs approval' : 'waits for a page']
   if (state === 'COMPLETED') return ['ok', 'ok']
   if (state === 'DENIED') return ['failed', 'denied']
@@ -16,7 +16,7 @@ export function lookOf({ state, status, waiting }: CallView): readonly [kind: Ki
 const texts = new WeakMap<CallView, string>()
 
 /** Whether a call has all words somewhere: in its name, ids, session, args or error. */
-export function matches(call: CallView, words: readonly string[]): boolean {
+export function matchesWords(call: CallView, words: readonly string[]): boolean {
   let text = texts.get(call)
   if (text === undefined) {
     const { toolName, invocationId, callId, id, session, args, argsPreview, error } = call

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ToolPage } from '../_calls.ts'
-import { callTool } from './client.ts'
-import { Json, line, Text, written } from './text.tsx'
+import { postCall } from './client.ts'
+import { JsonView, onOneLine, Text, visibleMarks } from './text.tsx'
 
 interface NewCallProps {
   readonly page: ToolPage
@@ -21,7 +21,7 @@ export function NewCall({ page, called }: NewCallProps): VNode {
   async function call(): Promise<void> {
     setFault('')
     try {
-      called(await callTool(name, parsed(args)))
+      called(await postCall(name, parsedArgs(args)))
     } catch (error) {
       setFault((error as Error).message)
     }
@@ -49,7 +49,7 @@ export function NewCall({ page, called }: NewCallProps): VNode {
         >
           {page.tools.map((one) => (
             <option key={one.name} value={one.name}>
-              {line(one.name, 64)}
+              {onOneLine(one.name, 64)}
             </option>
           ))}
         </select>
@@ -70,7 +70,7 @@ export function NewCall({ page, called }: NewCallProps): VNode {
       </label>
       {fault !== '' && (
         <p class="fault" role="alert">
-          {written(fault)}
+          {visibleMarks(fault)}
         </p>
       )}
       <div class="buttons">
@@ -82,7 +82,7 @@ export function NewCall({ page, called }: NewCallProps): VNode {
         <details>
           <summary>Schema of the args</summary>
           <pre tabIndex={0}>
-            <Json of={tool.inputSchema} />
+            <JsonView of={tool.inputSchema} />
           </pre>
         </details>
       )}
@@ -90,7 +90,7 @@ export function NewCall({ page, called }: NewCallProps): VNode {
   )
 }
 
-function parsed(text: string): unknown {
+function parsedArgs(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

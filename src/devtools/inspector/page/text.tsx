@@ -1,24 +1,24 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { deceptive, escapeDeceptive, escapeOf } from '../../../kernel/json/deceptive.ts'
 
-const unseen = new RegExp(`(?![\\n\\t])${deceptive.source}`, deceptive.flags)
+const unseenPattern = new RegExp(`(?![\\n\\t])${deceptive.source}`, deceptive.flags)
 
 /** Returns text for an attribute or a line, with unseen characters written out. */
-export function written(text: string): string {
+export function visibleMarks(text: string): string {
   return escapeDeceptive(text, '\n\t')
 }
 
 /** Returns text on one line. */
-export function line(text: string, longest = 300): string {
+export function onOneLine(text: string, longest = 300): string {
   const start = text.slice(0, longest).replace(/\s+/g, ' ')
-  return written(text.length > longest ? `${start}…` : start)
+  return visibleMarks(text.length > longest ? `${start}…` : start)
 }
 
 /** Shows text. Characters that are not seen are written out, and marked. */
 export function Text({ of: text }: { readonly of: string }): VNode {
   const parts: ComponentChildren[] = []
   let end = 0
-  for (const { 0: found, index } of text.matchAll(unseen)) {
+  for (const { 0: found, index } of text.matchAll(unseenPattern)) {
     parts.push(text.slice(end, index), <mark>{escapeOf(found)}</mark>)
     end = index + found.length
   }
@@ -27,15 +27,15 @@ export function Text({ of: text }: { readonly of: string }): VNode {
 
 /** Longer JSON has no colours. */
 const mostColoured = 40_000
-const token = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*/g
+const jsonToken = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*/g
 
 /** Shows a value as JSON. */
-export function Json({ of: value }: { readonly of: unknown }): VNode {
+export function JsonView({ of: value }: { readonly of: unknown }): VNode {
   const text = JSON.stringify(value, null, 2) ?? 'undefined'
   if (text.length > mostColoured) return <Text of={text} />
   const parts: ComponentChildren[] = []
   let end = 0
-  for (const { 0: found, 1: quoted, 2: colon = '', index } of text.matchAll(token)) {
+  for (const { 0: found, 1: quoted, 2: colon = '', index } of text.matchAll(jsonToken)) {
     const kind = quoted === undefined ? 'value' : colon === '' ? 'text' : 'key'
     parts.push(
       text.slice(end, index),
@@ -50,12 +50,12 @@ export function Json({ of: value }: { readonly of: unknown }): VNode {
 }
 
 /** Returns JSON on one line. */
-export function jsonLine(value: unknown): string {
-  return value === undefined ? '' : line(JSON.stringify(value) ?? '')
+export function jsonOnLine(value: unknown): string {
+  return value === undefined ? '' : onOneLine(JSON.stringify(value) ?? '')
 }
 
 /** Returns a duration. */
-export function duration(milliseconds: number): string {
+export function durationText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Number(milliseconds.toFixed(milliseconds < 10 ? 1 : 0))} ms`
   const seconds = milliseconds / 1_000
   if (seconds < 60) return `${seconds.toFixed(1)} s`

@@ -1,7 +1,7 @@
 import type { CallView, ToolClient, WireEvent } from '../../../client/protocol.ts'
 
 /** One thing that happened to a call. */
-export interface Moment {
+export interface TimelineMoment {
   readonly at: number
   readonly name: string
   readonly note: string
@@ -29,7 +29,7 @@ export class Timelines {
   }
 
   /** Returns what happened to a call: by its events if all were seen, else by its audit trail. */
-  of({ invocationId, auditTrail = [] }: CallView): readonly Moment[] {
+  of({ invocationId, auditTrail = [] }: CallView): readonly TimelineMoment[] {
     const events = this.#events.get(invocationId)
     if (events?.[0]?.seq === 0) {
       return events.map((event) => ({

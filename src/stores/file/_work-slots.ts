@@ -1,5 +1,5 @@
 /** Limits how many pieces of work run at once. The others wait, first come first served. */
-export class Turns {
+export class WorkSlots {
   #left: number
   readonly #waiting = new Set<() => void>()
 
@@ -8,9 +8,9 @@ export class Turns {
   }
 
   /**
-   * Waits for a turn, then runs the work.
+   * Waits for a slot, then runs the work.
    *
-   * @throws The reason of the signal if it aborts before the turn.
+   * @throws The reason of the signal if it aborts before that.
    */
   async take<Value>(work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
     signal?.throwIfAborted()
@@ -21,7 +21,7 @@ export class Turns {
     } finally {
       const [next] = this.#waiting
       if (next === undefined) this.#left++
-      else next() // passes this turn on
+      else next() // passes this slot on
     }
   }
 

@@ -1,10 +1,10 @@
-/** Work on the same name happens one after another. Work on several names waits until it has the turn for all of them. */
-export class Turns {
+/** Work on the same name happens one after another. Work on several names waits until it is first for all of them. */
+export class NameQueue {
   readonly #last = new Map<string, Promise<void>>()
 
   /**
-   * Does a work in its turn. The turn ends with the work, or with the abort of its signal: a work that hangs does not keep the
-   * next one waiting for good. So a work asks the signal before it changes anything.
+   * Does a work once those before it are over. It is over with its end, or with the abort of its signal: a work that hangs does
+   * not keep the next one waiting for good. So a work asks the signal before it changes anything.
    */
   async take<Value>(
     names: readonly string[],
@@ -14,7 +14,7 @@ export class Turns {
     signal?.throwIfAborted()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const before = Promise.all(names.map((name) => this.#last.get(name) ?? Promise.resolve()))
-    // The turns before have to end too: a call that is aborted while it waits lets no other pass.
+    // Those before have to end too: a call that is aborted while it waits lets no other pass.
     const last = before.then(() => ended)
     for (const name of names) this.#last.set(name, last)
     const forget = (): void => names.forEach((name) => this.#last.get(name) === last && this.#last.delete(name))

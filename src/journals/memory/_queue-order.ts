@@ -1,8 +1,8 @@
-import type { Kept } from './_kept.ts'
+import type { StoredRecord } from './_kept.ts'
 
 /** A call that waits for a worker or runs on one. */
 interface QueuedPlace {
-  readonly session: Session
+  readonly session: SessionLines
   readonly isAlone: boolean
   /** The line in which it waits. Nothing if it runs. */
   readonly line: QueueLine | undefined
@@ -20,7 +20,7 @@ interface QueueLine {
   readonly alone: QueuedPlace[]
 }
 
-interface Session {
+interface SessionLines {
   readonly name: string
   readonly lines: Map<string, QueueLine>
   count: number
@@ -28,14 +28,14 @@ interface Session {
   runningAlone: number
 }
 
-/** Tells which calls for workers have their turn, so that a call that runs alone runs beside no other of its session. */
-export class SessionOrder {
+/** Tells which calls for workers may run now, so that a call that runs alone runs beside no other of its session. */
+export class MemoryOrder {
   readonly #places = new Map<string, QueuedPlace>()
-  readonly #sessions = new Map<string, Session>()
+  readonly #sessions = new Map<string, SessionLines>()
   #arrived = 0
 
   /** Adds a call that waits or runs, in place of what it did before. Leaves out a call that is not for workers. */
-  put(kept: Kept, isTaken = false): void {
+  put(kept: StoredRecord, isTaken = false): void {
     const { id, isAlone } = kept
     this.leave(id)
     if (isAlone === undefined) return
@@ -72,13 +72,13 @@ export class SessionOrder {
     const place = this.#places.get(id)
     if (place?.line === undefined) return false
     const { session, line, isAlone } = place
-    if (isAlone) return session.running === 0 && first(line.all, now, except) === place
+    if (isAlone) return session.running === 0 && firstTakeable(line.all, now, except) === place
     if (session.runningAlone > 0) return false
-    const alone = first(line.alone, now, except)
+    const alone = firstTakeable(line.alone, now, except)
     return alone === undefined || isOlder(place, alone)
   }
 
-  #sessionOf(name: string): Session {
+  #sessionOf(name: string): SessionLines {
     let session = this.#sessions.get(name)
     if (session === undefined) {
       session = { name, lines: new Map(), count: 0, running: 0, runningAlone: 0 }
@@ -88,7 +88,7 @@ export class SessionOrder {
   }
 }
 
-function lineOf({ lines }: Session, queue: string): QueueLine {
+function lineOf({ lines }: SessionLines, queue: string): QueueLine {
   const line = lines.get(queue) ?? { all: [], alone: [] }
   lines.set(queue, line)
   return line
@@ -106,7 +106,7 @@ function insert(places: QueuedPlace[], place: QueuedPlace): void {
 }
 
 /** Returns the first call that can still be taken. Drops those at the beginning that have left. */
-function first(places: QueuedPlace[], now: number, except: ReadonlySet<string>): QueuedPlace | undefined {
+function firstTakeable(places: QueuedPlace[], now: number, except: ReadonlySet<string>): QueuedPlace | undefined {
   const begin = places.findIndex(({ hasLeft }) => !hasLeft)
   if (begin !== 0) places.splice(0, begin < 0 ? places.length : begin)
   return places.find(({ hasLeft, expiresAt, id }) => !hasLeft && expiresAt >= now && !except.has(id))

@@ -1,17 +1,17 @@
 import type { ContentBlock, ToolCall, ToolResult } from '../../index.ts'
 import type { AgUiEvent, AgUiMessage } from './_types.ts'
 
-interface OpenCall {
+interface StreamedCall {
   readonly name: string
   args: string
 }
 
 /** What the model says when it is asked once, folded from its events. */
-export class Turn {
+export class ModelReply {
   #id: string | undefined
   #text = ''
   #last = ''
-  readonly #calls = new Map<string, OpenCall>()
+  readonly #calls = new Map<string, StreamedCall>()
   readonly #answered = new Set<string>()
 
   /** Folds an event. Parts that are not about texts or calls are for the page alone. */
@@ -50,7 +50,7 @@ export class Turn {
       .map(([id, { name, args }]) => ({ id, name, args: args === '' ? {} : args }))
   }
 
-  /** The message of the assistant, for the model's next turn. */
+  /** The message of the assistant, for the next request of the model. */
   message(): AgUiMessage {
     const toolCalls = Array.from(this.#calls, ([id, { name, args }]) => ({
       id,
@@ -75,7 +75,7 @@ export class Turn {
 export function announced(calls: readonly ToolCall[]): AgUiEvent[] {
   return calls.flatMap(({ id, name, args }) => {
     const toolCallId = String(id)
-    const delta = textOf(args ?? {})
+    const delta = argsText(args ?? {})
     return [
       event('TOOL_CALL_START', { toolCallId, toolCallName: name }),
       ...(delta === undefined ? [] : [event('TOOL_CALL_ARGS', { toolCallId, delta })]),
@@ -85,7 +85,7 @@ export function announced(calls: readonly ToolCall[]): AgUiEvent[] {
 }
 
 /** Returns args as text. What is no JSON has none: its call says why. */
-function textOf(args: unknown): string | undefined {
+function argsText(args: unknown): string | undefined {
   try {
     return typeof args === 'string' ? args : JSON.stringify(args)
   } catch {
@@ -101,9 +101,9 @@ export function resultEvent(result: ToolResult): AgUiEvent {
   return event('TOOL_CALL_RESULT', { messageId: id, toolCallId, content, role, metadata: { toolwright } })
 }
 
-/** Returns the message of a result, for the model's next turn. */
+/** Returns the message of a result, for the next request of the model. */
 export function resultMessage({ id, invocationId, content, isError }: ToolResult): AgUiMessage {
-  const words = content.map(wordsOf).join('\n')
+  const words = content.map(blockWords).join('\n')
   return {
     id: `tool-${invocationId}`,
     role: 'tool',
@@ -113,7 +113,7 @@ export function resultMessage({ id, invocationId, content, isError }: ToolResult
   }
 }
 
-function wordsOf(block: ContentBlock): string {
+function blockWords(block: ContentBlock): string {
   if (block.type === 'text') return block.text
   if (block.type === 'json') return block.text ?? JSON.stringify(block.data)
   return `[${block.type}]`

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolCallRecord } from '../../extension.ts'
 import type { FoundRecord, TakeQuery } from '../../records/index.ts'
-import { held, recordOf, settledOf, waitingOf, type Promising } from './_records.ts'
-import { optional, type Suite } from './_suite.ts'
+import { held, fixtureRecord, settledOf, waitingOf, type Promising } from './_records.ts'
+import { optionalMethod, type JournalSuite } from './_suite.ts'
 
-interface QueuedCall {
+interface QueuedFixture {
   /** When it was made: its place in the line. */
   readonly at: number
   readonly isAlone?: boolean
@@ -14,22 +14,27 @@ interface QueuedCall {
 }
 
 /** What a call waits with for a worker, or that one has. */
-function waitOf({ isAlone = false, queue = 'default', expiresAt = 8e12 }: QueuedCall, attempts = 0): object {
+function fixtureWait({ isAlone = false, queue = 'default', expiresAt = 8e12 }: QueuedFixture, attempts = 0): object {
   const work = { queue, attempts, ...(isAlone && { isAlone }) }
   return { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt, text: '{}', work }
 }
 
-function waits(id: string, given: QueuedCall): ToolCallRecord {
+function waitingFixture(id: string, given: QueuedFixture): ToolCallRecord {
   const { at, session = 'one' } = given
-  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, waitOf(given))
+  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, fixtureWait(given))
 }
 
-function runs(id: string, given: QueuedCall): ToolCallRecord {
-  const journal = { caller: 'model', owner: 'worker', fence: 1, work: waitOf(given, 1) } as ToolCallRecord['journal']
-  return recordOf(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
+function runningFixture(id: string, given: QueuedFixture): ToolCallRecord {
+  const journal = {
+    caller: 'model',
+    owner: 'worker',
+    fence: 1,
+    work: fixtureWait(given, 1),
+  } as ToolCallRecord['journal']
+  return fixtureRecord(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
 }
 
-const all: TakeQuery = { queue: 'default', limit: 10, except: [] }
+const takeAll: TakeQuery = { queue: 'default', limit: 10, except: [] }
 const idsOf = (found: readonly FoundRecord[]): string[] => found.map(({ record }) => record.id).toSorted()
 
 /** A journal with calls that wait. */
@@ -44,26 +49,26 @@ interface QueueGround {
 }
 
 /** Tests in which order journals give calls to workers, and that some run alone. */
-export function describeTurns({ title, isShared, newStorage, newJournal }: Suite): void {
+export function describeSessionOrder({ title, isShared, newStorage, newJournal }: JournalSuite): void {
   async function lineOf(
-    calls: Readonly<Record<string, QueuedCall>>,
+    calls: Readonly<Record<string, QueuedFixture>>,
     skip: (reason: string) => never,
   ): Promise<QueueGround> {
     const journal = await newJournal()
-    const take = optional(journal, 'take', skip)
-    for (const [id, given] of Object.entries(calls)) await journal.claim(waits(id, given), 'caller')
+    const take = optionalMethod(journal, 'take', skip)
+    for (const [id, given] of Object.entries(calls)) await journal.claim(waitingFixture(id, given), 'caller')
     const write = async (record: ToolCallRecord): Promise<void> => {
       const found = await journal.read(record.id)
       expect(found && (await journal.write(record, found.fence))).toBe(true)
     }
     return {
       journal,
-      async take(wanted = all, owner = 'worker') {
+      async take(wanted = takeAll, owner = 'worker') {
         return idsOf(await take(typeof wanted === 'string' ? { invocationId: wanted, limit: 1 } : wanted, owner))
       },
-      begin: (id) => write(runs(id, calls[id] ?? { at: 0 })),
+      begin: (id) => write(runningFixture(id, calls[id] ?? { at: 0 })),
       settle: (id) => write(settledOf(id, { session: calls[id]?.session ?? 'one' })),
-      putBack: (id) => write(waits(id, calls[id] ?? { at: 0 })),
+      putBack: (id) => write(waitingFixture(id, calls[id] ?? { at: 0 })),
     }
   }
 
@@ -120,7 +125,7 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
       expect(await take()).toEqual(['b'])
       expect(await take('a')).toEqual([])
       await settle('b')
-      expect(await take({ ...all, queue: 'gpu' })).toEqual(['a'])
+      expect(await take({ ...takeAll, queue: 'gpu' })).toEqual(['a'])
       expect(await take()).toEqual([])
       await settle('a')
       expect(await take()).toEqual(['c'])
@@ -133,7 +138,7 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
         next: { at: 3, isAlone: true },
       }
       const { take } = await lineOf(calls, skip)
-      expect(await take({ ...all, except: ['foreign'] })).toEqual(['next'])
+      expect(await take({ ...takeAll, except: ['foreign'] })).toEqual(['next'])
       expect(await take()).toEqual([])
     })
 
@@ -163,10 +168,10 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
       const calls = { a: { at: 1, isAlone: true }, b: { at: 2, isAlone: true }, c: { at: 3, session: 'two' } }
       const { journal, take, settle } = await lineOf(calls, skip)
       const free = async (): Promise<string[]> =>
-        [...(await optional(journal, 'free', skip)(['a', 'b', 'c', 'never was']))].toSorted()
+        [...(await optionalMethod(journal, 'free', skip)(['a', 'b', 'c', 'never was']))].toSorted()
       const unsent = async (): Promise<string[]> => {
         await new Promise((resolve) => setTimeout(resolve, 3))
-        const found = await optional(journal, 'unsent', skip)({ queues: ['default'], silentFor: 1, limit: 10 })
+        const found = await optionalMethod(journal, 'unsent', skip)({ queues: ['default'], silentFor: 1, limit: 10 })
         return found.map(({ invocationId }) => invocationId).toSorted()
       }
       expect([await free(), await unsent()]).toEqual([
@@ -186,18 +191,19 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
       const storage = await newStorage()
       const journals = Array.from({ length: isShared ? 4 : 1 }, () => storage.open().journal)
       const [journal] = journals as [Promising]
-      optional(journal, 'take', skip)
+      optionalMethod(journal, 'take', skip)
       const isAlone = (index: number): boolean => index % 3 !== 0
       const sessionOf = (index: number): string => `session ${index % 2}`
       const queueOf = (index: number): string => `queue ${(index >> 1) % 4}`
-      const given = (index: number): QueuedCall => ({
+      const given = (index: number): QueuedFixture => ({
         at: index,
         isAlone: isAlone(index),
         session: sessionOf(index),
         queue: queueOf(index),
       })
       const count = 160
-      for (let index = 0; index < count; index++) await journal.claim(waits(`${index}`, given(index)), 'caller')
+      for (let index = 0; index < count; index++)
+        await journal.claim(waitingFixture(`${index}`, given(index)), 'caller')
       const running = new Set<number>()
       const overlaps: string[] = []
       let settled = 0
@@ -205,7 +211,7 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
         for (let next = 0; settled < count; next++) {
           const wanted = byId
             ? { invocationId: `${next % count}`, limit: 1 }
-            : { ...all, queue: queueOf(2 * next), limit: 2 }
+            : { ...takeAll, queue: queueOf(2 * next), limit: 2 }
           const taken = await own.take?.(wanted, owner)
           for (const { record, fence } of taken ?? []) {
             const index = Number(record.id)
@@ -214,7 +220,7 @@ export function describeTurns({ title, isShared, newStorage, newJournal }: Suite
                 overlaps.push(`${other} and ${index}`)
             }
             running.add(index)
-            expect(await own.write(runs(record.id, given(index)), fence)).toBe(true)
+            expect(await own.write(runningFixture(record.id, given(index)), fence)).toBe(true)
           }
           for (const { record, fence } of taken ?? []) {
             running.delete(Number(record.id))

@@ -25,14 +25,14 @@ export function shortened(results: readonly ToolResult[], budget: TurnBudget | u
   if (!Number.isSafeInteger(tokens) || tokens < 1) {
     throw new InvalidConfigurationError('`tokens` of a budget must be a whole number of at least 1.')
   }
-  const texts = results.map(({ content }) => content.map(textOf).join('\n'))
+  const texts = results.map(({ content }) => content.map(blockText).join('\n'))
   const sizes = texts.map(estimateTokens)
   const most = fairShare(sizes, tokens)
   return results.map((result, index) => {
     const text = texts[index]!
     if (sizes[index]! <= most) return result
     const media = result.content.filter(({ type }) => type === 'image' || type === 'audio')
-    return { ...result, content: [{ type: 'text', text: cut(text, most, result, estimateTokens) }, ...media] }
+    return { ...result, content: [{ type: 'text', text: cutText(text, most, result, estimateTokens) }, ...media] }
   })
 }
 
@@ -48,7 +48,7 @@ function fairShare(sizes: readonly number[], tokens: number): number {
   return Infinity
 }
 
-function cut(text: string, most: number, { handle }: ToolResult, estimate: (text: string) => number): string {
+function cutText(text: string, most: number, { handle }: ToolResult, estimate: (text: string) => number): string {
   // A preview ends with a note that has the handle and says how to read on.
   const tail = handle === undefined ? -1 : text.lastIndexOf('\n…\n')
   const body = tail > 0 ? text.slice(0, tail) : text
@@ -65,7 +65,7 @@ function cut(text: string, most: number, { handle }: ToolResult, estimate: (text
   return tail > 0 && start !== body ? `${start}\n(Shortened to fit this turn.)${note}` : start + note
 }
 
-function textOf(block: ContentBlock): string {
+function blockText(block: ContentBlock): string {
   if (block.type === 'text') return block.text
   if (block.type === 'image' || block.type === 'audio') return ''
   return block.type === 'json' ? (block.text ?? JSON.stringify(block.data) ?? 'null') : JSON.stringify(block)

@@ -56,10 +56,10 @@ export function show(schema: object, side: Side, target: string, marks: Marks): 
     const entries = Object.entries(part).flatMap(([key, value]): (readonly [string, unknown])[] => {
       if (typeof value === 'function' || value === undefined) return []
       if (kind !== undefined && data.has(key)) return [[key, structuredClone(value)]]
-      const said = plain(value, [...path, key])
+      const plainMember = plain(value, [...path, key])
       if (isOldTuple && key === 'items')
-        return Array.isArray(value) && value.length === 0 ? [] : [['prefixItems', said]]
-      return [[isOldTuple && key === 'additionalItems' ? 'items' : key, said]]
+        return Array.isArray(value) && value.length === 0 ? [] : [['prefixItems', plainMember]]
+      return [[isOldTuple && key === 'additionalItems' ? 'items' : key, plainMember]]
     })
     return Object.fromEntries(entries)
   }

@@ -90,8 +90,8 @@ const targets = ['draft-2020-12', 'draft-07'] as const
 const unsaid = '~unsaid'
 
 function show(type: Type, side: 'input' | 'output', target: string): Record<string, unknown> {
-  const known = targets.find((name) => name === target)
-  if (known === undefined) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}.`)
+  const jsonTarget = targets.find((name) => name === target)
+  if (jsonTarget === undefined) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}.`)
   // ArkType asks the fallback for some nodes that it then drops, so marks are searched in the finished schema.
   const mark = (what: string): never => ({ [unsaid]: what }) as never
   const fallback: Fallback = {
@@ -109,12 +109,12 @@ function show(type: Type, side: 'input' | 'output', target: string): Record<stri
   if (side === 'output' && type.internal.references.some((node) => node.hasKind('morph') && isUntold(node.rawOut))) {
     throw new SchemaConversionError('JSON Schema cannot express the result of a morph that does not declare it')
   }
-  const shown = (side === 'output' ? type.out : type).toJsonSchema({ target: known, fallback })
-  JSON.stringify(shown, (key, value: unknown) => {
+  const shape = (side === 'output' ? type.out : type).toJsonSchema({ target: jsonTarget, fallback })
+  JSON.stringify(shape, (key, value: unknown) => {
     if (key === unsaid) throw new SchemaConversionError(`JSON Schema cannot express ${String(value)}`)
     return value
   })
-  return shown as Record<string, unknown>
+  return shape as Record<string, unknown>
 }
 
 function isUntold(result: { readonly expression: string }): boolean {

@@ -146,16 +146,17 @@ function converter(
   // Each caller gets its own copy, parsed from this text.
   const text = JSON.stringify(copy)
   return ({ target }) => {
-    const known = Object.hasOwn(targets, target) ? targets[target] : undefined
-    if (!known) throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}; ask for draft-2020-12.`)
+    const targetDraft = Object.hasOwn(targets, target) ? targets[target] : undefined
+    if (!targetDraft)
+      throw new SchemaConversionError(`JSON Schema cannot be shown as ${target}; ask for draft-2020-12.`)
     if (typeof copy === 'boolean') return copy ? {} : { not: {} }
-    const [wanted, uri] = known
+    const [wanted, uri] = targetDraft
     const difference = firstDifference(copy, own, wanted)
     if (difference !== undefined) {
       throw new SchemaConversionError(`${target} would read the JSON Schema differently (at ${difference}).`)
     }
-    const shown = JSON.parse(text) as Record<string, unknown>
-    if (own !== wanted && shown['$schema'] !== undefined) shown['$schema'] = uri
-    return shown
+    const plainCopy = JSON.parse(text) as Record<string, unknown>
+    if (own !== wanted && plainCopy['$schema'] !== undefined) plainCopy['$schema'] = uri
+    return plainCopy
   }
 }

@@ -44,9 +44,9 @@ export function sinclairTypebox<Schema extends TSchema>(
     '~standard': {
       version: 1,
       vendor: '@sinclair/typebox',
-      validate(given) {
+      validate(input) {
         compiled ??= compile(schema)
-        const value = fills ? Value.Default(schema, copy(given)) : given
+        const value = fills ? Value.Default(schema, copy(input)) : input
         if (!compiled.Check(value)) return { issues: issuesOf(compiled.Errors(value), value) }
         if (!decodes) return { value }
         try {

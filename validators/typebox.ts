@@ -47,9 +47,9 @@ export function typebox<const Schema extends TSchema>(
     '~standard': {
       version: 1,
       vendor: 'typebox',
-      validate(given) {
+      validate(input) {
         compiled ??= Compile(schema) as Validator
-        const value = fills ? Default(schema, copy(given)) : given
+        const value = fills ? Default(schema, copy(input)) : input
         if (!compiled.Check(value)) return { issues: issuesOf(compiled.Errors(value), value) }
         if (!decodes) return { value: value as StaticDecode<Schema> }
         try {

@@ -56,12 +56,12 @@ export function valibot<Schema extends GenericSchema | GenericSchemaAsync>(
 const AsyncFunction = (async () => {}).constructor
 
 /** Returns whether any synchronous action in a schema has an asynchronous function. */
-function ignoresPromises(part: unknown, seen: Set<unknown>): boolean {
-  if (typeof part !== 'object' || part === null || seen.has(part)) return false
-  seen.add(part)
+function ignoresPromises(part: unknown, visited: Set<unknown>): boolean {
+  if (typeof part !== 'object' || part === null || visited.has(part)) return false
+  visited.add(part)
   const { async, requirement, operation } = part as Readonly<Record<string, unknown>>
   if (async === false && (requirement instanceof AsyncFunction || operation instanceof AsyncFunction)) return true
-  return Object.values(part).some((child) => ignoresPromises(child, seen))
+  return Object.values(part).some((child) => ignoresPromises(child, visited))
 }
 
 /** Returns the result with plain keys as issue paths, because Valibot's path entries contain the whole input. */
@@ -114,7 +114,7 @@ const keepsType = new Set(
     'filter_items sort_items'
   ).split(' '),
 )
-const made: Readonly<Record<string, object>> = {
+const schemas: Readonly<Record<string, object>> = {
   to_number: { type: 'number' },
   to_string: { type: 'string' },
   to_boolean: { type: 'boolean' },
@@ -134,5 +134,5 @@ function withoutWords({ kind, type, requirement }: Action, jsonSchema: object, s
   }
   if (kind === 'validation' || kind === 'metadata' || keepsType.has(type)) return jsonSchema
   if (side === 'input') return type === 'map_items' ? jsonSchema : undefined
-  return Object.hasOwn(made, type) ? made[type] : undefined
+  return Object.hasOwn(schemas, type) ? schemas[type] : undefined
 }

@@ -94,12 +94,12 @@ function show(schema: $ZodType, io: 'input' | 'output', target: string, options:
       jsonSchema[unsaid] = `z.${type}()${node.path.length === 0 ? '' : ` (at ${node.path.join('.')})`}`
     }
   }
-  const shown = { ...toJSONSchema(schema, { ...options, io, target, unrepresentable: 'any', override }) }
-  JSON.stringify(shown, (key, value: unknown) => {
+  const jsonSchema = { ...toJSONSchema(schema, { ...options, io, target, unrepresentable: 'any', override }) }
+  JSON.stringify(jsonSchema, (key, value: unknown) => {
     if (key !== unsaid) return value
     throw new SchemaConversionError(
       `JSON Schema cannot express ${String(value)}: use a type that JSON can represent, or declare one in .meta({ type: … })`,
     )
   })
-  return shown
+  return jsonSchema
 }

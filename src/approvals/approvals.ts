@@ -30,10 +30,11 @@ export class HumanApprovals implements Approvals {
 
   admit(received: Received, tool: ToolDefinition | undefined): void {
     if (received.resumption === undefined) return
-    const { reason, approval, callId, fingerprint: asked } = received.resumption
-    const isSame = tool !== undefined && fingerprint(tool) === asked
+    const { reason, approval, callId, fingerprint: formerFingerprint } = received.resumption
+    const isSame = tool !== undefined && fingerprint(tool) === formerFingerprint
     if (isSame || (tool === undefined && approval.decision === 'allow')) return
-    if (reason !== 'approval' || approval.decision === 'allow') return requireUnchanged(tool, received.name, asked)
+    if (reason !== 'approval' || approval.decision === 'allow')
+      return requireUnchanged(tool, received.name, formerFingerprint)
     if (callId !== null) stamp(received as Resolved, 'identity', { callId, text: '', args: undefined })
     if (isWatched(received, this.#kernel)) emit(received, this.#kernel, 'call:resumed', { ...approval })
     requireAllowed(approval)

@@ -25,8 +25,8 @@ export async function questionFor(
   const prompt = shortened(promptFor(tool, input), longestPrompt)
   const reason = ask?.reason
   const why = reason === undefined ? undefined : shortened(redactor?.text(reason) ?? reason, longestWhy)
-  const shown = await shownBy(authorized, input, ask?.meta, report)
-  const meta = redactor === undefined ? shown : (redactor.value(shown) as typeof shown)
+  const details = await shownBy(authorized, input, ask?.meta, report)
+  const meta = redactor === undefined ? details : (redactor.value(details) as typeof details)
   return { prompt, ...(why !== undefined && { why }), ...(meta && { meta }), input }
 }
 
@@ -34,9 +34,9 @@ export async function questionFor(
 function promptFor({ confirmationMessage: message, name }: ToolDefinition, input: unknown): string {
   const otherwise = `Allow ${name} to execute?`
   try {
-    const said: unknown = typeof message === 'function' ? message(input) : message
-    void unawaited(said) // a promise is not used, and its rejection is swallowed
-    return typeof said === 'string' ? said : otherwise
+    const promptText: unknown = typeof message === 'function' ? message(input) : message
+    void unawaited(promptText) // a promise is not used, and its rejection is swallowed
+    return typeof promptText === 'string' ? promptText : otherwise
   } catch {
     return otherwise
   }

@@ -23,11 +23,11 @@ export function fingerprint(definition: ToolDefinition): string {
   const source = mcpConfig && [serverName, serverUrl, toolName, program].map(String)
   const promise = { name, description, type, audience, traits, version: String(metadata.version), source }
   // A definition describes itself with the same schemas each time. The rest is small, and is compared.
-  const made = [JSON.stringify(promise), schemas.inputSchema, schemas.outputSchema]
+  const sources = [JSON.stringify(promise), schemas.inputSchema, schemas.outputSchema]
   const last = fingerprints.get(definition)
-  if (last?.made.every((part, index) => part === made[index])) return last.hash
+  if (last?.made.every((part, index) => part === sources[index])) return last.hash
   const hash = sha256(JSON.stringify({ ...promise, ...schemas }, sortMembers))
-  fingerprints.set(definition, { made, hash })
+  fingerprints.set(definition, { made: sources, hash })
   return hash
 }
 
@@ -39,12 +39,12 @@ export function fingerprint(definition: ToolDefinition): string {
 export function requireUnchanged(
   definition: ToolDefinition | undefined,
   name: string,
-  asked: string,
+  formerFingerprint: string,
 ): asserts definition is ToolDefinition {
   const quoted = JSON.stringify(name)
   if (definition === undefined) {
     throw new ApprovalInvalidError(`There is no tool ${quoted} here. Allow the call in a program that has it.`)
   }
-  if (fingerprint(definition) === asked) return
+  if (fingerprint(definition) === formerFingerprint) return
   throw new ApprovalInvalidError(`Tool ${quoted} has changed since approval was asked for. Ask anew.`)
 }

@@ -21,22 +21,22 @@ export async function shownBy(
   meta: Question['meta'],
   report: (error: unknown) => void,
 ): Promise<Question['meta']> {
-  let shown = meta
+  let details = meta
   for (const [field, option] of shownOptions) {
-    const made = tool[option]
-    if (made === undefined) continue
+    const ownPart = tool[option]
+    if (ownPart === undefined) continue
     const late = (): ToolTimeoutError => new ToolTimeoutError(`\`${option}\` of ${tool.name} took too long.`)
     try {
-      const said: unknown =
-        typeof made === 'function' ? (made as (...input: unknown[]) => unknown)(input, context) : made
-      const view = limited(said, previewTimeout, late, (given) => shownPart(option, given))
-      shown = { ...shown, [field]: await deadline.within(view) }
+      const partOutput: unknown =
+        typeof ownPart === 'function' ? (ownPart as (...input: unknown[]) => unknown)(input, context) : ownPart
+      const view = limited(partOutput, previewTimeout, late, (viewValue) => shownPart(option, viewValue))
+      details = { ...details, [field]: await deadline.within(view) }
     } catch (error) {
       deadline.check()
       report(error)
     }
   }
-  return shown
+  return details
 }
 
 function shownPart(option: string, view: unknown): unknown {

@@ -31,24 +31,24 @@ export function queryTool(forge: Forge, limits: AnswerLimits, live?: readonly Sh
   const { name, query } = forge
   const { description, inputSchema = objectSchema({}) } = query
   // A `Tool` validates and describes schemas of every kind.
-  const asked = new Tool({ name, description, inputSchema, handler: () => undefined })
+  const bareTool = new Tool({ name, description, inputSchema, handler: () => undefined })
   return new Tool({
     name,
     description,
-    inputSchema: querySchema(forge, asked, live),
+    inputSchema: querySchema(forge, bareTool, live),
     ephemeral: true,
     onCollision: 'replace',
     traits: { readonly: true, idempotent: true },
     inlineLimit: Infinity, // answers are cut already, and never stored
-    handler: (input, context) => answerQuery(forge, asked, input as Input, context, limits),
+    handler: (input, context) => answerQuery(forge, bareTool, input as Input, context, limits),
   } satisfies ErasedConfig)
 }
 
 /** Adds the artifact to the schema of a query. */
-function querySchema(forge: Forge, asked: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
+function querySchema(forge: Forge, bareTool: Tool, live?: readonly Shelved[]): StandardSchemaV1 & StandardJSONSchemaV1 {
   const reference = artifact(forge.Class)
   const jsonSchema = (): Record<string, unknown> => {
-    const { properties, required = [], ...rest } = asked.describe().inputSchema
+    const { properties, required = [], ...rest } = bareTool.describe().inputSchema
     return { ...rest, properties: { artifact: handleSchema(live), ...properties }, required: ['artifact', ...required] }
   }
   return {
@@ -62,7 +62,7 @@ function querySchema(forge: Forge, asked: Tool, live?: readonly Shelved[]): Stan
         const { artifact: handle, ...rest } = value as Readonly<Record<string, unknown>>
         const about = await reference['~standard'].validate(handle)
         const issues = [...(about.issues ?? [])].map(({ message }): Issue => ({ message, path: ['artifact'] }))
-        const input = await validated(asked, forge.query, rest, issues)
+        const input = await validated(bareTool, forge.query, rest, issues)
         return issues.length > 0 || about.issues !== undefined
           ? { issues }
           : { value: { ...input, artifact: about.value } }
@@ -73,9 +73,9 @@ function querySchema(forge: Forge, asked: Tool, live?: readonly Shelved[]): Stan
 }
 
 /** Validates args with the query's own schema. Adds what is wrong to `issues`. */
-async function validated(asked: Tool, query: Forge['query'], args: object, issues: Issue[]): Promise<object> {
+async function validated(bareTool: Tool, query: Forge['query'], args: object, issues: Issue[]): Promise<object> {
   try {
-    const input = (await asked.validate(args)) as object
+    const input = (await bareTool.validate(args)) as object
     if ('check' in query) issues.push(...((await query.check?.(input as never)) ?? []))
     return input
   } catch (error) {
@@ -88,15 +88,15 @@ async function validated(asked: Tool, query: Forge['query'], args: object, issue
 function handleSchema(live?: readonly Shelved[]): JsonSchemaObject {
   const description = 'The handle of the artifact (artifact_…), which its preview shows'
   if (live === undefined) return { type: 'string', description }
-  const known = live.map(
+  const liveHandles = live.map(
     ({ handle, kind, byteLength, toolName }) => `${handle} (${kind}, ${byteLength} bytes, of ${toolName})`,
   )
-  return { type: 'string', enum: live.map(({ handle }) => handle), description: `One of ${known.join(', ')}` }
+  return { type: 'string', enum: live.map(({ handle }) => handle), description: `One of ${liveHandles.join(', ')}` }
 }
 
 async function answerQuery(
   forge: Forge,
-  asked: Tool,
+  bareTool: Tool,
   { artifact: about, ...input }: Input,
   context: ToolContext,
   limits: AnswerLimits,
@@ -107,14 +107,14 @@ async function answerQuery(
     return typeof value === 'string' ? textArtifact(value, about) : (value as MarkedContent)
   }
   if (typeof value === 'string') return textArtifact(textAnswer(value, limits), about)
-  const start = hasStart(asked) ? Number(input['start'] ?? 0) : undefined
+  const start = hasStart(bareTool) ? Number(input['start'] ?? 0) : undefined
   return textArtifact(jsonAnswer(value, limits, start), about)
 }
 
 /** Whether a query takes a `start`, so that the model can go on in a list. */
-function hasStart(asked: Tool): boolean {
+function hasStart(bareTool: Tool): boolean {
   try {
-    return asked.describe().inputSchema.properties?.['start'] !== undefined
+    return bareTool.describe().inputSchema.properties?.['start'] !== undefined
   } catch {
     return false // a schema that cannot be described can still validate
   }

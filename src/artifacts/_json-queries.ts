@@ -107,11 +107,11 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     inputSchema: objectSchema({ path: pathOption, skip_invalid, ...limitedRange }, ['path']),
     async answer(
       artifact: JsonArtifact,
-      { path: asked, start, limit = 100, skip_invalid: skipInvalid }: PathInput,
-      given?: QueryContext,
+      { path: jsonPath, start, limit = 100, skip_invalid: skipInvalid }: PathInput,
+      queryContext?: QueryContext,
     ) {
       requireWhole(artifact)
-      return filter(artifact, asked, { start, limit, skipInvalid, signal: given?.signal })
+      return filter(artifact, jsonPath, { start, limit, skipInvalid, signal: queryContext?.signal })
     },
   },
   json_pluck: {
@@ -134,16 +134,16 @@ export const jsonQueries: Readonly<Record<string, ArtifactQuery>> = {
     async answer(
       artifact: JsonArtifact,
       {
-        path: asked,
+        path: jsonPath,
         members,
         start,
         limit = 100,
         skip_invalid: skipInvalid,
       }: PathInput & { readonly members: readonly string[] },
-      given?: QueryContext,
+      queryContext?: QueryContext,
     ) {
       requireWhole(artifact)
-      return pluck(artifact, asked, members, { start, limit, skipInvalid, signal: given?.signal })
+      return pluck(artifact, jsonPath, members, { start, limit, skipInvalid, signal: queryContext?.signal })
     },
   },
 }

@@ -20,8 +20,8 @@ export function byteLengthOf(text: string): number {
 
 /** Returns as much of a text's beginning, escaped, as fits into `bytes`. Splits no character. */
 export function beginningWithin(text: string, bytes: number): { readonly text: string; readonly length: number } {
-  const whole = quotedText(text)
-  if (byteLengthOf(whole) <= bytes) return { text: whole, length: text.length }
+  const fullText = quotedText(text)
+  if (byteLengthOf(fullText) <= bytes) return { text: fullText, length: text.length }
   let result = ''
   let length = 0
   let left = bytes
@@ -77,9 +77,9 @@ export class AnswerPage {
  */
 export function textAnswer(text: string, limits: AnswerLimits): string {
   if (text === '') return withNote('', 'The answer is empty.')
-  const whole = quotedText(text)
+  const fullText = quotedText(text)
   const lines = text.split('\n')
-  if (lines.length <= limits.lines && byteLengthOf(whole) <= limits.bytes) return whole
+  if (lines.length <= limits.lines && byteLengthOf(fullText) <= limits.bytes) return fullText
   const page = new AnswerPage(limits)
   for (const line of lines) if (!page.add(quotedText(line))) break
   const count = page.lines.length
@@ -102,8 +102,8 @@ export function textAnswer(text: string, limits: AnswerLimits): string {
  */
 export function jsonAnswer(value: unknown, limits: AnswerLimits, start?: number): string {
   if (value === undefined) return withNote('', 'There is nothing there.')
-  const whole = jsonWithin(value, limits.bytes)
-  if (whole !== undefined) return whole
+  const fullText = jsonWithin(value, limits.bytes)
+  if (fullText !== undefined) return fullText
   const left = limits.bytes - forWords
   if (Array.isArray(value)) return arrayAnswer(value, left, start)
   if (typeof value === 'object' && value !== null) return objectAnswer(value as Record<string, unknown>, left)
@@ -170,9 +170,9 @@ function safeJson(value: unknown): string | undefined {
 /** Returns a value as JSON text, or `undefined` if that is longer than `bytes`. Stops at the limit, so a huge value costs little. */
 function jsonWithin(value: unknown, bytes: number): string | undefined {
   let left = bytes
-  const write = (given: unknown): string | undefined => {
-    const { toJSON } = (given ?? {}) as { readonly toJSON?: unknown }
-    const part: unknown = typeof toJSON === 'function' ? toJSON.call(given) : given
+  const write = (node: unknown): string | undefined => {
+    const { toJSON } = (node ?? {}) as { readonly toJSON?: unknown }
+    const part: unknown = typeof toJSON === 'function' ? toJSON.call(node) : node
     if (typeof part === 'string' && part.length > left) return undefined
     if (typeof part !== 'object' || part === null) {
       const text = safeJson(part) ?? 'null'

@@ -62,8 +62,8 @@ export async function matcherOf(
 ): Promise<Matcher | string> {
   if (literal || !/[\\^$.*+?()[\]{}|]/.test(pattern)) return plainMatcher(pattern, flags.includes('i'))
   const key = `${flags}/${pattern}`
-  const known = compiledPatterns.get(key)
-  if (known !== undefined) return known
+  const cachedMatcher = compiledPatterns.get(key)
+  if (cachedMatcher !== undefined) return cachedMatcher
   if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`
   if (repeatsOf(pattern) > mostRepeats)
     return `has more than ${mostRepeats} counted repeats: use + or *, or smaller counts`

@@ -39,11 +39,11 @@ const recordIndexes = new WeakMap<LineIndex, RecordIndex>()
 
 /** Returns the index of an artifact's records. It lives as long as the index of its lines. */
 export function recordIndexOf({ index }: ArtifactSource): RecordIndex {
-  const known = index && recordIndexes.get(index)
-  if (known !== undefined) return known
-  const made = new RecordIndex()
-  if (index !== undefined) recordIndexes.set(index, made)
-  return made
+  const cachedIndex = index && recordIndexes.get(index)
+  if (cachedIndex !== undefined) return cachedIndex
+  const newIndex = new RecordIndex()
+  if (index !== undefined) recordIndexes.set(index, newIndex)
+  return newIndex
 }
 
 /** Consecutive records. */

@@ -34,7 +34,7 @@ const around = (where: string): JsonSchemaObject => ({
 export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions): Readonly<Record<string, OwnQuery>> {
   const paceOf = ({ signal }: ToolContext): WorkPace => new WorkPace(searchTime, signal)
   const isPlain = lacksEngine()
-  const asked = (input: LineSearchInput): LineSearchInput => (isPlain ? { ...input, literal: true } : input)
+  const withLiteral = (input: LineSearchInput): LineSearchInput => (isPlain ? { ...input, literal: true } : input)
   return {
     head: {
       isShown: true,
@@ -78,14 +78,14 @@ export function textQueries({ limits, searchTime, estimateTokens }: QueryOptions
         ['pattern'],
       ),
       async check(input: LineSearchInput) {
-        const matcher = await matcherOf(input.pattern, asked(input))
+        const matcher = await matcherOf(input.pattern, withLiteral(input))
         return typeof matcher === 'string' ? [{ path: ['pattern'], message: matcher }] : []
       },
       async answer(artifact, input: LineSearchInput, context) {
-        const matcher = await matcherOf(input.pattern, asked(input))
+        const matcher = await matcherOf(input.pattern, withLiteral(input))
         return typeof matcher === 'string'
           ? matcher
-          : searchLines(artifact, asked(input), matcher, limits, paceOf(context))
+          : searchLines(artifact, withLiteral(input), matcher, limits, paceOf(context))
       },
     },
     cat: {

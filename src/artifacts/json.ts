@@ -86,8 +86,8 @@ export class JsonLinesArtifact extends JsonArtifact {
 
   /** Returns the values from `start` up to and without `end`. Negative numbers count from the end. */
   override async slice(start = 0, end: number = Infinity): Promise<unknown[]> {
-    const fromEnd = async (given: number): Promise<number> =>
-      given < 0 ? Math.max(0, (await this.length()) + given) : given
+    const fromEnd = async (position: number): Promise<number> =>
+      position < 0 ? Math.max(0, (await this.length()) + position) : position
     const [from, to] = [await fromEnd(start), await fromEnd(end)]
     const values: unknown[] = []
     if (to <= from) return values

@@ -124,10 +124,10 @@ export class MarkdownArtifact extends TextArtifact {
    * @param end The line before which the last block begins. Default: the end.
    */
   async text(start = 0, end: number = Infinity): Promise<string> {
-    const said = await this.#collect(await this.ast(), (node, lexer) =>
+    const texts = await this.#collect(await this.ast(), (node, lexer) =>
       node.line < start || node.line >= end ? [] : plainText(node, lexer),
     )
-    return said.filter((text) => text !== '').join('\n\n')
+    return texts.filter((text) => text !== '').join('\n\n')
   }
 
   /** Returns the blocks of the document, with the blocks within them. */

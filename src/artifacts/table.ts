@@ -98,7 +98,8 @@ export class TableArtifact extends TextArtifact {
 
   /** Returns the rows from `start` up to and without `end`. Negative numbers count from the end. */
   async slice(start = 0, end: number = Infinity): Promise<Row[]> {
-    const fromEnd = async (given: number): Promise<number> => (given < 0 ? (await this.rowCount()) + given : given)
+    const fromEnd = async (position: number): Promise<number> =>
+      position < 0 ? (await this.rowCount()) + position : position
     const rows: Row[] = []
     for await (const row of this.rows(await fromEnd(start), await fromEnd(end))) rows.push(row)
     return rows

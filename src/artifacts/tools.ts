@@ -75,8 +75,8 @@ export function artifactTools(
   for (const Class of classes) forges.join(Class)
   return {
     tools: enumerate ? named(forges, asking) : unnamed(forges, asking),
-    guide(shown) {
-      const Class = shown.constructor as ArtifactClass
+    guide(spooled) {
+      const Class = spooled.constructor as ArtifactClass
       forges.join(Class)
       return forges.guide(Class)
     },
@@ -87,12 +87,12 @@ type Tools = Required<Extension>['tools']
 
 /** Returns the same tools for every session. */
 function unnamed(forges: Forges, { limits }: QueryOptions): Tools {
-  let made: readonly Forge[] | undefined
+  let cachedForges: readonly Forge[] | undefined
   let tools: readonly Tool[] = []
   return () => {
-    if (made !== forges.all) {
-      made = forges.all
-      tools = made.map((forge) => queryTool(forge, limits))
+    if (cachedForges !== forges.all) {
+      cachedForges = forges.all
+      tools = cachedForges.map((forge) => queryTool(forge, limits))
     }
     return tools
   }

@@ -70,8 +70,8 @@ export class XmlArtifact extends JsonArtifact {
       answer: (
         artifact: XmlArtifact,
         { name, start, limit = 100 }: { readonly name?: string; readonly start?: number; readonly limit?: number },
-        given?: QueryContext,
-      ) => artifact.elements(name, { start, limit, signal: given?.signal }),
+        context?: QueryContext,
+      ) => artifact.elements(name, { start, limit, signal: context?.signal }),
     },
   }
   /** The most bytes of a document that is parsed. */

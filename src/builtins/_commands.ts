@@ -83,9 +83,14 @@ function logsOf(ring: Ring, since: number, maximumBytes: number, result: ExecRes
   const from = Math.min(Math.max(since, ring.first), ring.total)
   const bytes = ring.slice(from, Math.min(ring.total, from + maximumBytes))
   const isLast = result !== undefined && from + bytes.length === ring.total
-  const whole = isLast ? bytes : bytes.subarray(0, wholeLength(bytes))
+  const completeBytes = isLast ? bytes : bytes.subarray(0, wholeLength(bytes))
   const lost = from - since
   const note = lost > 0 ? `[… ${lost.toLocaleString('en')} bytes are no longer kept …]\n` : ''
   const state = result === undefined ? 'running' : 'exited'
-  return { text: note + visibleText(whole), next: from + whole.length, state, exitCode: result?.exitCode ?? null }
+  return {
+    text: note + visibleText(completeBytes),
+    next: from + completeBytes.length,
+    state,
+    exitCode: result?.exitCode ?? null,
+  }
 }

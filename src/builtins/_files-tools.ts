@@ -151,8 +151,8 @@ async function readFileLines(
   const mimeType = imageType(first.bytes)
   if (mimeType !== undefined) {
     if (first.size > largestImage) throw refusal(`${quotedPath(name)} is a picture of ${bytes}: too large to be shown.`)
-    const whole = await files.readFile(name, { end: largestImage, signal })
-    return content([{ type: 'image', mimeType, data: Buffer.from(whole.bytes).toString('base64') }])
+    const imageBytes = await files.readFile(name, { end: largestImage, signal })
+    return content([{ type: 'image', mimeType, data: Buffer.from(imageBytes.bytes).toString('base64') }])
   }
   const kind = binaryKind(first.bytes)
   if (kind !== undefined) throw refusal(`${quotedPath(name)} is no text but ${kind}, with ${bytes}.`)

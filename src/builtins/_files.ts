@@ -117,10 +117,10 @@ async function pathIdentity({ steps, name = '.' }: PathPlace): Promise<string> {
 }
 
 async function fileStatus({ found, stats, name }: PathEnd): Promise<FileStatus | null> {
-  const known = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
-  if (known === undefined) return null
-  const kind = known.isFile() ? 'file' : known.isDirectory() ? 'directory' : 'other'
-  return { kind, size: Number(known.size), version: fileVersion(known) }
+  const currentStats = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
+  if (currentStats === undefined) return null
+  const kind = currentStats.isFile() ? 'file' : currentStats.isDirectory() ? 'directory' : 'other'
+  return { kind, size: Number(currentStats.size), version: fileVersion(currentStats) }
 }
 
 /** Refuses what is no regular file: nothing is opened that could wait or have an effect. */

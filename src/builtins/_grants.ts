@@ -7,12 +7,12 @@ import { OutsideError, type FileAccess, type Grant } from './sandbox.ts'
 
 /** Returns where a path leads, with all links resolved. For a new file its directory decides. */
 async function realPathOf(root: DirectoryRoot, path: string): Promise<string> {
-  const whole = resolve(root.path, path)
+  const fullPath = resolve(root.path, path)
   try {
-    return await realpath(whole)
+    return await realpath(fullPath)
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
-    return resolve(await realpath(dirname(whole)), basename(whole))
+    return resolve(await realpath(dirname(fullPath)), basename(fullPath))
   }
 }
 
@@ -39,16 +39,16 @@ export async function grantOf(
   protect: readonly string[],
 ): Promise<Grant> {
   const real = await realPathOf(root, path)
-  const asked = resolve(root.path, path)
+  const requestedPath = resolve(root.path, path)
   const directory = await DirectoryRoot.open(real, root.owner).catch(() => undefined)
   const own = directory ?? (await DirectoryRoot.open(dirname(real), root.owner))
   const files = new RootFiles(own, protect, write)
   /** The path below the granted root that stands for a path of the model. */
   const insideOf = (other: string): string | undefined => {
-    const whole = resolve(root.path, other)
-    if (whole === asked || whole === real) return directory === undefined ? basename(real) : '.'
-    const base = directory && [asked, real].find((each) => whole.startsWith(`${each}/`))
-    return base && whole.slice(base.length + 1)
+    const fullPath = resolve(root.path, other)
+    if (fullPath === requestedPath || fullPath === real) return directory === undefined ? basename(real) : '.'
+    const base = directory && [requestedPath, real].find((each) => fullPath.startsWith(`${each}/`))
+    return base && fullPath.slice(base.length + 1)
   }
   const inside = (other: string): string => {
     const name = insideOf(other)

@@ -108,13 +108,14 @@ async function lineTest({ pattern, ignoreCase }: SearchQuery): Promise<LineTest>
   const machine = await compiledPattern(pattern, { ignoreCase })
   // What means the ends of the text, and not those of a line, is tried line by line alone.
   const isOfText = /\\[AzZ]|\(\?[a-zA-Z]*-/.test(pattern)
-  const whole = isOfText ? undefined : await compiledPattern(`(?m)${pattern}`, { ignoreCase })
-  const steps = Math.max(machine.programSize(), whole?.programSize() ?? 0)
+  const multilinePattern = isOfText ? undefined : await compiledPattern(`(?m)${pattern}`, { ignoreCase })
+  const steps = Math.max(machine.programSize(), multilinePattern?.programSize() ?? 0)
   const longest = Math.floor(mostSliceWork / steps)
   return {
     test: (piece) => machine.test(piece),
     quick:
-      whole && ((text) => text.length > Math.min(longest, longestQuick) || text.includes('\r') || whole.test(text)),
+      multilinePattern &&
+      ((text) => text.length > Math.min(longest, longestQuick) || text.includes('\r') || multilinePattern.test(text)),
     steps,
     longest,
     inPieces: !/\\[AbBzZ]|\$|(?<!\[)\^/.test(pattern),
@@ -151,12 +152,12 @@ async function* matchesIn(
   }
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
-  let shown = -1 // the last line that was given
+  let lastLine = -1 // the last line that was given
   let after = -1 // lines up to here follow a match
   for (const [index, line] of lines.entries()) {
     let isMatch = false
-    const whole = line.replace(/\r$/, '')
-    for (const piece of linePieces(whole, test)) {
+    const lineText = line.replace(/\r$/, '')
+    for (const piece of linePieces(lineText, test)) {
       const work = piece.length * test.steps
       if (pace.isDue(work)) {
         await pace.pause(work)
@@ -166,13 +167,13 @@ async function* matchesIn(
       isMatch = test.test(piece)
       if (isMatch) break
     }
-    if (whole.length > test.longest && !(test.inPieces && (isMatch || test.isShort))) test.long++
+    if (lineText.length > test.longest && !(test.inPieces && (isMatch || test.isShort))) test.long++
     if (!isMatch && index > after) continue
-    const from = isMatch ? Math.max(shown + 1, index - context) : index
+    const from = isMatch ? Math.max(lastLine + 1, index - context) : index
     for (let each = from; each <= index; each++) {
       yield { path, line: each + 1, text: (lines[each] ?? '').replace(/\r$/, ''), isContext: !isMatch || each < index }
     }
-    shown = index
+    lastLine = index
     if (isMatch) after = index + context
   }
 }

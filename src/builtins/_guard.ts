@@ -71,8 +71,8 @@ export class Guard {
     this.#groups.add(group)
     for (let starts = 0; starts < mostStarts; starts++) {
       const isRunning = this.#process !== undefined
-      const told = isRunning ? `+ ${group}\n` : this.#all()
-      if (await this.#tell((this.#process ??= this.#start()), told)) return
+      const message = isRunning ? `+ ${group}\n` : this.#all()
+      if (await this.#tell((this.#process ??= this.#start()), message)) return
     }
     this.#groups.delete(group)
     throw refusal('The command was not started: nothing would end it together with this process.')

@@ -31,8 +31,8 @@ export function binaryKind(bytes: Uint8Array): string | undefined {
   return kind ?? (bytes.subarray(0, 8_192).includes(0) ? 'binary' : undefined)
 }
 
-function kindAmong(known: typeof images, bytes: Uint8Array): string | undefined {
-  return known.find(([, at, magic]) =>
+function kindAmong(signatures: typeof images, bytes: Uint8Array): string | undefined {
+  return signatures.find(([, at, magic]) =>
     Array.from(magic).every((character, index) => bytes[at + index] === character.charCodeAt(0)),
   )?.[0]
 }

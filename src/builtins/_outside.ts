@@ -40,26 +40,26 @@ export class Outside {
 
   /** The policy: asks if a path leads out and the session has no grant for it. */
   async decide(call: Validated, context: ToolContext, paths: readonly string[], write: boolean): Promise<Decision> {
-    const asked: AskedPath[] = []
+    const askedPaths: AskedPath[] = []
     for (const path of new Set(paths)) {
       const real = await this.#sandbox.outside?.(path)
       if (real === undefined || real === null || this.#isGranted(path, real, write, context.session)) continue
-      asked.push({ path, real })
+      askedPaths.push({ path, real })
     }
     const before = this.#asked.get(call.invocationId)
-    if (asked.length === 0) {
+    if (askedPaths.length === 0) {
       this.#asked.delete(call.invocationId)
       return undefined
     }
-    if (call.resumption !== undefined && (before === undefined || !areSamePaths(before, asked))) {
+    if (call.resumption !== undefined && (before === undefined || !areSamePaths(before, askedPaths))) {
       return { decision: 'deny', reason: 'The path leads elsewhere than when it was approved. Call again' }
     }
-    this.#asked.set(call.invocationId, asked)
+    this.#asked.set(call.invocationId, askedPaths)
     for (const oldest of this.#asked.keys()) {
       if (this.#asked.size <= mostAskedCalls) break
       this.#asked.delete(oldest)
     }
-    const where = asked.map(({ real }) => real)
+    const where = askedPaths.map(({ real }) => real)
     const reason = `${write ? 'It would write' : 'It would read'} outside the workspace: ${where.map(quotedPath).join(', ')}`
     return { decision: 'ask', reason, meta: { outside: where, write } }
   }
@@ -67,12 +67,13 @@ export class Outside {
   /** The middleware: opens what was approved for the call, or for the session. */
   around(write: boolean): Middleware {
     return async (call: Confirmed, context, next) => {
-      const asked = this.#asked.get(call.invocationId)
-      if (asked === undefined || call.approval?.decision !== 'allow' || this.#sandbox.grant === undefined) return next()
+      const askedPaths = this.#asked.get(call.invocationId)
+      if (askedPaths === undefined || call.approval?.decision !== 'allow' || this.#sandbox.grant === undefined)
+        return next()
       const grants: Grant[] = []
       const isForSession = call.approval.always === true
       try {
-        for (const { path, real } of asked) {
+        for (const { path, real } of askedPaths) {
           const grant = await this.#sandbox.grant(path, { write })
           grants.push(grant)
           if (grant.path !== real)
@@ -92,9 +93,9 @@ export class Outside {
   }
 
   #keep(session: string, grants: readonly Grant[], write: boolean): void {
-    const kept = this.#sessions.of(session)
-    kept.unshift(...grants.map((grant) => ({ grant, write })))
-    for (const { grant } of kept.splice(mostGrants)) grant.revoke()
+    const sessionGrants = this.#sessions.of(session)
+    sessionGrants.unshift(...grants.map((grant) => ({ grant, write })))
+    for (const { grant } of sessionGrants.splice(mostGrants)) grant.revoke()
   }
 
   #isGranted(path: string, real: string, write: boolean, session: string): boolean {

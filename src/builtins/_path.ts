@@ -28,10 +28,10 @@ export function namesOfTarget(
 }
 
 /** @param shown The path for the message, which does not tell the target of a link. */
-function pathWithin(path: string, roots: readonly string[], shown: string): string {
+function pathWithin(path: string, roots: readonly string[], displayPath: string): string {
   if (!path.startsWith('/')) return path
   const root = roots.find((each) => path === each || path.startsWith(`${each}/`))
-  if (root === undefined) throw new OutsideError(shown, roots[0] ?? '')
+  if (root === undefined) throw new OutsideError(displayPath, roots[0] ?? '')
   return path.slice(root.length) || '.'
 }
 

@@ -15,7 +15,7 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
   const lines = new LineSplitter()
   const waiting: Match[] = []
   let wake = (): void => {}
-  let taken = (): void => {}
+  let resumeOutput = (): void => {}
   let ended: ExecResult | undefined
   let failure: unknown
   const onOutput = (stream: 'stdout' | 'stderr', bytes: Uint8Array): void | Promise<void> => {
@@ -27,7 +27,7 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
     wake()
     if (waiting.length < mostWaitingMatches) return
     return new Promise((resolve) => {
-      taken = resolve
+      resumeOutput = resolve
     })
   }
   const running = run(ripgrepArguments(query), { signal, timeout: 60_000, onOutput }).then(
@@ -38,7 +38,7 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
   try {
     for (;;) {
       for (const match of waiting.splice(0)) yield match
-      taken()
+      resumeOutput()
       if (waiting.length > 0) continue
       if (failure !== undefined) throw failure
       if (ended !== undefined) break
@@ -54,7 +54,7 @@ export async function* searchWith(run: RunRipgrep, query: SearchQuery): AsyncGen
     }
   } finally {
     stop.abort()
-    taken()
+    resumeOutput()
     await running
   }
 }

@@ -229,11 +229,11 @@ class Walk {
       return
     }
     if (owner === undefined) return
-    const made = await open(step, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    const newDirectory = await open(step, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     try {
-      await made.chown(owner.uid, owner.gid)
+      await newDirectory.chown(owner.uid, owner.gid)
     } finally {
-      await made.close()
+      await newDirectory.close()
     }
   }
 

@@ -101,11 +101,11 @@ async function glob(
   const found: { readonly path: string; readonly modifiedAt: number }[] = []
   for await (const file of files.walk(path, { hidden, matches, onLimit, signal })) found.push(file)
   if (found.length === 0) return `No file matches.${note}`
-  const shown = found.toSorted((one, other) => other.modifiedAt - one.modifiedAt).slice(0, mostFoundFiles)
-  if (found.length > shown.length) {
-    note += `\n[${shown.length.toLocaleString('en')} of ${found.length.toLocaleString('en')} files, the newest: narrow the glob.]`
+  const listedFiles = found.toSorted((one, other) => other.modifiedAt - one.modifiedAt).slice(0, mostFoundFiles)
+  if (found.length > listedFiles.length) {
+    note += `\n[${listedFiles.length.toLocaleString('en')} of ${found.length.toLocaleString('en')} files, the newest: narrow the glob.]`
   }
-  return shown.map((file) => pathName(file.path)).join('\n') + note
+  return listedFiles.map((file) => pathName(file.path)).join('\n') + note
 }
 
 /** A name with a line break would look like two. */
@@ -180,13 +180,13 @@ class SearchAnswer {
       return true
     }
     if (!isContext && ++this.#matches > this.#limit) return this.#cut()
-    const whole = visibleText(
+    const lineText = visibleText(
       Buffer.from(text.length > longestShownLine ? `${text.slice(0, longestShownLine)}…` : text),
     )
-    const shown = `${pathName(path)}${isContext ? '-' : ':'}${line}${isContext ? '-' : ':'}${whole.replaceAll('\n', ' ')}`
-    this.#bytes += Buffer.byteLength(shown) + 1
+    const outputLine = `${pathName(path)}${isContext ? '-' : ':'}${line}${isContext ? '-' : ':'}${lineText.replaceAll('\n', ' ')}`
+    this.#bytes += Buffer.byteLength(outputLine) + 1
     if (this.#bytes > mostAnswerBytes) return this.#cut()
-    this.#lines.push(shown)
+    this.#lines.push(outputLine)
     return true
   }
 
@@ -197,8 +197,8 @@ class SearchAnswer {
         ? this.#lines
         : files.map(([path, count]) => (this.#mode === 'files' ? pathName(path) : `${pathName(path)}:${count}`))
     const cut = this.#isCut ? ['There is more: narrow the search, or raise `limit`.'] : []
-    const said = [...cut, ...notes].map((note) => `[${note}]`)
-    return [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...said].join('\n')
+    const noteLines = [...cut, ...notes].map((note) => `[${note}]`)
+    return [...(lines.length === 0 ? ['Nothing matches.'] : lines), ...noteLines].join('\n')
   }
 
   #cut(): false {

@@ -16,10 +16,10 @@ export class Sessions<State> {
     const state = this.#states.get(session) ?? this.#make()
     this.#states.delete(session)
     this.#states.set(session, state)
-    for (const [oldest, its] of this.#states) {
+    for (const [oldest, oldestState] of this.#states) {
       if (this.#states.size <= mostSessions) break
       this.#states.delete(oldest)
-      this.#forget(its)
+      this.#forget(oldestState)
     }
     return state
   }

@@ -88,10 +88,10 @@ export function commandTools(work: ShellWork, making: ToolMaking): Tool[] {
       inputSchema: { type: 'object', properties: { pid }, required: ['pid'], additionalProperties: false },
       traits: { destructive: true, idempotent: true },
       handler: async ({ pid: id }, { session }) => {
-        const known = shellJob(work, id, session)
-        known.isKilled ||= !known.isEnded
-        await known.job.kill()
-        return { status: known.isKilled ? 'killed' : 'exited', exitCode: known.job.logs().exitCode }
+        const jobState = shellJob(work, id, session)
+        jobState.isKilled ||= !jobState.isEnded
+        await jobState.job.kill()
+        return { status: jobState.isKilled ? 'killed' : 'exited', exitCode: jobState.job.logs().exitCode }
       },
     }),
   ]
@@ -156,10 +156,10 @@ async function launch(
     timeout: Math.min(timeout ?? Infinity, work.jobLifetime),
     cwd,
   })
-  const known = { job, isEnded: false, isKilled: false }
-  jobs.set(job.id, known)
+  const jobState = { job, isEnded: false, isKilled: false }
+  jobs.set(job.id, jobState)
   const end = (): void => {
-    known.isEnded = true
+    jobState.isEnded = true
     const ended = [...jobs].filter(([, each]) => each.isEnded)
     for (const [id] of ended.slice(0, -mostEnded)) jobs.delete(id)
   }

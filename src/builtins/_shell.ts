@@ -242,10 +242,10 @@ class PipeReader {
     stream.on('data', (bytes: Buffer) => {
       this.ends.push(bytes)
       this.#lastPiece = performance.now()
-      const taken = take(bytes)
-      if (taken === undefined) return
+      const taking = take(bytes)
+      if (taking === undefined) return
       stream.pause()
-      this.#handling = taken
+      this.#handling = taking
         .then(
           () => {},
           () => {}, // the taker reports its own failure

@@ -50,8 +50,15 @@ export async function textPart(
   if (start < 0 || (start >= size && size > 0 && offset > 1)) {
     throw refusal(`${quotedPath(path)} has ${(lines ?? line).toLocaleString('en')} lines, and none is ${offset}.`)
   }
-  const whole = await fileRange(files, path, first, start, Math.min(end < 0 ? size : end, start + mostShown), signal)
-  return cutAtLine(whole, { start, size, offset, lines, version })
+  const rangeBytes = await fileRange(
+    files,
+    path,
+    first,
+    start,
+    Math.min(end < 0 ? size : end, start + mostShown),
+    signal,
+  )
+  return cutAtLine(rangeBytes, { start, size, offset, lines, version })
 }
 
 async function endsWithNewline(files: FileAccess, path: string, { bytes, size }: FileContent): Promise<0 | 1> {
@@ -86,10 +93,10 @@ function cutAtLine(bytes: Uint8Array, { start, size, offset, lines, version }: P
   const isLast = start + bytes.length >= size
   if (isLast && start === 0) return { bytes, version, note: '' }
   const lastEnd = isLast ? bytes.length : bytes.lastIndexOf(newlineByte) + 1
-  const shown = lastEnd === 0 ? bytes : bytes.subarray(0, lastEnd)
+  const visiblePart = lastEnd === 0 ? bytes : bytes.subarray(0, lastEnd)
   let count = 0
-  for (let at = shown.indexOf(newlineByte); at >= 0; at = shown.indexOf(newlineByte, at + 1)) count++
-  if (shown.at(-1) !== newlineByte) count++
+  for (let at = visiblePart.indexOf(newlineByte); at >= 0; at = visiblePart.indexOf(newlineByte, at + 1)) count++
+  if (visiblePart.at(-1) !== newlineByte) count++
   const last = offset + Math.max(0, count - 1)
   const of = lines === undefined ? '' : ` of ${lines.toLocaleString('en')}`
   const next = isLast
@@ -98,7 +105,7 @@ function cutAtLine(bytes: Uint8Array, { start, size, offset, lines, version }: P
       ? ` Line ${offset} is longer than ${mostShown.toLocaleString('en')} bytes, and cut.`
       : ` Go on with offset ${last + 1}.`
   return {
-    bytes: shown,
+    bytes: visiblePart,
     version,
     note: `[Lines ${offset} to ${last}${of}; the file has ${size.toLocaleString('en')} bytes.${next}]`,
   }

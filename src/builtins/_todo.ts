@@ -67,11 +67,11 @@ export function todoListTools(sessions: Sessions<Todos>, making: ToolMaking): To
 
 /** Ids that are not given must not collide with those that are. */
 function withIds(todos: readonly (Omit<Todo, 'id'> & { readonly id?: string })[]): Todo[] {
-  const given = new Set<string>()
+  const ids = new Set<string>()
   for (const { id } of todos) {
     if (id === undefined) continue
-    if (given.has(id)) throw refusal(`Two entries have the id ${JSON.stringify(id)}. The list is as it was.`)
-    given.add(id)
+    if (ids.has(id)) throw refusal(`Two entries have the id ${JSON.stringify(id)}. The list is as it was.`)
+    ids.add(id)
   }
   const inProgress = todos.filter(({ status }) => status === 'in_progress').length
   if (inProgress > 1)
@@ -79,7 +79,7 @@ function withIds(todos: readonly (Omit<Todo, 'id'> & { readonly id?: string })[]
   let number = 0
   const free = (): string => {
     do number++
-    while (given.has(String(number)))
+    while (ids.has(String(number)))
     return String(number)
   }
   return todos.map(({ content, status, id = free() }) => ({ id, content, status }))

@@ -213,11 +213,11 @@ function requireOwner({ root, user, allowRoot = false }: BubblewrapOptions): voi
 }
 
 function failureReason(text: string): string {
-  const said = text.trim().slice(0, 400)
-  const isRefused = /namespace|uid map|Operation not permitted|Permission denied/i.test(said)
+  const output = text.trim().slice(0, 400)
+  const isRefused = /namespace|uid map|Operation not permitted|Permission denied/i.test(output)
   return isRefused
-    ? `${said}. It needs user namespaces: see the sysctls user.max_user_namespaces and kernel.unprivileged_userns_clone, and AppArmor's kernel.apparmor_restrict_unprivileged_userns; the user has to reach the root`
-    : said || 'it failed without a word'
+    ? `${output}. It needs user namespaces: see the sysctls user.max_user_namespaces and kernel.unprivileged_userns_clone, and AppArmor's kernel.apparmor_restrict_unprivileged_userns; the user has to reach the root`
+    : output || 'it failed without a word'
 }
 
 function firstExecutable(paths: readonly string[]): string | undefined {

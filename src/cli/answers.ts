@@ -12,16 +12,16 @@ export type AwaitAnswers = (results: readonly ToolResult[]) => Promise<ToolResul
  */
 export function terminalAnswers(executor: ToolExecutor, host: Host): AwaitAnswers {
   const terminal = terminalApprover(host)
-  const asked = new Map<string, ApprovalRequest>()
+  const requests = new Map<string, ApprovalRequest>()
   executor.on('call:waiting', (event) => {
     const { invocationId, callId, reason, inProcess } = event
     if (reason === 'approval' && callId !== null && inProcess === undefined)
-      asked.set(invocationId, { ...event, callId })
+      requests.set(invocationId, { ...event, callId })
   })
 
   async function answer(result: ToolResult): Promise<ToolResult> {
     const { approver } = terminal
-    const request = asked.get(result.invocationId)
+    const request = requests.get(result.invocationId)
     if (result.token === undefined || request === undefined || approver === undefined) return result
     try {
       const { decision, note: words } = await approver.ask(request, host.signal)

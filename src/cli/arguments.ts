@@ -21,7 +21,7 @@ export interface Command {
   /** The minimum and maximum number of positional arguments. */
   readonly takes: readonly [number, number]
   /** Runs the command. Returns the exit code. */
-  perform(given: CommandLine, host: Host): Promise<number>
+  perform(commandLine: CommandLine, host: Host): Promise<number>
 }
 
 /** The parsed command line. */

@@ -20,10 +20,10 @@ ${executionHelp}`,
   takes: [2, 3],
 
   async perform(options, host) {
-    const [path = '', name = '', given] = options.positionals
-    const { executor, answered } = await openExecutor(path, options, host, given !== '-', () => openJournal(options))
+    const [path = '', name = '', argsText] = options.positionals
+    const { executor, answered } = await openExecutor(path, options, host, argsText !== '-', () => openJournal(options))
     try {
-      const args = given === '-' ? await readInput('-', host) : given
+      const args = argsText === '-' ? await readInput('-', host) : argsText
       const results = await answered([await executor.execute({ name, args }, { caller: 'user', signal: host.signal })])
       await printAnswer(host, results[0])
       return exitCode(results, options)

@@ -48,8 +48,8 @@ definitions take in every request.
     const source = await sourceTools('check', options, host)
     const { tools, loaded } = source
     try {
-      const known = formatsWith(loaded, host)
-      const formats = names.map((name) => known.named(name, options.flag('strict')))
+      const knownFormats = formatsWith(loaded, host)
+      const formats = names.map((name) => knownFormats.named(name, options.flag('strict')))
       const columns = formats.map((format, index): Column => {
         const reports = format.report?.(tools) ?? []
         return [names[index] ?? '', new Map(reports.map((each) => [each.toolName, each]))]
@@ -69,8 +69,8 @@ definitions take in every request.
 
 /** Returns the losses of a tool, a line each. */
 export function lossLines({ toolName, losses, refused }: SchemaReport): string[] {
-  const lines = losses.map(({ pointer, done, note: said }) => {
-    return `${toolName} ${pointer === '' ? '/' : pointer}: ${done}${said === undefined ? '' : ` (${said})`}`
+  const lines = losses.map(({ pointer, done, note: remark }) => {
+    return `${toolName} ${pointer === '' ? '/' : pointer}: ${done}${remark === undefined ? '' : ` (${remark})`}`
   })
   return refused === undefined ? lines : [`${toolName}: not as asked: ${refused}`, ...lines]
 }
@@ -107,8 +107,8 @@ function estimatedTokens(definitions: readonly unknown[]): number {
 }
 
 /** Returns the lines of a table with its columns aligned. */
-function aligned(given: readonly (readonly string[])[]): string[] {
-  const rows = given.map((row) => row.map((cell) => terminalLine(cell, 80)))
+function aligned(table: readonly (readonly string[])[]): string[] {
+  const rows = table.map((row) => row.map((cell) => terminalLine(cell, 80)))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows.map((row) =>
     row

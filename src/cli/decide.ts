@@ -82,8 +82,8 @@ async function findWaitingCall(
 
 async function whyNot(id: string, executor: ToolExecutor, session: string | undefined): Promise<string> {
   try {
-    const { state, session: its, expiresAt } = await executor.calls.get(id)
-    if (session === undefined || its === session) {
+    const { state, session: callSession, expiresAt } = await executor.calls.get(id)
+    if (session === undefined || callSession === session) {
       return expiresAt === undefined ? `waits for no approval: it is ${state}` : 'has expired'
     }
   } catch (error) {

@@ -61,7 +61,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
   const { path = '' } = loaded ?? {}
   const exported = loaded?.formats() ?? []
   const own = ownFormats(exported, path)
-  const known = [...makers.keys()].join(', ') + (loaded === undefined ? '' : exportedNames([...own.keys()], path))
+  const formatNames = [...makers.keys()].join(', ') + (loaded === undefined ? '' : exportedNames([...own.keys()], path))
   return { named, of }
 
   function named(name: string, strict = false): Format {
@@ -71,7 +71,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
       throw new UsageError(`--strict does not go with the format "${name}", which ${path} made. Make it strict there.`)
     }
     const make = makers.get(name)
-    if (make === undefined) throw new UsageError(`There is no format "${name}". Known are ${known}.`)
+    if (make === undefined) throw new UsageError(`There is no format "${name}". Known are ${formatNames}.`)
     const namesake = exported.find((each) => each.name === name)
     if (namesake !== undefined) {
       const what = `the built-in format ${name} is used, and not ${namesake.place} of ${path}, which has the same name`
@@ -83,7 +83,7 @@ export function formatsWith(loaded: Pick<Loaded, 'path' | 'formats'> | undefined
   function of(message: unknown): Format {
     for (const format of own.values()) if (format.detect(message)) return format
     for (const [name, make] of makers) if (make({ report: () => {} }).detect(message)) return named(name)
-    throw new UsageError(`The format of the message is unknown. Name it with --format: ${known}.`)
+    throw new UsageError(`The format of the message is unknown. Name it with --format: ${formatNames}.`)
   }
 }
 

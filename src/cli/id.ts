@@ -18,8 +18,8 @@ they are -.
   takes: [2, 2],
 
   async perform({ positionals }, host) {
-    const [name = '', given = ''] = positionals
-    const text = given === '-' ? await readInput('-', host) : given
+    const [name = '', argsText = ''] = positionals
+    const text = argsText === '-' ? await readInput('-', host) : argsText
     // As in a call, empty text means no args.
     await printText(host.stdout, `${computeCallId(name, /^\s*$/.test(text) ? {} : parseJson(text))}\n`)
     return 0

@@ -51,5 +51,5 @@ function describable(tools: readonly ToolDefinition[], host: Host): ToolDefiniti
 
 /** Returns the words of a command. Quotes keep words together; nothing else has a meaning. */
 function wordsIn(command: string): string[] {
-  return [...command.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([whole, double, single]) => double ?? single ?? whole)
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(([word, double, single]) => double ?? single ?? word)
 }

@@ -68,9 +68,9 @@ export function terminalApprover({ stdin, stderr }: Host): Extension {
     approver: {
       timeout: timerLength(Infinity), // a person at the terminal has no time limit
       ask(request, signal) {
-        const asked = before.then(() => ask(request, signal))
-        before = asked.catch(() => {})
-        return asked
+        const decision = before.then(() => ask(request, signal))
+        before = decision.catch(() => {})
+        return decision
       },
     },
     close: () => lines?.close(),

@@ -93,14 +93,14 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   }
 
   /** @throws A `WireError` if the server speaks another version. */
-  function greet(given: Hello): void {
-    const version: number = given.protocol
+  function greet(greeting: Hello): void {
+    const version: number = greeting.protocol
     if (version !== protocolVersion) {
       const message = versionMismatch(protocolVersion, version)
       throw (mismatch = new WireError(0, { code: 'E_PROTOCOL', message }))
     }
-    hello = given
-    offset = given.now - Date.now()
+    hello = greeting
+    offset = greeting.now - Date.now()
   }
 
   function take(frame: StreamFrame): void {
@@ -143,19 +143,19 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     if (signal.aborted || state === 'refused' || hello === undefined) return
     if (!isSharing) return listen(signal, () => {})
     become('open')
-    const hear = (told: Told): void => ('state' in told ? become(told.state) : take(told))
+    const receive = (message: Told): void => ('state' in message ? become(message.state) : take(message))
     // Pages of another version tell each other something else.
     const name = `toolwright ${protocolVersion} ${url} ${hello.session}`
-    await sharePages(name, signal, hear, (tell) => listen(signal, tell))
+    await sharePages(name, signal, receive, (tell) => listen(signal, tell))
   }
 
-  async function listen(signal: AbortSignal, tell: (told: Told) => void): Promise<void> {
+  async function listen(signal: AbortSignal, tell: (message: Told) => void): Promise<void> {
     await again(signal, async (begun) => {
       const lost = new AbortController()
       const leave = (): void => lost.abort()
       signal.addEventListener('abort', leave)
       let silence: ReturnType<typeof setTimeout> | undefined
-      const heard = (): void => {
+      const noteSign = (): void => {
         clearTimeout(silence)
         silence = setTimeout(leave, (hello?.heartbeat ?? 15_000) * 3)
       }
@@ -165,7 +165,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
         begun()
         become('open')
         tell({ state })
-        await readFrames(response, (frame) => (take(frame), tell(frame)), heard)
+        await readFrames(response, (frame) => (take(frame), tell(frame)), noteSign)
       } finally {
         clearTimeout(silence)
         signal.removeEventListener('abort', leave)
@@ -195,7 +195,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     wake()
   }
 
-  function seen(): void {
+  function onVisible(): void {
     clearTimeout(hiding)
     const isHidden = page.document?.visibilityState === 'hidden'
     if (isHidden && !isSharing) hiding = setTimeout(stop, hiddenFor)
@@ -209,7 +209,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
   page.addEventListener?.('pagehide', stop) // a page with a stream cannot be kept for the way back
   page.addEventListener?.('pageshow', start)
   page.addEventListener?.('online', start)
-  page.document?.addEventListener('visibilitychange', seen)
+  page.document?.addEventListener('visibilitychange', onVisible)
   start()
 
   return {
@@ -227,10 +227,10 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     call,
     calls: () => calls.all(),
     subscribe: (listener) => calls.subscribe(listener),
-    decide: (id, decision, { wait, ...given } = {}) =>
+    decide: (id, decision, { wait, ...answer } = {}) =>
       post(
         `/calls/${encodeURIComponent(id)}/decision`,
-        { decision, holder, ...given },
+        { decision, holder, ...answer },
         wait === undefined ? undefined : { prefer: `wait=${wait}` },
       ),
     respond: (invocationId, value) => post('/tool-results', { invocationId, holder, value: value ?? null }),
@@ -268,7 +268,7 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
       page.removeEventListener?.('pagehide', stop)
       page.removeEventListener?.('pageshow', start)
       page.removeEventListener?.('online', start)
-      page.document?.removeEventListener('visibilitychange', seen)
+      page.document?.removeEventListener('visibilitychange', onVisible)
       dispatch.close()
       declare()
     },

@@ -135,23 +135,23 @@ export interface HttpClients {
 export function httpClients(options: HttpClientsOptions): HttpClients {
   checkOptions('httpClients', options, checks)
   checkOptions('httpClients.limits', options.limits ?? {}, pageLimitChecks)
-  const { executor, pageTools, limits: given = {}, heartbeat = 15_000 } = options
+  const { executor, pageTools, limits: candidate = {}, heartbeat = 15_000 } = options
   const report = reporterOf(options.report)
   const base = `/${options.base ?? ''}/`.replaceAll(/\/+/g, '/').slice(0, -1)
   const limits = {
-    body: given.body ?? 262_144,
-    streams: given.streams ?? 32,
-    allStreams: given.allStreams ?? 1_000,
-    backlog: given.backlog ?? 1_048_576,
-    frames: given.frames ?? 2_000,
-    calls: given.calls ?? 1_000,
+    body: candidate.body ?? 262_144,
+    streams: candidate.streams ?? 32,
+    allStreams: candidate.allStreams ?? 1_000,
+    backlog: candidate.backlog ?? 1_048_576,
+    frames: candidate.frames ?? 2_000,
+    calls: candidate.calls ?? 1_000,
   }
   const admit = pageGuard(options)
   const channels = new AudienceChannels(limits, heartbeat, report)
   const calls = new PageCalls(executor, channels, limits, report)
   const answers = new PageAnswers(executor, calls)
   const api = { executor, pageTools, calls, channels, answers, limits, heartbeat }
-  const told = (error: unknown): Response => answerOfThrown(error, report)
+  const answerError = (error: unknown): Response => answerOfThrown(error, report)
   let isClosed = false
 
   return {
@@ -159,10 +159,10 @@ export function httpClients(options: HttpClientsOptions): HttpClients {
       try {
         if (isClosed) return faultAnswer(503, 'E_LIMIT', 'This server is closing. Try again.', { 'retry-after': '1' })
         const admission = await admit(request)
-        const answer = admission.answer ?? (await route(request, base, admission.user, api).catch(told))
+        const answer = admission.answer ?? (await route(request, base, admission.user, api).catch(answerError))
         return admission.sign(answer)
       } catch (error) {
-        return told(error)
+        return answerError(error)
       }
     },
     async close() {

@@ -65,9 +65,9 @@ export async function listen(fetch: FetchHandler, options: ListenOptions = {}): 
   const server = createServer(nodeListener(handler, { report }))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, hostname, resolve))
   server.removeAllListeners('error').on('error', report) // without file descriptors left, there is one for each client
-  const { address, port: given, family } = server.address() as AddressInfo
+  const { address, port: actualPort, family } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${given}`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -74,9 +74,9 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
   }
 
   /** Keeps a session as the one used last. */
-  function use(session: string, known: DeclaringSession): void {
+  function use(session: string, declaring: DeclaringSession): void {
     sessions.delete(session)
-    sessions.set(session, known)
+    sessions.set(session, declaring)
   }
 
   return {
@@ -84,40 +84,40 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
       if (tools.length > mostTools) throw invalidPageTools(`A page declares at most ${mostTools} tools.`)
       const until = Date.now() + milliseconds
       const text = JSON.stringify(tools)
-      const known = sessions.get(session) ?? { pages: new Map<string, DeclaredPage>(), last: [] }
-      const before = known.pages.get(holder)
+      const declaring = sessions.get(session) ?? { pages: new Map<string, DeclaredPage>(), last: [] }
+      const before = declaring.pages.get(holder)
       if (before?.text === text) {
-        known.pages.set(holder, { ...before, until })
-        return use(session, known)
+        declaring.pages.set(holder, { ...before, until })
+        return use(session, declaring)
       }
-      const made = tools.map(pageTool) // all of them, or none
+      const newTools = tools.map(pageTool) // all of them, or none
       if (before === undefined && tools.length > 0) {
-        expire(session, known)
-        if (known.pages.size >= mostPages)
+        expire(session, declaring)
+        if (declaring.pages.size >= mostPages)
           throw invalidPageTools(`At most ${mostPages} pages of a session declare tools.`)
         const [unused] = sessions.keys()
         if (unused !== undefined && !sessions.has(session) && sessions.size >= mostSessions) sessions.delete(unused)
       }
-      if (tools.length === 0) known.pages.delete(holder)
-      else known.pages.set(holder, { text, tools: made, until })
-      if (known.pages.size === 0) sessions.delete(session)
-      else use(session, known)
+      if (tools.length === 0) declaring.pages.delete(holder)
+      else declaring.pages.set(holder, { text, tools: newTools, until })
+      if (declaring.pages.size === 0) sessions.delete(session)
+      else use(session, declaring)
       changed()
     },
     isGuest: true,
     tools({ session }) {
-      const known = sessions.get(session)
-      if (known === undefined) return noTools
-      expire(session, known)
-      if (known.pages.size === 0) return noTools
-      use(session, known)
+      const declaring = sessions.get(session)
+      if (declaring === undefined) return noTools
+      expire(session, declaring)
+      if (declaring.pages.size === 0) return noTools
+      use(session, declaring)
       const tools = new Map<string, Tool>()
-      for (const page of known.pages.values()) {
+      for (const page of declaring.pages.values()) {
         for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool)
       }
       const now = [...tools.values()]
-      const isSame = now.length === known.last.length && now.every((tool, index) => tool === known.last[index])
-      return isSame ? known.last : (known.last = now)
+      const isSame = now.length === declaring.last.length && now.every((tool, index) => tool === declaring.last[index])
+      return isSame ? declaring.last : (declaring.last = now)
     },
     onToolsChange(listener) {
       listeners.add(listener)
@@ -129,8 +129,8 @@ export function pageTools(options: PageToolsOptions = {}): PageTools {
 const noTools: readonly Tool[] = []
 
 /** Makes a tool of a page's description, which is plain JSON of any kind. Takes the fields that it knows. */
-function pageTool(given: ClientToolDescription): Tool {
-  const { name, description, title, intent, timeout = answerTimeout, defaultResult, inputSchema } = given ?? {}
+function pageTool(declared: ClientToolDescription): Tool {
+  const { name, description, title, intent, timeout = answerTimeout, defaultResult, inputSchema } = declared ?? {}
   return clientTool({
     name,
     description,

@@ -289,9 +289,9 @@ export function foldView(view: CallView | undefined, event: WireEvent): CallView
   const { invocationId, id, toolName, session, seq, timestamp } = event
   // Without a journal, an id may be used again once its call is over.
   const isAnother = view?.session !== session || (event.event === 'call:received' && isOver(view))
-  const known = isAnother ? undefined : view
-  const callId = event.callId ?? known?.callId ?? null
-  const before = known ?? {
+  const former = isAnother ? undefined : view
+  const callId = event.callId ?? former?.callId ?? null
+  const before = former ?? {
     invocationId,
     ...(id !== undefined && { id }),
     session,

@@ -72,7 +72,7 @@ export function describeFormat(
   fixtures: FormatFixtures,
 ): void {
   const format = make()
-  const asked = fixtures.own.filter(({ calls }) => calls.length > 0)
+  const fixturesWithCalls = fixtures.own.filter(({ calls }) => calls.length > 0)
 
   describe(`${name} keeps to the port`, () => {
     test('it has the name of its file', () => {
@@ -98,14 +98,14 @@ export function describeFormat(
       expect(format.calls(message)).toEqual(calls)
     })
 
-    test.each(asked)('it answers every call once and in order: $title', ({ message, calls }) => {
+    test.each(fixturesWithCalls)('it answers every call once and in order: $title', ({ message, calls }) => {
       const answers = fixtures.answersIn(format.results(calls.map(fixtureResult), message))
       expect(answers.map(({ text }) => text)).toEqual(
         calls.map((_, index) => expect.stringContaining(`answer ${index}`)),
       )
       answers.forEach(({ id }, index) => {
-        const given = calls[index]?.id
-        if (given !== undefined) expect(id).toBe(given)
+        const callId = calls[index]?.id
+        if (callId !== undefined) expect(id).toBe(callId)
       })
     })
 
@@ -139,7 +139,7 @@ export function describeFormat(
       )
     })
 
-    test.each(asked)('the tools of other calls change none of $title', ({ message, calls }) => {
+    test.each(fixturesWithCalls)('the tools of other calls change none of $title', ({ message, calls }) => {
       const other = tool({ name: 'another_one', description: 'Another', handler: () => null })
       expect(format.calls(message, [other])).toEqual(calls)
       expect(format.calls(message)).toEqual(calls)
@@ -233,7 +233,7 @@ export function describeFormat(
     })
 
     test('the same in gives the same out, and nothing that came in is changed', () => {
-      for (const { message, calls } of asked) {
+      for (const { message, calls } of fixturesWithCalls) {
         const before = JSON.stringify(message)
         const results = calls.map(fixtureResult)
         frozen(message)

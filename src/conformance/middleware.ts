@@ -137,16 +137,16 @@ export function describeMiddleware(name: string, create: () => Extension): void 
 
     test('is over at once when the caller gives up, and the handler hears of it', async () => {
       const controller = new AbortController()
-      let heard: AbortSignal | undefined
+      let handlerSignal: AbortSignal | undefined
       const handler = (_: unknown, { signal }: ToolContext): Promise<never> => {
-        heard = signal
+        handlerSignal = signal
         controller.abort()
         return new Promise(() => {})
       }
       const executor = createExecutor({ tools: [testTool(handler, options)], use: [create()] })
       const result = await executor.execute({ name: 'work' }, { signal: controller.signal })
       expect(result).toMatchObject({ status: 'cancelled', error: { code: 'E_TOOL_CANCELLED' } })
-      expect(heard?.aborted).toBe(true)
+      expect(handlerSignal?.aborted).toBe(true)
     })
 
     test('is over at the deadline', async () => {

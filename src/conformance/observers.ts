@@ -50,9 +50,9 @@ export function describeObserver(
   create: () => WatchedObserver,
   { writesLines = false }: ObserverTestOptions = {},
 ): void {
-  function requireHarmless(said: readonly unknown[]): void {
+  function requireHarmless(output: readonly unknown[]): void {
     if (!writesLines) return
-    for (const line of said) {
+    for (const line of output) {
       expect(line).toBeTypeOf('string')
       expect(line).not.toMatch(escapable)
       expect(String(line).length).toBeLessThan(20_000)
@@ -158,7 +158,7 @@ export function describeObserver(
       for (const event of watchedEvents) {
         for (const [index, odd] of [...hostileValues(), ...oddities()].entries()) {
           const text = texts[index % texts.length] ?? ''
-          const given = Object.freeze({
+          const frozenEvent = Object.freeze({
             event,
             toolName: text,
             invocationId: text,
@@ -168,12 +168,12 @@ export function describeObserver(
             status: odd,
             durationMs: odd,
           })
-          const before = Object.entries(given)
-          observer(given as unknown as ToolEvent)
-          const changed = Object.entries(given).filter(
+          const before = Object.entries(frozenEvent)
+          observer(frozenEvent as unknown as ToolEvent)
+          const changed = Object.entries(frozenEvent).filter(
             ([key, value], at) => !Object.is(value, before[at]?.[1]) || key !== before[at]?.[0],
           )
-          expect([Object.keys(given).length, changed]).toEqual([before.length, []])
+          expect([Object.keys(frozenEvent).length, changed]).toEqual([before.length, []])
         }
       }
       expect(keysAndLines(watched.said)).not.toMatch(/the token|,token,/)
@@ -182,8 +182,8 @@ export function describeObserver(
   })
 }
 
-function wordsText(said: unknown): string {
-  return typeof said === 'string' ? said : JSON.stringify(said)
+function wordsText(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output)
 }
 
 function heardBy({ extension }: WatchedObserver): (event: ToolEvent) => void {
@@ -193,6 +193,6 @@ function heardBy({ extension }: WatchedObserver): (event: ToolEvent) => void {
 }
 
 /** The lines that were said, and the keys of what was no line. */
-function keysAndLines(said: readonly unknown[]): string {
-  return said.map((one) => (typeof one === 'string' ? one : Object.keys(one as object).join())).join()
+function keysAndLines(output: readonly unknown[]): string {
+  return output.map((one) => (typeof one === 'string' ? one : Object.keys(one as object).join())).join()
 }

@@ -56,8 +56,8 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       for (const create of all) {
         const reports: unknown[] = []
         const executor = createExecutor({ tools: [work], use: [create()], report: (error) => void reports.push(error) })
-        const given = hostileValues().flatMap((value) => [value, { value, list: [value] }])
-        for (const [index, args] of given.entries()) {
+        const values = hostileValues().flatMap((value) => [value, { value, list: [value] }])
+        for (const [index, args] of values.entries()) {
           for (const caller of callers) {
             const before = JSON.stringify(args)
             const session = sessions[index % sessions.length] ?? ''
@@ -88,8 +88,8 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       for (const create of all) {
         const extension = create()
         const executor = createExecutor({ tools: [work], use: [extension] })
-        const given = await executor.execute({ name: 'work' }, { signal: AbortSignal.abort() })
-        expect(['cancelled', 'denied', 'waiting']).toContain(given.status)
+        const result = await executor.execute({ name: 'work' }, { signal: AbortSignal.abort() })
+        expect(['cancelled', 'denied', 'waiting']).toContain(result.status)
         await executor.close()
         await extension.close?.()
       }
@@ -99,7 +99,7 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
       const args = { a: 1 }
       const decided = async (create: () => Extension, evaluations: number): Promise<string[]> => {
         const executor = createExecutor({ tools: [work], use: [create()] })
-        const said: string[] = []
+        const reasons: string[] = []
         for (let round = 0; round < 40; round++) {
           let would = ''
           for (let time = 0; time < evaluations; time++) {
@@ -110,9 +110,9 @@ export function describePolicy(name: string, options: PolicyTestOptions): void {
             expect(would).toBe(
               status === 'ok' ? 'allow' : status === 'waiting' ? 'ask' : status === 'denied' ? 'deny' : 'invalid',
             )
-          said.push(status)
+          reasons.push(status)
         }
-        return said
+        return reasons
       }
       for (const create of all) expect(await decided(create, 25)).toEqual(await decided(create, 0))
     })

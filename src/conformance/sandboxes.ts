@@ -149,13 +149,13 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
           })
         },
       })
-      const whole = Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join('')
-      expect(length).toBe(whole.length)
-      expect(hash.digest('hex')).toBe(createHash('sha256').update(whole).digest('hex'))
-      expect(stdout.totalBytes).toBe(whole.length)
+      const allLines = Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join('')
+      expect(length).toBe(allLines.length)
+      expect(hash.digest('hex')).toBe(createHash('sha256').update(allLines).digest('hex'))
+      expect(stdout.totalBytes).toBe(allLines.length)
       expect(stdout.text.startsWith('1\n2\n3\n')).toBe(true)
       expect(stdout.text.endsWith('199999\n200000\n')).toBe(true)
-      expect(stdout.omittedBytes).toBe(whole.length - 32_768)
+      expect(stdout.omittedBytes).toBe(allLines.length - 32_768)
     })
 
     test('shows control characters, bytes that are no text, and characters that come in two pieces', async () => {
@@ -200,8 +200,8 @@ export function describeSandbox(title: string, create: () => Promise<Sandbox>, s
       const results = await Promise.all(
         marks.map((mark) => sandbox.exec(`printf %s ${mark}; exit $((RANDOM % 2 + 1))`)),
       )
-      const told = results.map(({ stdout, stderr, signal }) => [stdout.text, stderr.text, signal])
-      expect(told).toEqual(marks.map((mark) => [mark, '', null]))
+      const outcomes = results.map(({ stdout, stderr, signal }) => [stdout.text, stderr.text, signal])
+      expect(outcomes).toEqual(marks.map((mark) => [mark, '', null]))
     })
 
     test('runs commands in the background, whose logs are read on from where they were', async () => {

@@ -55,9 +55,9 @@ export function pull(
     clearTimeout(later)
     later = undefined
     for (const [invocationId, until] of excepted) if (until < performance.now()) excepted.delete(invocationId)
-    const taken = await executor.queue.take(queue, free, [...excepted.keys()])
-    for (const invocationId of taken) begin(invocationId)
-    return taken.length
+    const calls = await executor.queue.take(queue, free, [...excepted.keys()])
+    for (const invocationId of calls) begin(invocationId)
+    return calls.length
   }
 
   /** Waits for some time, or for less if `isEnough` says so after a hint. */
@@ -83,9 +83,9 @@ export function pull(
       isHinted = false
       const began = performance.now()
       try {
-        const taken = free > 0 ? await take(free) : 0
-        isHinted ||= free > 0 && taken >= free // there may be more
-        pause = taken > 0 || free === 0 ? 0 : Math.min(longestRest, Math.max(shortestRest, pause * 2))
+        const count = free > 0 ? await take(free) : 0
+        isHinted ||= free > 0 && count >= free // there may be more
+        pause = count > 0 || free === 0 ? 0 : Math.min(longestRest, Math.max(shortestRest, pause * 2))
       } catch (error) {
         fail(error)
         pause = seldom

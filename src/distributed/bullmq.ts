@@ -101,8 +101,8 @@ export function bullmq(options: BullmqOptions): Dispatcher {
   }
 
   function queueOf(name: string): Promise<Queue> {
-    const known = queues.get(name)
-    if (known !== undefined) return known
+    const openQueue = queues.get(name)
+    if (openQueue !== undefined) return openQueue
     const opening = open(name)
     queues.set(name, opening)
     opening.catch(() => queues.delete(name)) // the next call tries again

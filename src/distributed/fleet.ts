@@ -132,16 +132,16 @@ function requirePositive(option: string, value: number): void {
 function admission(most: number): NonNullable<Workers['admits']> {
   const counts = new Map<string, { readonly counted: Promise<number>; added: number; readonly until: number }>()
   return async (queue, depth) => {
-    let known = counts.get(queue)
-    if (known === undefined || known.until < performance.now()) {
-      known = { counted: depth(most), added: 0, until: performance.now() + countedFor }
-      counts.set(queue, known)
+    let queueCount = counts.get(queue)
+    if (queueCount === undefined || queueCount.until < performance.now()) {
+      queueCount = { counted: depth(most), added: 0, until: performance.now() + countedFor }
+      counts.set(queue, queueCount)
     }
-    const counted = await known.counted.catch((error: unknown) => {
+    const counted = await queueCount.counted.catch((error: unknown) => {
       counts.delete(queue)
       throw error
     })
-    return counted + known.added < most && ++known.added > 0
+    return counted + queueCount.added < most && ++queueCount.added > 0
   }
 }
 

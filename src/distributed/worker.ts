@@ -128,14 +128,14 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function forward(event: ToolEvent): void {
     const { invocationId } = event
-    const kept = running.get(invocationId)
-    if (kept === undefined) return
+    const runningCall = running.get(invocationId)
+    if (runningCall === undefined) return
     const isWaiting = event.event === 'call:waiting'
     if (event.event === 'call:settled' || (isWaiting && event.inProcess === undefined)) followed.delete(invocationId)
     else if (isWaiting)
       return // the caller of the call has no use for it
     else if (followed.has(invocationId)) publish(event)
-    else if (kept.push(event) > mostKeptEvents) kept.splice(mostKeptEvents / 2, 1) // the first ones have the start
+    else if (runningCall.push(event) > mostKeptEvents) runningCall.splice(mostKeptEvents / 2, 1) // the first ones have the start
   }
 
   function publish(event: ToolEvent): void {
@@ -238,10 +238,11 @@ export function createWorker(options: WorkerOptions): Worker {
 }
 
 function queuesOf({ queues, dispatcher }: WorkerOptions): ReadonlyMap<string, QueueOptions> {
-  const given = Object.entries(queues ?? {})
-  if (given.length === 0) throw new InvalidConfigurationError('`queues` is empty: name a queue, as in { default: 16 }.')
+  const queueEntries = Object.entries(queues ?? {})
+  if (queueEntries.length === 0)
+    throw new InvalidConfigurationError('`queues` is empty: name a queue, as in { default: 16 }.')
   return new Map(
-    given.map(([name, own]) => {
+    queueEntries.map(([name, own]) => {
       const options = typeof own === 'number' ? { concurrency: own } : own
       const { concurrency, limit } = options
       const isWhole = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1

@@ -58,8 +58,8 @@ export function checkOptions<Options extends object>(
     const value: unknown = options[name as keyof Options]
     if (value === undefined ? check.isRequired !== true : check.accepts(value)) continue
     if (value === undefined) throw optionsError(owner, `needs \`${name}\`: ${check.expected}`)
-    const shown = check.isSecret === true ? '' : `, not ${describedValue(value)}`
-    throw optionsError(owner, `takes ${check.expected} as \`${name}\`${shown}`)
+    const suffix = check.isSecret === true ? '' : `, not ${describedValue(value)}`
+    throw optionsError(owner, `takes ${check.expected} as \`${name}\`${suffix}`)
   }
 }
 

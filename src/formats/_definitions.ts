@@ -100,15 +100,15 @@ export function definer<Definition = Fields>(
     if ((fault !== undefined || unreached.length > 0) && !reported.has(tool)) {
       reported.add(tool)
       const faults = [fault, unreached.length > 0 ? `this API has no ${unreached.join(', ')}` : undefined]
-      const said = faults.filter((each) => each !== undefined).join('; ')
+      const faultText = faults.filter((each) => each !== undefined).join('; ')
       const what = isHosted ? 'It is not offered' : 'It is offered without those options'
-      report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${said}. ${what}.`))
+      report(new InvalidConfigurationError(`The options of tool ${JSON.stringify(tool.name)}: ${faultText}. ${what}.`))
     }
     if (isHosted) return accepted === undefined ? [] : [accepted]
     const description = copy(tool.describe())
     const inputSchema = schema === undefined ? description.inputSchema : copy(schema)
-    const given = hasExamples ? copy(tool.examples.filter(isObject)) : []
-    const examples = sink === undefined ? given : given.map(sink)
+    const ownExamples = hasExamples ? copy(tool.examples.filter(isObject)) : []
+    const examples = sink === undefined ? ownExamples : ownExamples.map(sink)
     return [
       define({ ...description, inputSchema }, merged(definedFields(reach?.(tool) ?? {}), accepted), {
         tool,

@@ -35,7 +35,7 @@ const strict = `${base} const additionalProperties pattern format`
 const strictWithBounds = `${strict} multipleOf minimum maximum exclusiveMinimum exclusiveMaximum`
 const strictFormats = 'date-time time date duration email hostname ipv4 ipv6 uuid'
 const scalars = 'null boolean integer number string'
-const anthropicNaming: Naming = (taken, reading) => naming(/^[a-zA-Z0-9_.-]{1,64}$/, taken, reading)
+const anthropicNaming: Naming = (names, reading) => naming(/^[a-zA-Z0-9_.-]{1,64}$/, names, reading)
 
 // https://developers.openai.com/api/docs/guides/structured-outputs
 const openaiStrict: Dialect = {
@@ -81,7 +81,7 @@ const geminiOpenapi: Dialect = {
   keywords: `${base} title format default minItems maxItems minLength maxLength minProperties maxProperties pattern minimum maximum`,
   formats: 'date-time enum float double int32 int64',
   enums: 'string',
-  naming: (taken, reading) => naming(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/, taken, reading),
+  naming: (names, reading) => naming(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/, names, reading),
   nullable: (schema) => ({ ...schema, nullable: true }),
   scalar: integerOrNull,
 }

@@ -75,8 +75,8 @@ export function programText(result: ToolResult, words: (block: ContentBlock) => 
     const message = content.map(words).join('\n')
     return JSON.stringify({ error: { status, code, message, retryable, recommendations } })
   }
-  const whole = wholeJson(result, words)
-  if (whole !== undefined && jsonBytes(whole) <= limit) return whole
+  const json = wholeJson(result, words)
+  if (json !== undefined && jsonBytes(json) <= limit) return json
   const message = `The tool ran, but its result${sizeOf(result)} is too large, or not JSON, so ${toolName} gave a program nothing. Ask for less.`
   return JSON.stringify({
     error: { status: 'error', code: 'E_INVALID_TOOL_RESULT', message, retryable: false, handle },
@@ -89,9 +89,9 @@ function wholeJson(result: ToolResult, words: (block: ContentBlock) => string): 
   if (content.length === 1 && content[0]?.type === 'json') return words(content[0])
   if (!content.every(({ type }) => type === 'text')) return undefined
   // The executor was not told of the program, or the application made the result.
-  const shown = content.map(words).join('\n')
-  const isWhole = artifact === undefined ? handle === undefined : artifactLength(artifact) === jsonBytes(shown)
-  return isWhole ? JSON.stringify(shown) : undefined
+  const contentText = content.map(words).join('\n')
+  const isWhole = artifact === undefined ? handle === undefined : artifactLength(artifact) === jsonBytes(contentText)
+  return isWhole ? JSON.stringify(contentText) : undefined
 }
 
 function sizeOf({ artifact }: ToolResult): string {

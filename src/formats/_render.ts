@@ -100,22 +100,22 @@ export function answers(
   // The model is told of an output only if it needs an answer to another call, and so goes on.
   const isLast = results.every(isOutput) && results.length >= calls.length
   if (isLast) return []
-  const all = results.map((given) => {
-    const result = isOutput(given) ? { ...given, content: recorded } : given
+  const all = results.map((each) => {
+    const result = isOutput(each) ? { ...each, content: recorded } : each
     const place = places.get(result.id)?.pop() ?? -1
     const call = calls[place]
     if (wholeOf === undefined || call?.program === undefined) return { result, call, place }
-    return { result, call, place, whole: wholeOf(given, wordsOf, options.programLimit) }
+    return { result, call, place, whole: wholeOf(each, wordsOf, options.programLimit) }
   })
-  const shown = options.waiting === 'omit' ? all.filter(({ result }) => result.status !== 'waiting') : all
-  if (budget === undefined) return shown
-  const forModel = shown.filter(({ whole }) => whole === undefined) // a program needs all of its value
+  const listedAnswers = options.waiting === 'omit' ? all.filter(({ result }) => result.status !== 'waiting') : all
+  if (budget === undefined) return listedAnswers
+  const forModel = listedAnswers.filter(({ whole }) => whole === undefined) // a program needs all of its value
   const short = shortened(
     forModel.map(({ result }) => result),
     budget,
   )
   const byAnswer = new Map(forModel.map((answer, index) => [answer, short[index]]))
-  return shown.map((answer) => ({ ...answer, result: byAnswer.get(answer) ?? answer.result }))
+  return listedAnswers.map((answer) => ({ ...answer, result: byAnswer.get(answer) ?? answer.result }))
 }
 
 /** Whether a result is the answer that the model gave by a tool of type `output`. */

@@ -87,8 +87,8 @@ export function schemasOf({ provider, optionsOf, replaces, beyond }: Deciding, o
     const plans = new Map<ToolDefinition, SchemaPlan>()
     if (options.strict === 'as it is') return plans
     for (const tool of tools) {
-      const given = optionsOf(tool)
-      const own = isObject(given) ? given : {}
+      const providerOptions = optionsOf(tool)
+      const own = isObject(providerOptions) ? providerOptions : {}
       if (!isOffered(tool) || tool.type === 'provider' || replaces(own)) continue
       const { strict = options.strict === true ? true : undefined } = own
       plans.set(tool, planOf(tool, strict === undefined ? undefined : strict === true))
@@ -137,9 +137,9 @@ const loweredSchemas = new WeakMap<ToolDefinition, Map<Dialect | Leniency, Lower
 
 /** Returns the schema of a tool in a dialect, or `undefined` if the tool has none. Each is made once. */
 function loweredOf(tool: ToolDefinition, dialect: Dialect | Leniency): LoweredSchema | undefined {
-  let known = loweredSchemas.get(tool)
-  if (known === undefined) loweredSchemas.set(tool, (known = new Map()))
-  let lowered = known.get(dialect)
+  let schemas = loweredSchemas.get(tool)
+  if (schemas === undefined) loweredSchemas.set(tool, (schemas = new Map()))
+  let lowered = schemas.get(dialect)
   if (lowered !== undefined) return lowered
   let schema: Node
   try {
@@ -148,7 +148,7 @@ function loweredOf(tool: ToolDefinition, dialect: Dialect | Leniency): LoweredSc
     return undefined // `definitions` throws what `describe` throws
   }
   lowered = dialect.compile(schema, dialect as never)
-  known.set(dialect, lowered)
+  schemas.set(dialect, lowered)
   return lowered
 }
 

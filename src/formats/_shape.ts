@@ -174,10 +174,10 @@ function messageForm(value: unknown, isInArray = false): string {
   } catch {
     // a proxy may refuse to be listed
   }
-  const shown = names.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 40)))
+  const nameList = names.slice(0, 5).map((name) => JSON.stringify(name.slice(0, 40)))
   return names.length === 0
     ? 'an object without fields'
-    : `an object with ${shown.join(', ')}${names.length > 5 ? ', …' : ''}`
+    : `an object with ${nameList.join(', ')}${names.length > 5 ? ', …' : ''}`
 }
 
 /** Returns whether a message has parts with a type. Those of Gemini have none. */

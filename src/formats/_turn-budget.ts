@@ -52,11 +52,11 @@ function cutText(text: string, most: number, { handle }: ToolResult, estimate: (
   // A preview ends with a note that has the handle and says how to read on.
   const tail = handle === undefined ? -1 : text.lastIndexOf('\n…\n')
   const body = tail > 0 ? text.slice(0, tail) : text
-  const kept = handle === undefined ? '' : ` All of it is kept as ${handle}.`
+  const handleNote = handle === undefined ? '' : ` All of it is kept as ${handle}.`
   const note =
     tail > 0
       ? text.slice(tail)
-      : `\n…\n(Shortened to fit this turn, from ${text.length.toLocaleString('en')} characters.${kept})`
+      : `\n…\n(Shortened to fit this turn, from ${text.length.toLocaleString('en')} characters.${handleNote})`
   let length = body.length
   for (let size = estimate(body + note); size > most && length > 0; size = estimate(body.slice(0, length) + note)) {
     length = Math.floor(length * Math.min(0.95, most / size))

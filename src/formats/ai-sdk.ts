@@ -112,7 +112,8 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
       provider: options.dialect === undefined ? undefined : providerOf(options.dialect),
       optionsOf,
       beyond,
-      replaces: (given) => Object.hasOwn(given, 'inputSchema') || typeOf(given).startsWith('provider'),
+      replaces: (providerOptions) =>
+        Object.hasOwn(providerOptions, 'inputSchema') || typeOf(providerOptions).startsWith('provider'),
     },
     options,
   )
@@ -128,25 +129,27 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
         }
         return { providerOptions: definedFields(byProvider) }
       },
-      accept(given, isHosted) {
-        const { type, id } = given
-        if (!isHosted && (type === undefined || type === 'function')) return { options: given }
-        if (!/^provider(?:-defined)?$/.test(typeOf(given)) || typeof id !== 'string') {
+      accept(providerOptions, isHosted) {
+        const { type, id } = providerOptions
+        if (!isHosted && (type === undefined || type === 'function')) return { options: providerOptions }
+        if (!/^provider(?:-defined)?$/.test(typeOf(providerOptions)) || typeof id !== 'string') {
           return { fault: 'the tool of a provider has the type "provider" and an id such as "openai.web_search"' }
         }
-        return { options: { ...given, type: version === 5 ? 'provider-defined' : 'provider' } }
+        return { options: { ...providerOptions, type: version === 5 ? 'provider-defined' : 'provider' } }
       },
-      define({ name, description, inputSchema }, given, { strict, examples }) {
+      define({ name, description, inputSchema }, providerOptions, { strict, examples }) {
         const hasField = version !== 5 // version 5 has no field for examples
         const inputExamples = hasField ? examples.map((input) => ({ input })) : []
         return {
           type: 'function',
           name,
           description:
-            hasField || Object.hasOwn(given, 'inputSchema') ? description : withExamples(description, examples),
+            hasField || Object.hasOwn(providerOptions, 'inputSchema')
+              ? description
+              : withExamples(description, examples),
           inputSchema,
           ...(inputExamples.length === 0 ? undefined : { inputExamples }),
-          ...given,
+          ...providerOptions,
           ...(strict === undefined ? undefined : { strict }),
         }
       },
@@ -213,9 +216,9 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkFormat {
 
 function aiSdkCalls(message: unknown): ToolCall[] {
   const parts = messageParts(message)
-  const asked = parts.filter((part) => typeOf(part) === 'tool-call')
+  const callParts = parts.filter((part) => typeOf(part) === 'tool-call')
   const answered = parts.filter((part) => /^tool-(?:result|error)$/.test(typeOf(part)))
-  return unanswered(asked, answered, 'toolCallId')
+  return unanswered(callParts, answered, 'toolCallId')
     .filter((part) => read(part, 'providerExecuted') !== true)
     .map((part) =>
       toolCall(

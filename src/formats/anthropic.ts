@@ -108,7 +108,7 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
       provider: optionalLimit === undefined ? anthropicProvider : anthropicWith(optionalLimit),
       optionsOf,
       beyond,
-      replaces: (given) => !isCustom(given) || Object.hasOwn(given, 'input_schema'),
+      replaces: (providerOptions) => !isCustom(providerOptions) || Object.hasOwn(providerOptions, 'input_schema'),
     },
     options,
   )
@@ -120,14 +120,14 @@ export function anthropic(options: AnthropicOptions = {}): AnthropicFormat {
         defer_loading: tool.deferLoading,
       }),
       accept: acceptTyped,
-      define({ name, description, inputSchema }, given, { strict, examples }) {
-        if (!isCustom(given)) return { name, ...given }
+      define({ name, description, inputSchema }, providerOptions, { strict, examples }) {
+        if (!isCustom(providerOptions)) return { name, ...providerOptions }
         return {
           name,
           description,
           input_schema: inputSchema,
           ...(examples.length === 0 ? undefined : { input_examples: examples }),
-          ...given,
+          ...providerOptions,
           ...(strict === undefined ? undefined : { strict }),
         }
       },

@@ -107,30 +107,32 @@ export function gemini(options: GeminiOptions = {}): GeminiFormat {
     {
       provider: geminiLike[isOpenapi ? 'gemini-openapi' : 'gemini'],
       optionsOf,
-      replaces: (given) => Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema'),
+      replaces: (providerOptions) =>
+        Object.hasOwn(providerOptions, 'parameters') || Object.hasOwn(providerOptions, 'parametersJsonSchema'),
     },
     options,
   )
   const definitions = definer<GeminiFunction>(
     {
       optionsOf,
-      accept(given, isHosted) {
-        const names = Object.keys(given)
+      accept(providerOptions, isHosted) {
+        const names = Object.keys(providerOptions)
         const strange = isHosted
           ? names.filter((name) => name === 'type')
           : names.filter((name) => hostedField.test(name))
         if (strange.length > 0) return { fault: `a ${isHosted ? 'tool' : 'declaration'} has no ${strange.join(', ')}` }
         return isHosted && names.length === 0
           ? { fault: 'they name no tool, such as googleSearch' }
-          : { options: given }
+          : { options: providerOptions }
       },
-      define({ name, description, inputSchema }, given, { examples }) {
-        const hasOwn = Object.hasOwn(given, 'parameters') || Object.hasOwn(given, 'parametersJsonSchema')
+      define({ name, description, inputSchema }, providerOptions, { examples }) {
+        const hasOwn =
+          Object.hasOwn(providerOptions, 'parameters') || Object.hasOwn(providerOptions, 'parametersJsonSchema')
         // As `parameters`, an object without properties is refused.
         const isEmpty = isOpenapi && Object.keys(inputSchema.properties ?? {}).length === 0
         const schema = isOpenapi ? { parameters: inputSchema } : { parametersJsonSchema: inputSchema }
-        const told = hasOwn ? description : withExamples(description, examples)
-        return { name, description: told, ...(hasOwn || isEmpty ? undefined : schema), ...given }
+        const fullDescription = hasOwn ? description : withExamples(description, examples)
+        return { name, description: fullDescription, ...(hasOwn || isEmpty ? undefined : schema), ...providerOptions }
       },
     },
     options,

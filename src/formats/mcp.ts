@@ -96,27 +96,33 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     definitions: definer<McpTool>(
       {
         optionsOf: (tool) => tool.providerOptions['mcp'],
-        accept(given, isHosted) {
-          if (!isHosted || (typeof given['name'] === 'string' && isObject(given['inputSchema'])))
-            return { options: given }
+        accept(providerOptions, isHosted) {
+          if (!isHosted || (typeof providerOptions['name'] === 'string' && isObject(providerOptions['inputSchema'])))
+            return { options: providerOptions }
           return { fault: 'the definition of a tool has a `name` and an `inputSchema`' }
         },
-        define({ name, title, description, inputSchema, outputSchema, ui }, given, { tool: { traits }, examples }) {
-          const meta = { ...(ui === undefined ? undefined : { ui }), ...objectFields(given['_meta']) }
+        define(
+          { name, title, description, inputSchema, outputSchema, ui },
+          providerOptions,
+          { tool: { traits }, examples },
+        ) {
+          const meta = { ...(ui === undefined ? undefined : { ui }), ...objectFields(providerOptions['_meta']) }
           return {
             name,
             ...(title === undefined ? undefined : { title }),
-            description: Object.hasOwn(given, 'inputSchema') ? description : withExamples(description, examples),
+            description: Object.hasOwn(providerOptions, 'inputSchema')
+              ? description
+              : withExamples(description, examples),
             inputSchema,
             ...(outputSchema === undefined ? undefined : { outputSchema }),
-            ...given,
+            ...providerOptions,
             annotations: {
               readOnlyHint: traits.readonly,
               idempotentHint: traits.idempotent,
               // The protocol's default for these two is true, so a trait that is not set must not become `false`.
               ...(traits.destructive ? { destructiveHint: true } : undefined),
               ...(traits.openWorld ? { openWorldHint: true } : undefined),
-              ...objectFields(given['annotations']),
+              ...objectFields(providerOptions['annotations']),
             },
             ...(Object.keys(meta).length === 0 ? undefined : { _meta: meta }),
           }
@@ -139,10 +145,10 @@ export function mcp(options: FormatOptions = {}): McpFormat {
     },
 
     results: ((results, message, budget) => {
-      const shown = options.waiting === 'omit' ? results.filter(({ status }) => status !== 'waiting') : results
-      const given = shortened(shown, budget)
+      const replyResults = options.waiting === 'omit' ? results.filter(({ status }) => status !== 'waiting') : results
+      const fitting = shortened(replyResults, budget)
       const isBare = isObject(message) && read(message, 'jsonrpc') === undefined
-      const replies = given.map((result) => (isBare ? toolResult(result) : response(result)))
+      const replies = fitting.map((result) => (isBare ? toolResult(result) : response(result)))
       return Array.isArray(message) || replies.length !== 1 ? replies : replies[0]
     }) as McpFormat['results'],
   }

@@ -83,7 +83,8 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
     {
       provider: openaiProvider,
       optionsOf,
-      replaces: ({ type = 'function', ...given }) => type !== 'function' || Object.hasOwn(given, 'parameters'),
+      replaces: ({ type = 'function', ...providerOptions }) =>
+        type !== 'function' || Object.hasOwn(providerOptions, 'parameters'),
     },
     options,
   )
@@ -95,12 +96,21 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
         defer_loading: tool.deferLoading,
       }),
       accept: acceptTyped,
-      define({ name, description, inputSchema }, given, { strict, examples }) {
-        const { type = 'function' } = given
-        if (type === 'custom') return { name, description, ...given, ...responsesGrammar(given) }
-        if (type !== 'function') return given
-        const told = Object.hasOwn(given, 'parameters') ? description : withExamples(description, examples)
-        const definition = { type, name, description: told, parameters: inputSchema, strict: false, ...given }
+      define({ name, description, inputSchema }, providerOptions, { strict, examples }) {
+        const { type = 'function' } = providerOptions
+        if (type === 'custom') return { name, description, ...providerOptions, ...responsesGrammar(providerOptions) }
+        if (type !== 'function') return providerOptions
+        const fullDescription = Object.hasOwn(providerOptions, 'parameters')
+          ? description
+          : withExamples(description, examples)
+        const definition = {
+          type,
+          name,
+          description: fullDescription,
+          parameters: inputSchema,
+          strict: false,
+          ...providerOptions,
+        }
         return strict === undefined ? definition : { ...definition, strict }
       },
     },
@@ -129,21 +139,25 @@ export function openaiResponses(options: OpenAiResponsesOptions = {}): OpenAiRes
     },
 
     results(results, message, budget) {
-      const asked = openCalls(message)
-      return answers(results, options, asked.map(callOfItem), budget, programText).map(({ result, place, whole }) => {
-        const item = asked[place]
-        const caller = read(item, 'caller')
-        const pieces = whole === undefined ? flagged(render(result, options, carryOpenAi), result) : [whole]
-        const type = typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
-        return {
-          type,
-          call_id: answerId(result),
-          output: pieces.every((piece) => typeof piece === 'string')
-            ? pieces.join('\n')
-            : pieces.map((piece) => (typeof piece === 'string' ? { type: 'input_text' as const, text: piece } : piece)),
-          ...(isObject(caller) ? { caller: { ...caller } as unknown as OpenAiCaller } : undefined),
-        }
-      })
+      const callItems = openCalls(message)
+      return answers(results, options, callItems.map(callOfItem), budget, programText).map(
+        ({ result, place, whole }) => {
+          const item = callItems[place]
+          const caller = read(item, 'caller')
+          const pieces = whole === undefined ? flagged(render(result, options, carryOpenAi), result) : [whole]
+          const type = typeOf(item) === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output'
+          return {
+            type,
+            call_id: answerId(result),
+            output: pieces.every((piece) => typeof piece === 'string')
+              ? pieces.join('\n')
+              : pieces.map((piece) =>
+                  typeof piece === 'string' ? { type: 'input_text' as const, text: piece } : piece,
+                ),
+            ...(isObject(caller) ? { caller: { ...caller } as unknown as OpenAiCaller } : undefined),
+          }
+        },
+      )
     },
   }
 }
@@ -173,9 +187,9 @@ function isResponse(message: unknown): boolean {
 
 function openCalls(message: unknown): readonly unknown[] {
   const items = responseItems(message)
-  const asked = items.filter((item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)))
+  const callItems = items.filter((item) => /^(?:function|custom_tool)_call$/.test(typeOf(item)))
   const answered = items.filter((item) => /^(?:function|custom_tool)_call_output$/.test(typeOf(item)))
-  return unanswered(asked, answered, 'call_id')
+  return unanswered(callItems, answered, 'call_id')
 }
 
 function callOfItem(item: unknown): ToolCall {

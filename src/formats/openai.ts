@@ -88,37 +88,40 @@ export function openai(options: OpenAiOptions = {}): OpenAiFormat {
     {
       provider: dialectOf('The format openai', openaiLike, options.dialect ?? 'openai'),
       optionsOf,
-      replaces: ({ type = 'function', ...given }) =>
-        Object.hasOwn(given, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
+      replaces: ({ type = 'function', ...providerOptions }) =>
+        Object.hasOwn(providerOptions, 'parameters') || (type !== 'function' && toolTypes.includes(type)),
     },
     options,
   )
   const definitions = definer<OpenAiTool>(
     {
       optionsOf,
-      accept(given, isHosted) {
-        const { type = isHosted ? undefined : 'function' } = given
+      accept(providerOptions, isHosted) {
+        const { type = isHosted ? undefined : 'function' } = providerOptions
         if (!toolTypes.includes(type)) {
-          const shown = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`
+          const typeText = type === undefined ? 'without a type' : `of type ${JSON.stringify(type)}`
           return {
-            fault: `chat completions take no tool ${shown}. Use the format openai-responses, or name the type in \`toolTypes\` if the server takes it`,
+            fault: `chat completions take no tool ${typeText}. Use the format openai-responses, or name the type in \`toolTypes\` if the server takes it`,
           }
         }
-        const strange = responsesOnly.filter((name) => Object.hasOwn(given, name))
-        if (strange.length === 0) return { options: given }
-        const entries = Object.entries(given).filter(([name]) => !strange.includes(name))
+        const strange = responsesOnly.filter((name) => Object.hasOwn(providerOptions, name))
+        if (strange.length === 0) return { options: providerOptions }
+        const entries = Object.entries(providerOptions).filter(([name]) => !strange.includes(name))
         return {
           options: Object.fromEntries(entries),
           fault: `chat completions have no ${strange.join(', ')}; the format openai-responses has`,
         }
       },
-      define({ name, description, inputSchema }, given, { strict, examples }) {
-        const { type = 'function', ...rest } = given
+      define({ name, description, inputSchema }, providerOptions, { strict, examples }) {
+        const { type = 'function', ...rest } = providerOptions
         if (type === 'custom') return { type, custom: { name, description, ...rest, ...chatGrammar(rest) } }
-        if (type !== 'function') return given
+        if (type !== 'function') return providerOptions
         const strictness = strict === undefined ? undefined : { strict }
-        const told = Object.hasOwn(rest, 'parameters') ? description : withExamples(description, examples)
-        return { type, function: { name, description: told, parameters: inputSchema, ...rest, ...strictness } }
+        const fullDescription = Object.hasOwn(rest, 'parameters') ? description : withExamples(description, examples)
+        return {
+          type,
+          function: { name, description: fullDescription, parameters: inputSchema, ...rest, ...strictness },
+        }
       },
     },
     options,

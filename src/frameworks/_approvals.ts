@@ -25,9 +25,9 @@ export function questionOf(
 }
 
 /** Returns the answer in what a framework hands back. Only `true` and `{ approved: true }` allow; all else denies. */
-export function answerOf(given: unknown): PersonAnswer {
-  const { approved, note } = Object(given) as { readonly approved?: unknown; readonly note?: unknown }
-  const decision = given === true || approved === true ? 'allow' : 'deny'
+export function answerOf(answer: unknown): PersonAnswer {
+  const { approved, note } = Object(answer) as { readonly approved?: unknown; readonly note?: unknown }
+  const decision = answer === true || approved === true ? 'allow' : 'deny'
   return { decision, ...(typeof note === 'string' && note !== '' && { note: note.slice(0, 1_024) }) }
 }
 
@@ -35,10 +35,10 @@ export function answerOf(given: unknown): PersonAnswer {
 export function offered({ tools, report }: Visit): ToolDefinition[] {
   return tools.filter(({ name, type }) => {
     if (type !== 'provider') return true
-    const shown = JSON.stringify(name)
+    const quotedName = JSON.stringify(name)
     report(
       new InvalidConfigurationError(
-        `Tool ${shown} is run by its provider. It is not offered to the framework: give the provider's own definition to its model.`,
+        `Tool ${quotedName} is run by its provider. It is not offered to the framework: give the provider's own definition to its model.`,
       ),
     )
     return false

@@ -106,11 +106,11 @@ async function* handle(
   if (typeof theirs.onInputAvailable === 'function') {
     await (theirs.onInputAvailable as ForeignFunction).call(theirs, { input, ...execution })
   }
-  const given = run.call(theirs, input, execution)
-  if (!isIterable(given)) return aiSdkModelOutput(theirs, input, await given, context)
+  const result = run.call(theirs, input, execution)
+  if (!isIterable(result)) return aiSdkModelOutput(theirs, input, await result, context)
   let last: unknown
   let isFirst = true
-  for await (const part of given) {
+  for await (const part of result) {
     if (!isFirst) yield last
     last = part
     isFirst = false
@@ -131,8 +131,12 @@ async function aiSdkModelOutput(
 ): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function') return output
   const toolCallId = toolCallIdOf(context)
-  const said: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, { toolCallId, input, output })
-  const { type, value } = isObject(said) ? said : {}
+  const modelOutput: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, {
+    toolCallId,
+    input,
+    output,
+  })
+  const { type, value } = isObject(modelOutput) ? modelOutput : {}
   if (type === 'error-text' || type === 'error-json') {
     throw new ToolFailure(typeof value === 'string' ? value : JSON.stringify(value))
   }
@@ -166,9 +170,9 @@ function isJsonValue(value: unknown): boolean {
 }
 
 /** Returns the schema of the SDK as one of this package. One of the SDK with a validator of its own is validated by it. */
-async function standardSchemaOf(given: unknown): Promise<Schema> {
-  const isLazy = typeof given === 'function' && !('~standard' in given)
-  const schema: unknown = isLazy ? (given as ForeignFunction)() : given
+async function standardSchemaOf(source: unknown): Promise<Schema> {
+  const isLazy = typeof source === 'function' && !('~standard' in source)
+  const schema: unknown = isLazy ? (source as ForeignFunction)() : source
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return { type: 'object' }
   if ('~standard' in schema) return schema as Schema
   const jsonSchema = (await (schema as { readonly jsonSchema?: unknown }).jsonSchema) as JsonSchemaObject | undefined

@@ -43,9 +43,12 @@ export function fromLangchain(tools: readonly LangchainForeignTool[], options: F
 
 function langchainOutput(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('tool_call_id' in message)) return message
-  const { content: said, artifact, status } = message as Readonly<Record<string, unknown>>
-  if (status === 'error') throw new ToolFailure(typeof said === 'string' ? said : JSON.stringify(said))
-  const blocks: ContentBlock[] = Array.isArray(said) ? said.map(langchainBlock) : [{ type: 'text', text: String(said) }]
+  const { content: messageContent, artifact, status } = message as Readonly<Record<string, unknown>>
+  if (status === 'error')
+    throw new ToolFailure(typeof messageContent === 'string' ? messageContent : JSON.stringify(messageContent))
+  const blocks: ContentBlock[] = Array.isArray(messageContent)
+    ? messageContent.map(langchainBlock)
+    : [{ type: 'text', text: String(messageContent) }]
   return artifact === undefined ? content(blocks) : shown(blocks, artifact)
 }
 

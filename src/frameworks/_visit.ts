@@ -77,10 +77,10 @@ export class Visit {
   /** Returns the identity of a call. `undefined` if the framework gives it no id. */
   invocationOf(id: ToolCall['id'], name: string): string | undefined {
     if (id === undefined || id === '') return undefined
-    const given = String(id)
-    if (this.#options.invocationId !== undefined) return this.#options.invocationId(given, name)
-    const isPlain = given.length <= longestPlainId && !given.includes('/') // else "a" and "b/c" would be "a/b" and "c"
-    return `${this.session}/${isPlain ? given : computeCallId('id', given)}`
+    const idText = String(id)
+    if (this.#options.invocationId !== undefined) return this.#options.invocationId(idText, name)
+    const isPlain = idText.length <= longestPlainId && !idText.includes('/') // else "a" and "b/c" would be "a/b" and "c"
+    return `${this.session}/${isPlain ? idText : computeCallId('id', idText)}`
   }
 
   /**
@@ -140,11 +140,11 @@ export class Visit {
     const leave = (): void => leaving.abort(running.signal?.reason)
     if (running.signal?.aborted === true) leave()
     running.signal?.addEventListener('abort', leave, leaving) // some platforms have no `AbortSignal.any`
-    const told: ToolEventOf<'tool:progress'>[] = []
+    const events: ToolEventOf<'tool:progress'>[] = []
     let [wake, omitted] = [(): void => {}, 0]
     const tell = (event: ToolEventOf<'tool:progress'>): void => {
-      if (told.length >= mostUnreadProgress) return void omitted++
-      told.push(omitted === 0 ? event : { ...event, omitted })
+      if (events.length >= mostUnreadProgress) return void omitted++
+      events.push(omitted === 0 ? event : { ...event, omitted })
       omitted = 0
       wake()
     }
@@ -155,7 +155,7 @@ export class Visit {
     })
     try {
       for (;;) {
-        if (told.length > 0) yield* told.splice(0)
+        if (events.length > 0) yield* events.splice(0)
         else if (run.result !== undefined) return run.result
         else await new Promise<void>((resolve) => (wake = resolve))
       }
@@ -210,9 +210,13 @@ export class Visit {
     { decision, note }: PersonAnswer,
     options: CallOptions,
   ): Promise<ToolResult> {
-    const said = { ...this.#answeringFor(options), decidedBy: this.#decidedBy, ...(note !== undefined && { note }) }
+    const answerOptions = {
+      ...this.#answeringFor(options),
+      decidedBy: this.#decidedBy,
+      ...(note !== undefined && { note }),
+    }
     try {
-      return await this.executor.calls.decide(token, decision, said)
+      return await this.executor.calls.decide(token, decision, answerOptions)
     } catch (error) {
       const { invocationId = '', signal } = options
       // The same answer came twice at once: both get the one result.

@@ -113,9 +113,9 @@ export function aiSdkTools<
     if (definition === undefined) continue
     byName.set(tool.name, tool)
     if (tool.type !== 'provider') {
-      toolApproval.set(tool.name, async (input, given) => {
-        const asked = await asks(tool.name, input, given, given.toolContext)
-        return asked && { type: 'user-approval', ...(asked.prompt !== undefined && { reason: asked.prompt }) }
+      toolApproval.set(tool.name, async (input, execution) => {
+        const question = await asks(tool.name, input, execution, execution.toolContext)
+        return question && { type: 'user-approval', ...(question.prompt !== undefined && { reason: question.prompt }) }
       })
     }
     tools.set(tool.name, hosted(tool, definition) as unknown as AiSdkHostTool)
@@ -147,7 +147,7 @@ export function aiSdkTools<
         outputSchema: schema,
       }
     }
-    const context = (given: AiSdkExecution): unknown => given.context ?? given.experimental_context
+    const context = (execution: AiSdkExecution): unknown => execution.context ?? execution.experimental_context
     const isClients = tool.type === 'client' && tool.requiresResponse
     return {
       ...rest,
@@ -157,21 +157,21 @@ export function aiSdkTools<
           ? outputs.ofValue(name, result)
           : outputs.ofEnvelope(result.toolCallId, result.output),
       ...(version === 6 && {
-        needsApproval: async (input: unknown, given: AiSdkExecution) =>
-          (await asks(name, input, given, context(given))) !== undefined,
+        needsApproval: async (input: unknown, execution: AiSdkExecution) =>
+          (await asks(name, input, execution, context(execution))) !== undefined,
       }),
       ...(isClients
         ? {
             outputSchema: schemaOf({}),
-            async onInputAvailable({ input, ...given }: AiSdkExecution & { readonly input: unknown }) {
-              const running = { context: context(given), signal: given.abortSignal }
-              await visit.run(visit.callOf(given.toolCallId, name, input), running)
+            async onInputAvailable({ input, ...execution }: AiSdkExecution & { readonly input: unknown }) {
+              const running = { context: context(execution), signal: execution.abortSignal }
+              await visit.run(visit.callOf(execution.toolCallId, name, input), running)
             },
           }
         : {
-            async *execute(input: unknown, given: AiSdkExecution): AsyncGenerator<unknown, void, undefined> {
-              const { toolCallId, messages, abortSignal: signal } = given
-              const running = { answer: answerIn(messages, toolCallId), context: context(given), signal }
+            async *execute(input: unknown, execution: AiSdkExecution): AsyncGenerator<unknown, void, undefined> {
+              const { toolCallId, messages, abortSignal: signal } = execution
+              const running = { answer: answerIn(messages, toolCallId), context: context(execution), signal }
               const events = visit.stream(visit.callOf(toolCallId, name, input), running)
               let step = await events.next()
               for (; step.done !== true; step = await events.next()) {

@@ -128,18 +128,18 @@ export function claudeAgentServer<Options extends ClaudePermissionOptions = Clau
       tools: mayAsk.map(({ name }) => ({ name, permission_policy: 'always_ask' })),
       instance: instance as never,
     },
-    async canUseTool(toolName, input, given) {
-      const { toolUseID: id, mcpServer: from } = given
+    async canUseTool(toolName, input, permission) {
+      const { toolUseID: id, mcpServer: from } = permission
       const name = toolName.slice(prefix.length)
       const isOurs = toolName.startsWith(prefix) && names.has(name) && (from === undefined || from.source === 'sdk')
       if (!isOurs) {
         const denial = { behavior: 'deny', message: `No person is asked about ${toolName}.` } as const
-        return options.canUseTool === undefined ? denial : options.canUseTool(toolName, input, given)
+        return options.canUseTool === undefined ? denial : options.canUseTool(toolName, input, permission)
       }
       const allowed = { behavior: 'allow', updatedInput: input } as const
-      const asked = await visit.asks(visit.callOf(id, name, input))
-      if (asked === undefined || ask === undefined) return allowed // the call itself says what becomes of it
-      const answer = answerOf(await ask(questionOf(id, name, asked), given))
+      const question = await visit.asks(visit.callOf(id, name, input))
+      if (question === undefined || ask === undefined) return allowed // the call itself says what becomes of it
+      const answer = answerOf(await ask(questionOf(id, name, question), permission))
       if (answer.decision === 'allow') {
         answers.set(id, answer)
         return allowed

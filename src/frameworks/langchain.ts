@@ -90,14 +90,14 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
   const Message = core.ToolMessage as unknown as new (fields: object) => object
   const questions = new Questions(visit, interrupt)
 
-  function made(tool: ToolDefinition): StructuredTool {
+  function structuredTool(tool: ToolDefinition): StructuredTool {
     const { name } = tool
     class Hosted extends Structured {
       // LangChain's own `call` tells the callbacks of the run. A schema that takes everything leaves validation to the executor.
       override call(input: unknown, config?: Config, tags?: string[]): Promise<unknown> {
         const slot = questions.slot() // now, because LangGraph pairs answers with questions by their order
-        const run = (args: unknown, _manager: unknown, given: Config = {}): Promise<unknown> =>
-          answered(visit.callOf(given.toolCall?.id, name, args), given, slot)
+        const run = (args: unknown, _manager: unknown, runConfig: Config = {}): Promise<unknown> =>
+          answered(visit.callOf(runConfig.toolCall?.id, name, args), runConfig, slot)
         const unchecked = Object.create(this, { schema: { value: {} }, _call: { value: run } }) as this
         return super.call.call(unchecked, input ?? {}, config, tags).finally(slot.over)
       }
@@ -111,11 +111,11 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
     const context = configurable?.toolwright ?? config.context
     const answer = await questions.ask(call, context, slot)
     const events = visit.stream(call, { answer, context, signal })
-    return told(events, writer ?? undefined, call)
+    return outputWithProgress(events, writer ?? undefined, call)
   }
 
   /** What is yielded goes to the callbacks of the run. */
-  async function* told(
+  async function* outputWithProgress(
     events: ReturnType<Visit['stream']>,
     writer: ((chunk: unknown) => void) | undefined,
     call: ToolCall,
@@ -142,7 +142,7 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
     return new Message({ content: text, tool_call_id: id, name, status: isError ? 'error' : 'success', artifact })
   }
 
-  return offered(visit).map(made) as Made[]
+  return offered(visit).map(structuredTool) as Made[]
 }
 
 /** The place of a call among those that may ask. */
@@ -180,11 +180,15 @@ class Questions {
     try {
       const invocationId = this.#visit.invocationOf(call.id, call.name)
       if (this.#interrupt === undefined || invocationId === undefined) return undefined
-      const asked = await this.#visit.asks(call, context)
+      const approvalQuestion = await this.#visit.asks(call, context)
       const record = await this.#visit.executor.calls.get(invocationId).catch(() => undefined)
-      if (asked === undefined && record?.approval.required !== true) return undefined
+      if (approvalQuestion === undefined && record?.approval.required !== true) return undefined
       if (record === undefined) this.#warn()
-      const question = questionOf(String(call.id), call.name, asked ?? { prompt: record?.approval.prompt ?? '' })
+      const question = questionOf(
+        String(call.id),
+        call.name,
+        approvalQuestion ?? { prompt: record?.approval.prompt ?? '' },
+      )
       await before
       return answerOf(await this.#interrupt(question))
     } finally {

@@ -110,14 +110,14 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
     const id = scope.toolCallId ?? (typeof before === 'string' ? before : crypto.randomUUID())
     const call = visit.callOf(id, name, input)
     const values = Object.fromEntries(context.requestContext?.entries?.() ?? [])
-    const given = context.resumeData ?? scope.resumeData
+    const resumeData = context.resumeData ?? scope.resumeData
     const suspend = context.suspend ?? scope.suspend
-    const asked = suspend === undefined && given === undefined ? undefined : await visit.asks(call, values)
-    if (asked !== undefined && given === undefined) {
-      await suspend?.({ ...questionOf(id, name, asked), invocationId: visit.invocationOf(id, name) ?? '' })
+    const question = suspend === undefined && resumeData === undefined ? undefined : await visit.asks(call, values)
+    if (question !== undefined && resumeData === undefined) {
+      await suspend?.({ ...questionOf(id, name, question), invocationId: visit.invocationOf(id, name) ?? '' })
       return undefined
     }
-    const answer = given === undefined ? undefined : answerOf(given)
+    const answer = resumeData === undefined ? undefined : answerOf(resumeData)
     const events = visit.stream(call, { answer, context: values, signal: context.abortSignal })
     let step = await events.next()
     for (; step.done !== true; step = await events.next()) {
@@ -130,7 +130,7 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
     return resultJson(step.value)
   }
 
-  function made(tool: ToolDefinition): Made {
+  function mastraTool(tool: ToolDefinition): Made {
     const { name } = tool
     return createTool({
       id: name,
@@ -147,7 +147,7 @@ export function mastraTools<Made>(options: MastraToolsOptions<Made>): { [name: s
     })
   }
 
-  return Object.fromEntries(offered(visit).map((tool) => [tool.name, made(tool)]))
+  return Object.fromEntries(offered(visit).map((tool) => [tool.name, mastraTool(tool)]))
 }
 
 /** Makes a Standard Schema that takes everything: the executor validates. */
@@ -227,8 +227,8 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
 /** Returns the result with the words for the model, if the tool has its own. */
 async function mastraModelOutput(theirs: MastraForeignTool, output: unknown): Promise<unknown> {
   if (typeof theirs.toModelOutput !== 'function' || output === undefined) return output
-  const said: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, output)
-  const { type, value } = Object(said) as { readonly type?: unknown; readonly value?: unknown }
-  if (type !== 'text') return shown([{ type: 'json', data: type === 'json' ? value : said }], output)
+  const modelOutput: unknown = await (theirs.toModelOutput as ForeignFunction).call(theirs, output)
+  const { type, value } = Object(modelOutput) as { readonly type?: unknown; readonly value?: unknown }
+  if (type !== 'text') return shown([{ type: 'json', data: type === 'json' ? value : modelOutput }], output)
   return shown(String(value), output)
 }

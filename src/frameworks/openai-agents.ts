@@ -88,8 +88,8 @@ export function openaiAgentsTools<Made extends object>(
 ): OpenAiAgentsTools<Made> {
   const visit = new Visit(options, 'openai-agents')
   const format = openaiResponses({ report: visit.report })
-  const callOf = (callId: string | undefined, name: string, given: unknown): ReturnType<typeof visit.callOf> => {
-    const text = typeof given === 'string' ? given : JSON.stringify(given ?? {})
+  const callOf = (callId: string | undefined, name: string, input: unknown): ReturnType<typeof visit.callOf> => {
+    const text = typeof input === 'string' ? input : JSON.stringify(input ?? {})
     const item = { type: 'function_call', call_id: callId ?? '', name, arguments: text }
     const [call = { name }] = format.calls([item], visit.tools)
     return { ...call, id: callId }
@@ -106,7 +106,7 @@ export function openaiAgentsTools<Made extends object>(
       )
       continue
     }
-    const made = options.tool({
+    const agentTool = options.tool({
       name,
       description: definition.description,
       strict: definition.strict,
@@ -125,7 +125,7 @@ export function openaiAgentsTools<Made extends object>(
       const [reply] = format.results([{ ...result, id: callId ?? name }])
       return reply === undefined ? '' : agentsOutput(reply)
     }
-    tools.push({ ...made, invoke })
+    tools.push({ ...agentTool, invoke })
   }
   return {
     tools,

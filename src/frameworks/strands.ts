@@ -77,7 +77,7 @@ export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
   const format = aiSdk({ ...(report && { report }) })
   const Base = sdk.Tool as unknown as new () => object
 
-  function made(tool: ToolDefinition): object {
+  function strandsTool(tool: ToolDefinition): object {
     const { name } = tool
     const { description } = tool.describe()
     const inputSchema = visit.schemaOf(tool)
@@ -90,11 +90,13 @@ export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
         const { toolUse, invocationState, cancelSignal: signal } = context
         const { toolUseId } = toolUse
         const call = visit.callOf(toolUseId, name, toolUse.input)
-        const asked = await visit.asks(call, invocationState)
+        const question = await visit.asks(call, invocationState)
         // It throws the first time. The agent runs the tool again when there is an answer.
         const answer =
-          asked &&
-          answerOf(context.interrupt({ name: `approve:${name}`, reason: questionOf(toolUseId, name, asked) as never }))
+          question &&
+          answerOf(
+            context.interrupt({ name: `approve:${name}`, reason: questionOf(toolUseId, name, question) as never }),
+          )
         const events = visit.stream(call, { answer, context: invocationState, signal })
         let step = await events.next()
         for (; step.done !== true; step = await events.next()) {
@@ -131,7 +133,7 @@ export function strandsTools<Made>(options: StrandsToolsOptions<Made>): Made[] {
     } as never)
   }
 
-  return offered(visit).map(made) as Made[]
+  return offered(visit).map(strandsTool) as Made[]
 }
 
 /** A tool of Strands. */

@@ -102,7 +102,7 @@ const inState: Readonly<Record<Standing, string>> = {
 export function conditionsOf(query: RecordQuery, idle: string, values: unknown[]): string {
   const { session, state, reason, owner, silentFor, expiresBefore, settledBefore, before } = query
   const conditions = ['true']
-  const value = (given: unknown): string => `$${values.push(given)}`
+  const value = (parameter: unknown): string => `$${values.push(parameter)}`
   if (state !== undefined) conditions.push(inState[state])
   if (session !== undefined) conditions.push(`session = ${value(sessionKey(session))}`)
   if (reason !== undefined) conditions.push(inState.waiting, `waits = ${value(reason)}`)

@@ -15,7 +15,7 @@ interface Source {
 
 /** Listeners to what changes in a journal. One that throws keeps nothing from the others. */
 export class Listeners<Given extends readonly unknown[] = RecordHint> {
-  readonly #listeners = new Set<(...given: Given) => void>()
+  readonly #listeners = new Set<(...values: Given) => void>()
   readonly #source: Source | undefined
 
   constructor(source?: Source) {
@@ -27,8 +27,8 @@ export class Listeners<Given extends readonly unknown[] = RecordHint> {
   }
 
   /** Returns a function that takes the listener away. The same listener may be added twice. */
-  add(listener: (...given: Given) => void): () => void {
-    const own = (...given: Given): void => listener(...given)
+  add(listener: (...values: Given) => void): () => void {
+    const own = (...values: Given): void => listener(...values)
     if (this.size === 0) this.#source?.begin()
     this.#listeners.add(own)
     return () => {
@@ -40,10 +40,10 @@ export class Listeners<Given extends readonly unknown[] = RecordHint> {
     this.#listeners.clear()
   }
 
-  tell(...given: Given): void {
+  tell(...values: Given): void {
     for (const listener of this.#listeners) {
       try {
-        listener(...given)
+        listener(...values)
       } catch {
         // It is the listener's own error.
       }

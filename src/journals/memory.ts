@@ -89,36 +89,36 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   const drops = new Listeners<[dropped: FoundRecord]>()
   let bytes = 0
 
-  function claim(kept: StoredRecord, owner: string): Fence | null {
-    if (entries.has(kept.id)) return null
+  function claim(facts: StoredRecord, owner: string): Fence | null {
+    if (entries.has(facts.id)) return null
     const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
-    const entry: MemoryEntry = { ...started, kept, owner, weight: 0 }
-    entries.set(kept.id, entry)
-    put(entry, kept)
+    const entry: MemoryEntry = { ...started, kept: facts, owner, weight: 0 }
+    entries.set(facts.id, entry)
+    put(entry, facts)
     return { owner, number: 0 }
   }
 
-  function write(kept: StoredRecord, { owner, number }: Fence): boolean {
-    const entry = entries.get(kept.id)
+  function write(facts: StoredRecord, { owner, number }: Fence): boolean {
+    const entry = entries.get(facts.id)
     if (entry === undefined || entry.owner !== owner || !(entry.heldSince <= number)) return false
     entry.version++
-    put(entry, kept)
+    put(entry, facts)
     return true
   }
 
-  function put(entry: MemoryEntry, kept: StoredRecord): void {
-    const { id, standing, weight } = kept
+  function put(entry: MemoryEntry, facts: StoredRecord): void {
+    const { id, standing, weight } = facts
     const before = entry.standing
     bytes += weight - entry.weight
-    entry.kept = kept
+    entry.kept = facts
     entry.weight = weight
     entry.standing = standing
     entry.isTaken = false
-    if (kept.queue !== undefined) queued.add(kept.queue, id)
+    if (facts.queue !== undefined) queued.add(facts.queue, id)
     else if (before === 'waiting') queued.delete(id)
-    sessionOrder.put(kept)
+    sessionOrder.put(facts)
     if (standing !== 'settled') entry.seenAt = now()
-    if (standing === 'waiting') waiting.set(id, kept.session, weight, kept.expiresAt ?? Infinity)
+    if (standing === 'waiting') waiting.set(id, facts.session, weight, facts.expiresAt ?? Infinity)
     else if (before === 'waiting') waiting.delete(id)
     if (standing !== before) {
       if (standing === 'settled') {
@@ -127,7 +127,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       } else if (before === 'settled') order.remove(id)
     } else if (standing === 'settled') order.weigh(id, weight)
     if (watches.size > 0 && (standing !== 'running' || before === 'waiting')) {
-      queueMicrotask(() => watches.tell(id, kept.session, kept.queue === undefined ? standing : 'queued'))
+      queueMicrotask(() => watches.tell(id, facts.session, facts.queue === undefined ? standing : 'queued'))
     }
     if (bytes > maximumBytes || order.length > mostSettled || waiting.size > mostWaiting) makeRoom()
   }
@@ -144,9 +144,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     while (waiting.size > 0 && (bytes > maximumBytes || waiting.size > mostWaiting)) {
       const entry = remove(waiting.next(Date.now()) ?? '')
       if (entry === undefined) break
-      const { kept } = entry
+      const { kept: facts } = entry
       // The write that takes the room goes on first.
-      if (drops.size > 0) queueMicrotask(() => drops.tell({ record: recordCopy(kept), fence: entryFence(entry) }))
+      if (drops.size > 0) queueMicrotask(() => drops.tell({ record: recordCopy(facts), fence: entryFence(entry) }))
     }
   }
 
@@ -167,9 +167,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   }
 
   /** Whether a call waits for a worker and may run now. */
-  function isFree({ kept, standing }: MemoryEntry, except?: ReadonlySet<string>): boolean {
+  function isFree({ kept: facts, standing }: MemoryEntry, except?: ReadonlySet<string>): boolean {
     const at = Date.now()
-    return standing === 'waiting' && (kept.expiresAt ?? 0) >= at && sessionOrder.has(kept.id, at, except)
+    return standing === 'waiting' && (facts.expiresAt ?? 0) >= at && sessionOrder.has(facts.id, at, except)
   }
 
   const journal: Journal = {
@@ -222,9 +222,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     async take(wanted, owner) {
       const ids = 'invocationId' in wanted ? [wanted.invocationId] : queued.list(wanted.queue)
       const except = leftOut(wanted, ids, (id) => entries.get(id)?.kept.fingerprint)
-      const taken: FoundRecord[] = []
+      const takenRecords: FoundRecord[] = []
       for (const id of ids) {
-        if (taken.length >= wanted.limit) break
+        if (takenRecords.length >= wanted.limit) break
         const entry = entries.get(id)
         if (entry === undefined || except.has(id) || !isFree(entry, except)) continue
         takeOver(entry, owner)
@@ -233,9 +233,9 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         waiting.delete(id)
         queued.delete(id)
         sessionOrder.put(entry.kept, true)
-        taken.push({ record: recordCopy(entry.kept), fence: entryFence(entry) })
+        takenRecords.push({ record: recordCopy(entry.kept), fence: entryFence(entry) })
       }
-      return taken
+      return takenRecords
     },
 
     async unsent({ queues, silentFor, limit }) {
@@ -284,7 +284,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
     async delete({ settledBefore, limit }) {
       const found: StoredRecord[] = []
-      for (const { kept } of entries.values()) if ((kept.settledAt ?? Infinity) < settledBefore) found.push(kept)
+      for (const { kept: facts } of entries.values())
+        if ((facts.settledAt ?? Infinity) < settledBefore) found.push(facts)
       const oldest = found.toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0)).slice(0, limit)
       order.removeAll(new Set(oldest.map(({ id }) => id)))
       for (const { id } of oldest) remove(id)

@@ -114,12 +114,12 @@ class Namespace {
     return tools
   }
 
-  #inNamespace(taken: AcceptedTool, server: string): Tool {
-    const known = this.#renamed.get(taken)
-    if (known !== undefined) return known
-    const renamed = taken.renamed(namespaced(server, taken.tool.name))
-    this.#renamed.set(taken, renamed)
-    const which = `The tool ${quotedName(taken.tool.name)} of the MCP server ${quotedName(server)}`
+  #inNamespace(acceptedTool: AcceptedTool, server: string): Tool {
+    const renamedTool = this.#renamed.get(acceptedTool)
+    if (renamedTool !== undefined) return renamedTool
+    const renamed = acceptedTool.renamed(namespaced(server, acceptedTool.tool.name))
+    this.#renamed.set(acceptedTool, renamed)
+    const which = `The tool ${quotedName(acceptedTool.tool.name)} of the MCP server ${quotedName(server)}`
     const words = `${which} is called ${quotedName(renamed.name)}: its name belongs to a tool of another source.`
     this.#report(new ToolAlreadyRegisteredError(words))
     return renamed

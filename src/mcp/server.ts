@@ -98,19 +98,19 @@ export function mcpServer(options: McpServerOptions): McpToolServer {
     return { closed, close: () => connection.close() }
   }
   return {
-    http(given = {}) {
-      checkOptions('http', given, httpChecks)
-      return httpHandler(settings, given)
+    http(httpOptions = {}) {
+      checkOptions('http', httpOptions, httpChecks)
+      return httpHandler(settings, httpOptions)
     },
-    async listen(given = {}) {
-      checkOptions('listen', given, {
+    async listen(listenOptions = {}) {
+      checkOptions('listen', listenOptions, {
         ...httpChecks,
         port: integerFrom(0, 65_535),
         host: stringOption,
         path: stringOption,
       })
       const { listen } = await import('#listen')
-      return listen(httpHandler(settings, given), given, settings.report)
+      return listen(httpHandler(settings, listenOptions), listenOptions, settings.report)
     },
     async stdio({ stdin, stdout } = {}) {
       const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')

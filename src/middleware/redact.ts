@@ -87,25 +87,25 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     if (!isObjectOrArray(value) || isEncodedOtherwise(value)) return value
     if (done.has(value)) return done.get(value)
     done.set(value, value)
-    const its = maskedObject(value, done)
-    done.set(value, its)
-    return its
+    const copy = maskedObject(value, done)
+    done.set(value, copy)
+    return copy
   }
 
   function maskedObject(value: object, done: Map<object, unknown>): unknown {
     if (!hasToJSON(value)) return maskedMembers(value, done)
     const written = value.toJSON('')
     // `JSON.stringify` calls `toJSON` once: it writes the members of what that returns, even if that has a `toJSON` too.
-    const its = isObjectOrArray(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
-    return Object.is(its, written) ? value : its
+    const copy = isObjectOrArray(written) && hasToJSON(written) ? maskedMembers(written, done) : masked(written, done)
+    return Object.is(copy, written) ? value : copy
   }
 
   function maskedMembers(value: object, done: Map<object, unknown>): unknown {
     let isChanged = false
     const members = membersOf(value).map(([key, member]) => {
-      const its = maskedMember(key, member, done)
-      isChanged ||= !Object.is(its, member)
-      return [key, its] as const
+      const copy = maskedMember(key, member, done)
+      isChanged ||= !Object.is(copy, member)
+      return [key, copy] as const
     })
     if (!isChanged) return value
     // The copy has no `toJSON`, which would return the original again.
@@ -117,10 +117,10 @@ export function redact(options: RedactOptions = {}): Extension & { readonly midd
     middleware: [
       async (_call, _context, next) => {
         const value = await next()
-        const its = masked(value, new Map())
+        const copy = masked(value, new Map())
         // The replacement of an instance is JSON, as the instance was, even if it is a string or looks like content.
-        const isInstance = !Object.is(its, value) && isObjectOrArray(value) && !isPlainValue(value)
-        return isInstance ? json(its) : its
+        const isInstance = !Object.is(copy, value) && isObjectOrArray(value) && !isPlainValue(value)
+        return isInstance ? json(copy) : copy
       },
     ],
   }

@@ -80,8 +80,8 @@ function lineWords(text: unknown, longest = longestShownName): string {
 
 /** Returns the beginning of a field of an event, as JSON. */
 function fieldText(event: ToolEvent, name: string): string {
-  const given = readField(event, name)
-  return given === undefined ? '' : preview(given, longestValue).text
+  const fieldValue = readField(event, name)
+  return fieldValue === undefined ? '' : preview(fieldValue, longestValue).text
 }
 
 /** Returns a field of an event, which may throw when it is read. */
@@ -145,9 +145,9 @@ const openFields = new Set(['args', 'input', 'data', 'meta'])
 function jsonLine(event: ToolEvent): string {
   const members: string[] = []
   for (const name of Object.keys(event)) {
-    const given = name === 'token' ? undefined : readField(event, name)
-    if (given === undefined) continue
-    const { text, isWhole } = preview(name === 'error' ? errorFields(given) : given, fieldLength(name))
+    const fieldValue = name === 'token' ? undefined : readField(event, name)
+    if (fieldValue === undefined) continue
+    const { text, isWhole } = preview(name === 'error' ? errorFields(fieldValue) : fieldValue, fieldLength(name))
     members.push(`${JSON.stringify(name)}:${isWhole ? text : escapeDeceptive(JSON.stringify(text))}`)
   }
   return `{${members.join(',')}}`

@@ -155,13 +155,13 @@ export function withTraceMeta<Result>(meta: Readonly<Record<string, unknown>> | 
 }
 
 function picked(carrier: unknown): Record<string, string> {
-  const its: Record<string, string> = {}
-  if (typeof carrier !== 'object' || carrier === null) return its
+  const traceContext: Record<string, string> = {}
+  if (typeof carrier !== 'object' || carrier === null) return traceContext
   for (const field of traceFields) {
     const value: unknown = Object.hasOwn(carrier, field) ? (carrier as Record<string, unknown>)[field] : undefined
-    if (typeof value === 'string') its[field] = value
+    if (typeof value === 'string') traceContext[field] = value
   }
-  return its
+  return traceContext
 }
 
 function spanSettings(options: OpenTelemetryOptions): SpanSettings {

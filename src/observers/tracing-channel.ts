@@ -55,11 +55,11 @@ export function tracingChannel(): Extension & { readonly observers: readonly [Ob
   return {
     observers: [
       (event) => {
-        const its = channels.get(event.event)
-        if (its === undefined || !its.hasSubscribers) return
+        const eventChannel = channels.get(event.event)
+        if (eventChannel === undefined || !eventChannel.hasSubscribers) return
         // Copy descriptors, not values: a lazy field of an event is computed only if a subscriber reads it.
         const { token: _token, ...properties } = Object.getOwnPropertyDescriptors<WaitingEvent>(event)
-        its.publish(Object.defineProperties({}, properties))
+        eventChannel.publish(Object.defineProperties({}, properties))
       },
     ],
   }

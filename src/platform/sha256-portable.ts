@@ -34,16 +34,16 @@ export function createSha256(): { update(chunk: Uint8Array): void; digest(): str
 
   function take(chunk: Uint8Array): void {
     if (ended) throw new Error('Digest already called')
-    let taken = 0
-    while (taken < chunk.length) {
+    let offset = 0
+    while (offset < chunk.length) {
       const filled = length % 64
-      const size = Math.min(64 - filled, chunk.length - taken)
-      if (size === 64) compress(state, schedule, chunk, taken)
+      const size = Math.min(64 - filled, chunk.length - offset)
+      if (size === 64) compress(state, schedule, chunk, offset)
       else {
-        block.set(chunk.subarray(taken, taken + size), filled)
+        block.set(chunk.subarray(offset, offset + size), filled)
         if (filled + size === 64) compress(state, schedule, block, 0)
       }
-      taken += size
+      offset += size
       length += size
     }
   }

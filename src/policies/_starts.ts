@@ -63,7 +63,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
   // What each place of a call reserves. A call has several if executors share the limit and an application gave two calls the same id.
   const places = new Map<string, number[]>()
   // Calls that began when their client was asked and that wait for its answer. Oldest first.
-  const asked = new Map<string, number[]>()
+  const weights = new Map<string, number[]>()
   // An extension may be mounted twice, or also in `shadow`: it repeats its decision on the same call.
   const decided = new WeakMap<ToolContext, { readonly decision: Decision }>()
 
@@ -90,8 +90,8 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
 
   function decide(call: Validated, context: ToolContext): Decision {
     if (tools !== undefined && !tools.includes(call.tool)) return undefined
-    const known = decided.get(context)
-    if (known !== undefined) return known.decision
+    const earlierDecision = decided.get(context)
+    if (earlierDecision !== undefined) return earlierDecision.decision
     const weight = limit.weightOf?.(call) ?? 1
     const decision: Decision =
       typeof weight === 'string' ? { decision: 'deny', reason: weight } : decideNew(call, weight)
@@ -107,7 +107,7 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const place = limitKey(invocationId, key)
     // A call that a client has answered began when the client was asked, perhaps in another process.
     const isAnswered = resumption?.reason === 'client'
-    if (isAnswered && asked.has(place)) return undefined
+    if (isAnswered && weights.has(place)) return undefined
     const reason = isAnswered ? undefined : limit.refusal(tally, allowanceOf(tool), weight)
     if (reason !== undefined) return { decision: 'deny', reason }
     tally.waiting++
@@ -142,19 +142,19 @@ export function limitStarts<Counted extends Tally>(limit: Limit<Counted>): Limit
     const place = limitKey(invocationId, key)
     const weight = take(places, place)
     if (weight !== undefined) giveBack(tallyOf(key), weight)
-    if (event.event === 'call:settled') take(asked, place)
+    if (event.event === 'call:settled') take(weights, place)
     else if (isWaiting && !isAsked) return
-    else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && asked.has(place))) {
+    else if ((tools === undefined || tools.includes(tool)) && !(event.event === 'tool:start' && weights.has(place))) {
       limit.begun(tallyOf(key), weight ?? 1)
       if (isAsked) remember(place)
     }
   }
 
   function remember(place: string): void {
-    addWeight(asked, place, 1)
-    for (const oldest of asked.keys()) {
-      if (asked.size <= mostAsked) break
-      asked.delete(oldest)
+    addWeight(weights, place, 1)
+    for (const oldest of weights.keys()) {
+      if (weights.size <= mostAsked) break
+      weights.delete(oldest)
     }
   }
 

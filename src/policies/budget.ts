@@ -150,8 +150,8 @@ function costOf(cost: () => unknown): number | string {
     const units = cost()
     if (isUnits(units)) return units
     if (units instanceof Promise) units.catch(() => {}) // it would end the process
-    const shown = typeof units === 'number' ? String(units) : units === null ? 'null' : typeof units
-    return `\`cost\` of the budget has to return a finite number of at least 0, and returned ${shown}`
+    const unitsText = typeof units === 'number' ? String(units) : units === null ? 'null' : typeof units
+    return `\`cost\` of the budget has to return a finite number of at least 0, and returned ${unitsText}`
   } catch {
     return '`cost` of the budget threw an error'
   }

@@ -57,9 +57,9 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
     believe: functionOption,
   })
   const { believe = isDescribedByHost } = options
-  const said = new Map<(typeof traits)[number], number>()
+  const answers = new Map<(typeof traits)[number], number>()
   for (const trait of traits) {
-    if (options[trait] !== undefined) said.set(trait, strictness.indexOf(options[trait]))
+    if (options[trait] !== undefined) answers.set(trait, strictness.indexOf(options[trait]))
   }
   const otherwise = strictness.indexOf(options.otherwise ?? 'allow')
 
@@ -67,10 +67,10 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
     const isBelieved = believe(tool) === true
     let level = isBelieved ? -1 : otherwise
     let kind: string = 'otherwise'
-    for (const [trait, its] of said) {
+    for (const [trait, answer] of answers) {
       const applies = tool.traits[trait] || (!isBelieved && trait !== 'readonly')
-      if (!applies || its <= level) continue
-      level = its
+      if (!applies || answer <= level) continue
+      level = answer
       kind = trait
     }
     const decision = strictness[level < 0 ? otherwise : level]
@@ -87,8 +87,8 @@ export function byTraits(options: ByTraitsOptions): Extension & { readonly polic
 
 /** Returns whether the application described the tool: the only traits of a server's tool are those that the application gave it. */
 function isDescribedByHost(tool: ToolDefinition): boolean {
-  const given = tool.mcpConfig?.hostTraits
-  return tool.type !== 'mcp' || (given !== undefined && traits.some((trait) => given[trait] !== undefined))
+  const hostTraits = tool.mcpConfig?.hostTraits
+  return tool.type !== 'mcp' || (hostTraits !== undefined && traits.some((trait) => hostTraits[trait] !== undefined))
 }
 
 /** Says that the traits are not believed, and how to have them believed. */

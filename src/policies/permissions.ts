@@ -81,7 +81,7 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
   const { mode } = options
   const denied = new ToolList(options.autoDenyTools)
   const allowed = new ToolList(options.autoAllowTools)
-  const asked = new ToolList(options.requireApprovalTools)
+  const approvalList = new ToolList(options.requireApprovalTools)
   const custom = functionOf(mode, options.decide)
 
   return {
@@ -92,12 +92,12 @@ export function permissions(options: PermissionsOptions): Extension & { readonly
           const { tool } = call
           if (denied.includes(tool)) return decisionOf('deny')
           if (allowed.means(tool)) return decisionOf('auto')
-          if (asked.includes(tool)) return decisionOf('ask')
+          if (approvalList.includes(tool)) return decisionOf('ask')
           if (mode !== 'custom') return decisionOf(mode, allowed.hasName(tool) ? notMeant(tool) : '')
-          const said = custom(tool.name, call, context)
-          return typeof said === 'string'
-            ? decisionOf(said)
-            : Promise.resolve(said).then((settled) => decisionOf(settled))
+          const verdict = custom(tool.name, call, context)
+          return typeof verdict === 'string'
+            ? decisionOf(verdict)
+            : Promise.resolve(verdict).then((settled) => decisionOf(settled))
         },
       },
     ],

@@ -91,10 +91,13 @@ const contentMarks = [Symbol.for('toolwright.content'), Symbol.for('toolwright.j
 /** Returns the beginning of a result, with secrets masked. Bytes, streams and artifacts are not read. */
 function excerptOf(value: unknown, call: Confirmed): string {
   try {
-    const shown = isOpaque(value) ? undefined : value
-    const told = call.redactor === undefined ? shown : call.redactor.result(shown)
-    const mark = typeof told === 'object' && told !== null ? contentMarks.find((each) => each in told) : undefined
-    const plain = mark === undefined ? told : (told as Record<symbol, unknown>)[mark]
+    const readable = isOpaque(value) ? undefined : value
+    const maskedValue = call.redactor === undefined ? readable : call.redactor.result(readable)
+    const mark =
+      typeof maskedValue === 'object' && maskedValue !== null
+        ? contentMarks.find((each) => each in maskedValue)
+        : undefined
+    const plain = mark === undefined ? maskedValue : (maskedValue as Record<symbol, unknown>)[mark]
     const text = typeof plain === 'string' ? plain : JSON.stringify(plain)
     if (text === undefined) return 'a result that is not shown.'
     return text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt)}…`

@@ -46,7 +46,7 @@ export interface ShadowReport {
  */
 export function shadow(
   extension: Extension,
-  report: (said: ShadowReport) => void,
+  report: (outcome: ShadowReport) => void,
 ): Extension & { readonly policies: readonly Policy[] } {
   const { policies = [], observers } = (extension ?? {}) as Partial<Extension>
   if (policies.length === 0)
@@ -56,9 +56,9 @@ export function shadow(
   function ask(policy: Policy, call: Validated, context: ToolContext): void {
     const { callId, invocationId, session } = call
     const about = { policy: policy.name, callId, invocationId, toolName: call.tool.name, session }
-    const tell = (said: Pick<ShadowReport, 'said' | 'reason' | 'error'>): void => {
+    const tell = (outcome: Pick<ShadowReport, 'said' | 'reason' | 'error'>): void => {
       try {
-        report({ ...about, ...said })
+        report({ ...about, ...outcome })
       } catch {
         // a listener must not change a call
       }
@@ -108,18 +108,18 @@ function callCopy(call: Validated): Validated {
 }
 
 /** Copies arrays and plain objects; returns everything else, such as dates and instances, as it is. */
-function deepCopy(value: unknown, seen = new Map<object, unknown>()): unknown {
+function deepCopy(value: unknown, copies = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value
-  const known = seen.get(value)
-  if (known !== undefined) return known
+  const formerCopy = copies.get(value)
+  if (formerCopy !== undefined) return formerCopy
   const copy = (Array.isArray(value) ? [] : Object.create(prototype as object | null)) as Record<string, unknown>
-  seen.set(value, copy)
+  copies.set(value, copy)
   for (const [key, item] of Object.entries(value)) {
     // Defined, not set: `__proto__` is an ordinary key.
     Object.defineProperty(copy, key, {
-      value: deepCopy(item, seen),
+      value: deepCopy(item, copies),
       writable: true,
       enumerable: true,
       configurable: true,

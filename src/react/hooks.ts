@@ -80,7 +80,7 @@ export interface Approvals {
   /** Newest first, unless the options say otherwise. */
   readonly calls: readonly CallView[]
   /** Resolves with `undefined` if another answer was first: the call does not wait any more. @throws A `WireError`. */
-  readonly decide: (...given: Parameters<ToolClient['decide']>) => Promise<Answer | undefined>
+  readonly decide: (...parameters: Parameters<ToolClient['decide']>) => Promise<Answer | undefined>
 }
 
 /**
@@ -93,12 +93,12 @@ export function useApprovals({ oldestFirst = false }: { readonly oldestFirst?: b
   const newest = useToolCalls(waitsForApproval)
   const calls = useMemo(() => (oldestFirst ? newest.toReversed() : newest), [newest, oldestFirst])
   const decide = useCallback<Approvals['decide']>(
-    async (...given) => {
+    async (...parameters) => {
       try {
-        return await client.decide(...given)
+        return await client.decide(...parameters)
       } catch (error) {
         const isLate = (error as WireError).code === 'E_APPROVAL_INVALID'
-        const call = isLate ? await client.call(given[0]).catch(() => {}) : undefined
+        const call = isLate ? await client.call(parameters[0]).catch(() => {}) : undefined
         if (call === undefined || call.waiting !== undefined) throw error
         return undefined
       }
@@ -125,11 +125,15 @@ export function useClientTool<Args = unknown>(
   const newest = useRef(handler)
   useInsertionEffect(() => void (newest.current = handler))
   const isOwn = handler === undefined
-  const told = description && JSON.stringify(description)
+  const descriptionText = description && JSON.stringify(description)
   useEffect(() => {
     const run: ClientHandler<Args> = (args, context) => newest.current?.(args, context)
-    return client.tool(tool, isOwn ? undefined : run, told === undefined ? undefined : JSON.parse(told))
-  }, [client, tool, isOwn, told])
+    return client.tool(
+      tool,
+      isOwn ? undefined : run,
+      descriptionText === undefined ? undefined : JSON.parse(descriptionText),
+    )
+  }, [client, tool, isOwn, descriptionText])
 }
 
 /** The calls of one client tool that wait for forms. They outlive a component that is mounted anew, as StrictMode does. */
@@ -213,10 +217,10 @@ const formsOf = new WeakMap<ToolClient, Map<string, Forms>>()
 export function useClientCalls<Args = unknown>(name: string): readonly ClientCall<Args>[] {
   const client = useToolClient()
   const forms = useMemo(() => {
-    const known = formsOf.get(client) ?? new Map<string, Forms>()
-    formsOf.set(client, known)
-    const found = known.get(name) ?? new Forms(client, name)
-    known.set(name, found)
+    const clientForms = formsOf.get(client) ?? new Map<string, Forms>()
+    formsOf.set(client, clientForms)
+    const found = clientForms.get(name) ?? new Forms(client, name)
+    clientForms.set(name, found)
     return found
   }, [client, name])
   const open = useSyncExternalStore(forms.subscribe, forms.open, noCalls)

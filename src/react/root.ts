@@ -81,7 +81,7 @@ export function useTool<
     CheckedHandlerField<Type, OutputOf<Input>, Output, Result, Progress> &
     ToolLifecycle,
 ): void
-export function useTool(made: MadeTool, overrides?: ToolOverrides): void
+export function useTool(definition: MadeTool, overrides?: ToolOverrides): void
 export function useTool(config: unknown, overrides: ToolOverrides = {}): void {
   useGiven('useTool', (typeof config === 'function' ? { ...overrides, tool: config } : config) as ComponentTool)
 }
@@ -139,11 +139,11 @@ function ToolPlace({ render, children }: ToolChildren): ReactNode {
 }
 
 /** Returns the component of a tool: `const Refund = component(refund)`, then `<Refund requiresConfirmation />`. */
-export function component(made: MadeTool): FunctionComponent<ToolOverrides & ToolChildren> {
+export function component(definition: MadeTool): FunctionComponent<ToolOverrides & ToolChildren> {
   const Made: FunctionComponent<ToolOverrides & ToolChildren & { readonly tool: MadeTool }> = Tool
   const Component: FunctionComponent<ToolOverrides & ToolChildren> = (props) =>
-    createElement(Made, { ...props, tool: made })
-  Component.displayName = made.name
+    createElement(Made, { ...props, tool: definition })
+  Component.displayName = definition.name
   return Component
 }
 

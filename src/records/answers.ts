@@ -35,8 +35,8 @@ export class KeptAnswers implements Answers {
     const found = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
     if (!isEdited) return { ...found, approval }
-    const { name, args: kept } = found.call
-    const editedFrom = callIdOf(name, typeof kept === 'string' ? kept : '') // before they are replaced
+    const { name, args: formerArgs } = found.call
+    const editedFrom = callIdOf(name, typeof formerArgs === 'string' ? formerArgs : '') // before they are replaced
     return { ...found, approval, call: { ...found.call, args: editedArgs }, editedFrom }
   }
 
@@ -62,7 +62,7 @@ export class KeptAnswers implements Answers {
           'This token is unknown, used already, or of another session. Ask for approval anew.',
         )
       }
-      const { digest, expiresAt, fingerprint: asked, lease, call } = found
+      const { digest, expiresAt, fingerprint: formerFingerprint, lease, call } = found
       if (reason === 'approval' && Date.now() > expiresAt) {
         waitingValues.delete(digest)
         throw new ApprovalExpiredError('This token has expired. Let the call be made again, and ask anew.')
@@ -71,13 +71,13 @@ export class KeptAnswers implements Answers {
         throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
       }
       const tool = registryFor(found.session).get(call.name)
-      if (check !== undefined) approvals.requireUnchanged(tool, call.name, asked) // a denial needs no tool
+      if (check !== undefined) approvals.requireUnchanged(tool, call.name, formerFingerprint) // a denial needs no tool
       if (tool !== undefined && Date.now() <= expiresAt) await check?.(tool)
-      const taken = await this.#keeper.take(found)
-      if (taken !== undefined) {
+      const takenRecord = await this.#keeper.take(found)
+      if (takenRecord !== undefined) {
         const own = values ?? waitingValues.get(digest) ?? {}
         waitingValues.delete(digest)
-        return { ...taken, values: own }
+        return { ...takenRecord, values: own }
       }
       // Another answer took it, or only a lease was written meanwhile: then the call still waits.
       await new Promise((resolve) => setTimeout(resolve, attempt * 5))

@@ -79,11 +79,11 @@ export class JournalCalls implements RecordedCalls {
       if (found === null || before?.digest !== key.digest) return { value: undefined }
       const awaits = leased(before, holder, milliseconds)
       if (awaits === undefined) return { value: undefined }
-      const taken = await this.#recorder.takeOver(found.record, found.fence)
-      if (taken === null) return undefined
-      const journal = { ...found.record.journal!, owner: taken.owner, fence: taken.number, awaits }
+      const fence = await this.#recorder.takeOver(found.record, found.fence)
+      if (fence === null) return undefined
+      const journal = { ...found.record.journal!, owner: fence.owner, fence: fence.number, awaits }
       const record = { ...found.record, journal }
-      if (!(await this.#recorder.write(record, taken))) return undefined
+      if (!(await this.#recorder.write(record, fence))) return undefined
       const args = awaits.reason === 'client' ? readText(awaits.text) : record.input
       return { value: { call: waitingCall(record, awaits), args } }
     })

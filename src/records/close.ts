@@ -63,8 +63,8 @@ export function toolEndOf(record: ToolCallRecord): ToolEvent {
 function envelopeOf(record: ToolCallRecord): EventEnvelope {
   const { id: invocationId, callId, name: toolName, session, toolCallId: id, seq } = record
   const { principal } = journaledOf(record)
-  const told = { invocationId, callId, toolName, session, seq, timestamp: Date.now() }
-  return { ...told, ...(id !== undefined && { id }), ...(principal !== undefined && { principal }) }
+  const eventFields = { invocationId, callId, toolName, session, seq, timestamp: Date.now() }
+  return { ...eventFields, ...(id !== undefined && { id }), ...(principal !== undefined && { principal }) }
 }
 
 /** Emits the end of a call that no executor runs. */
@@ -83,11 +83,11 @@ export async function close(
   recorder: JournalRecorder,
   kernel: RecordsContext,
 ): Promise<ToolCallRecord | undefined> {
-  const taken = await recorder.takeOver(before, fence)
-  if (taken === null) return undefined
+  const newFence = await recorder.takeOver(before, fence)
+  if (newFence === null) return undefined
   const { events, record } = closingOf(before, error, effect)
-  const journal = { ...record.journal!, owner: taken.owner, fence: taken.number }
-  const closed = await recorder.seal({ ...record, journal }, taken)
+  const journal = { ...record.journal!, owner: newFence.owner, fence: newFence.number }
+  const closed = await recorder.seal({ ...record, journal }, newFence)
   if (closed === undefined) return undefined
   publishEnd({ events }, kernel, closed.journal?.digest)
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)

@@ -11,10 +11,10 @@ export async function awaitJournal<Value, Next>(
   answer: Value | PromiseLike<Value>,
   next: (value: Value) => Next | PromiseLike<Next>,
 ): Promise<Next> {
-  const given = await limited(answer, journalTimeout, journalTimeoutError, boxed).catch((cause: unknown) => {
+  const outcome = await limited(answer, journalTimeout, journalTimeoutError, boxed).catch((cause: unknown) => {
     throw journalErrorOf(cause)
   })
-  return next(given.value)
+  return next(outcome.value)
 }
 
 function boxed<Value>(value: Value): { readonly value: Value } {

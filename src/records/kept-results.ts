@@ -29,10 +29,10 @@ export class KeptResults {
   }
 
   take(invocationId: string): ToolResult | undefined {
-    const kept = this.#kept.get(invocationId)
-    if (kept === undefined) return undefined
+    const entry = this.#kept.get(invocationId)
+    if (entry === undefined) return undefined
     this.#kept.delete(invocationId)
-    this.#bytes -= kept.bytes
-    return kept.result
+    this.#bytes -= entry.bytes
+    return entry.result
   }
 }

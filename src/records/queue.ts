@@ -125,13 +125,16 @@ export class JournalQueue implements WorkQueue {
   }
 
   async #take(invocationId: string): Promise<ResumableCall | undefined> {
-    const taken = await this.#claim(invocationId)
-    const before = taken?.record.journal?.awaits
-    if (taken === undefined || before?.work === undefined) return undefined
+    const claimedRecord = await this.#claim(invocationId)
+    const before = claimedRecord?.record.journal?.awaits
+    if (claimedRecord === undefined || before?.work === undefined) return undefined
     if (before.work.attempts >= mostLost) await this.#waitInLine(invocationId)
     const work = { ...before, work: { ...before.work, attempts: before.work.attempts + 1 } }
-    const recording = this.#recorder.resume(begunAgain(taken.record, taken.fence, { work }), taken.fence)
-    return { ...resumableCallOf(taken.record, before, recording), taken: work }
+    const recording = this.#recorder.resume(
+      begunAgain(claimedRecord.record, claimedRecord.fence, { work }),
+      claimedRecord.fence,
+    )
+    return { ...resumableCallOf(claimedRecord.record, before, recording), taken: work }
   }
 
   /** Waits for the calls in the line. */
@@ -148,8 +151,8 @@ export class JournalQueue implements WorkQueue {
   }
 
   async #claim(invocationId: string): Promise<FoundRecord | undefined> {
-    const taken = this.#taken.get(invocationId)
-    if (this.#taken.delete(invocationId)) return taken
+    const earlierRecord = this.#taken.get(invocationId)
+    if (this.#taken.delete(invocationId)) return earlierRecord
     if (this.#journal.take !== undefined) return (await this.#takeOne(invocationId)) ?? this.#takeInOrder(invocationId)
     const found = await this.#recorder.read(invocationId)
     if (found === null || !isQueued(found.record)) return undefined
@@ -214,8 +217,8 @@ export class JournalQueue implements WorkQueue {
   }
 
   async unsent(queues: readonly string[], milliseconds: number): ReturnType<WorkQueue['unsent']> {
-    const asked = this.#journal.unsent?.({ queues, silentFor: milliseconds, limit: mostUnsent })
-    if (asked !== undefined) return (await this.#ask(asked)) ?? []
+    const unsentRecords = this.#journal.unsent?.({ queues, silentFor: milliseconds, limit: mostUnsent })
+    if (unsentRecords !== undefined) return (await this.#ask(unsentRecords)) ?? []
     const found: { invocationId: string; queue: string }[] = []
     for await (const { record } of this.#recorder.list({ reason: 'worker', limit: mostUnsent })) {
       const queue = record.journal?.awaits?.work?.queue

@@ -18,12 +18,12 @@ import { sortMembers } from '../kernel/json/own-json.ts'
  * @param record The record as it was written, or as a journal returns it.
  */
 export function digestOf(previous: string, record: ToolCallRecord): string {
-  const { journal, updatedAt: _later, auditTrail, ...told } = record
+  const { journal, updatedAt: _later, auditTrail, ...chainedFields } = record
   const { caller, principal, program, result, handle, artifact, failure, skipped } = journal ?? {}
   const end = auditTrail.findIndex(({ state }) => isSettled(state))
   const trail = end < 0 ? auditTrail : auditTrail.slice(0, end + 1)
   const text = JSON.stringify({
-    ...told,
+    ...chainedFields,
     auditTrail: trail,
     caller,
     principal,
@@ -42,14 +42,14 @@ const largestArgs = 16_384
 
 /** Makes the snapshot of a record. */
 export function snapshotOf(record: ToolCallRecord): ToolCallSnapshot {
-  const { updatedAt: _updatedAt, editedFrom: _editedFrom, input, journal, ...shown } = record
+  const { updatedAt: _updatedAt, editedFrom: _editedFrom, input, journal, ...visibleFields } = record
   const text = JSON.stringify(input) ?? ''
   const inputPreview = text.length > longestPreview ? `${text.slice(0, longestPreview)}…` : text
   const { result, artifact, handle, awaits: { prompt, expiresAt } = {} } = journal ?? {}
   const { id: invocationId, name: toolName } = record
   const args = bounded(input, largestArgs)
   const own = { invocationId, toolName, args, prompt, expiresAt, result, artifact, handle, inputPreview }
-  return readText(JSON.stringify({ ...shown, ...own })) as ToolCallSnapshot
+  return readText(JSON.stringify({ ...visibleFields, ...own })) as ToolCallSnapshot
 }
 
 /** Which states may follow each. */

@@ -77,8 +77,8 @@ export class JournalRecorder implements Recorder {
   commit(call: Received, event?: ToolEvent): void | Promise<void> {
     const { record } = recordingOf(call)
     // A journal may keep this very record, and the live one changes.
-    const whole = event === undefined ? { ...record } : foldEvent(record, event)
-    return this.#put(call, this.#whole(call, whole, undefined, undefined, event?.event === 'tool:start'))
+    const fullRecord = event === undefined ? { ...record } : foldEvent(record, event)
+    return this.#put(call, this.#whole(call, fullRecord, undefined, undefined, event?.event === 'tool:start'))
   }
 
   settle(call: Received, event: ToolEvent, settlement: Settlement): Digested {
@@ -106,9 +106,9 @@ export class JournalRecorder implements Recorder {
   }
 
   #conclusion(call: Received, record: ToolCallRecord, settlement: RecordedSettlement, isChained: boolean): Digested {
-    const whole = this.#whole(call, record, settlement)
-    if (isChained) return this.#chain.append(whole, (chained) => this.#put(call, chained))
-    const written = this.#put(call, whole)
+    const fullRecord = this.#whole(call, record, settlement)
+    if (isChained) return this.#chain.append(fullRecord, (chained) => this.#put(call, chained))
+    const written = this.#put(call, fullRecord)
     return isThenable(written) ? written.then(() => undefined) : undefined
   }
 
@@ -165,11 +165,11 @@ export class JournalRecorder implements Recorder {
   async take(call: ResumableCall): Promise<ResumableCall | undefined> {
     const { record, fence } = call.recording as LiveRecording
     if (fence === undefined || record.journal === undefined) return undefined
-    const taken = await this.takeOver(record, fence)
-    if (taken === null) return undefined
-    const resumed = usedUp(record, taken)
-    if (!(await this.write(resumed, taken))) return undefined
-    return { ...call, recording: this.resume(resumed, taken) }
+    const newFence = await this.takeOver(record, fence)
+    if (newFence === null) return undefined
+    const resumed = usedUp(record, newFence)
+    if (!(await this.write(resumed, newFence))) return undefined
+    return { ...call, recording: this.resume(resumed, newFence) }
   }
 
   async outcome(invocationId: string): Promise<ToolResult | undefined> {
@@ -324,8 +324,8 @@ export class JournalRecorder implements Recorder {
   async beat(): Promise<void> {
     this.#cancellations.start()
     try {
-      const asked = await this.#journal.beat(this.#kernel.owner())
-      for (const id of asked ?? []) await this.calls.cancelHere(id, 'Another executor asked to cancel the call.')
+      const beatAnswer = await this.#journal.beat(this.#kernel.owner())
+      for (const id of beatAnswer ?? []) await this.calls.cancelHere(id, 'Another executor asked to cancel the call.')
     } catch (error) {
       this.#kernel.report(error)
     }

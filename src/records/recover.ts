@@ -35,14 +35,14 @@ export async function recover(
   const owner = kernel.owner()
   const sealed: ToolResult[] = []
   const requeued: Recovery['requeued'][number][] = []
-  const kept: ToolCallRecord[] = []
+  const unfinished: ToolCallRecord[] = []
   const expired = strategy === 'manual' ? [] : await calls.expire()
   const treat = async (listed: ListedRecord, isWaiting = false): Promise<void> => {
     const { record, fence, idle } = listed
     const isOurs = fence.owner === owner
     const isAlive = isOurs ? (await queue.has(record.id)) || kernel.inFlight.has(record.id) : idle < staleAfter
     if (isWaiting ? isBeingClosed(listed, owner) : isAlive) return
-    if (strategy === 'manual') return void kept.push(record)
+    if (strategy === 'manual') return void unfinished.push(record)
     const again = rerun ? await queue.rerun(listed, attempts) : 'over'
     if (again !== 'over' && again !== 'taken') requeued.push({ invocationId: record.id, ...again })
     if (again !== 'over') return
@@ -60,7 +60,7 @@ export async function recover(
   await calls.inBatches({ state: 'running', silentFor: staleAfter }, async (listed) => {
     if (listed.fence.owner !== owner) await treat(listed)
   })
-  return { sealed, requeued, kept, expired }
+  return { sealed, requeued, kept: unfinished, expired }
 }
 
 function recoverSettings(options: RecoverOptions): Required<Omit<RecoverOptions, 'rerun'>> {
@@ -76,9 +76,11 @@ function recoverSettings(options: RecoverOptions): Required<Omit<RecoverOptions,
   return { strategy, approvals, staleAfter, attempts }
 }
 
-function requireWord(option: string, word: unknown, known: readonly string[]): void {
-  if (known.includes(word as string)) return
-  throw new InvalidConfigurationError(`\`${option}\` must be one of ${known.join(', ')}, got ${JSON.stringify(word)}.`)
+function requireWord(option: string, word: unknown, knownWords: readonly string[]): void {
+  if (knownWords.includes(word as string)) return
+  throw new InvalidConfigurationError(
+    `\`${option}\` must be one of ${knownWords.join(', ')}, got ${JSON.stringify(word)}.`,
+  )
 }
 
 function sealing(record: ToolCallRecord): SealedError {

@@ -41,8 +41,8 @@ export async function recall(
   if (isOurs && work !== undefined && kernel.elsewhere !== undefined) return inQueue(waiting(record, work, call), '')
   const another = isSameCaller ? 'a different tool or different args' : 'another caller'
   const state = isOurs ? 'is still running' : `was made with ${another}`
-  const shown = record.session === session ? state : undefined
-  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown', shown)
+  const visibleState = record.session === session ? state : undefined
+  throw duplicate(received, isSettled(record.state) ? 'none' : 'unknown', visibleState)
 }
 
 /** Gives a result the provider's id of this call. */

@@ -43,15 +43,15 @@ export async function untilSettled(
   signal: AbortSignal | undefined,
   look: (settled?: FoundRecord) => Promise<Look>,
   watch: (hint: Hint) => () => void = () => () => {},
-  known?: Look,
+  formerLook?: Look,
 ): Promise<ToolResult> {
   let settled: FoundRecord | undefined
-  for (let first = known; ; first = undefined) {
+  for (let first = formerLook; ; first = undefined) {
     if (signal?.aborted) throw new ToolCancelledError('The wait for the call was given up.', { cause: signal.reason })
     let wake = (_result?: ToolResult): void => {}
     const change = new Promise<ToolResult | undefined>((resolve) => (wake = resolve))
     const hint = (): void => wake()
-    const told: Hint = (found) => {
+    const onHint: Hint = (found) => {
       settled = found
       wake()
     }
@@ -59,7 +59,7 @@ export async function untilSettled(
     signal?.addEventListener('abort', hint)
     try {
       if (inFlight.get(invocationId) === undefined) {
-        stops.push(watch(told)) // before the look, so that no change is missed
+        stops.push(watch(onHint)) // before the look, so that no change is missed
         const { result, until } = first ?? (await look(settled))
         if (result !== undefined) return result
         const timer = setTimeout(hint, Math.min(unseen, timerLength((until ?? Infinity) - Date.now() + 1)))

@@ -125,9 +125,9 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     const wait = entry && Date.now() <= entry.wait.expiresAt ? leased(entry.wait, holder, milliseconds) : undefined
     if (entry === undefined || wait === undefined) return undefined
     this.#entries.set(key.digest, { ...entry, wait })
-    const shown = visibleArgs(entry.record, wait)
-    const args = wait.reason === 'client' ? readText(wait.text) : shown
-    return { call: waitingCall(entry.record, wait, shown), args }
+    const argsToShow = visibleArgs(entry.record, wait)
+    const args = wait.reason === 'client' ? readText(wait.text) : argsToShow
+    return { call: waitingCall(entry.record, wait, argsToShow), args }
   }
 
   async list({ session, before, limit = 50 }: CallQuery = {}): Promise<ToolCallSnapshot[]> {

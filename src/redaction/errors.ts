@@ -37,9 +37,9 @@ export function redactError(error: ToolError, redactor: DataRedactor, isIdentifi
     recommendations: advice,
     message,
   } = isIdentified ? error : withoutQuotes(error)
-  const said = cause instanceof ToolFailure ? cause : undefined
-  const instead = said === undefined ? unquotedMessages[code] : undefined
-  const told = ToolError.restore({
+  const toolFailure = cause instanceof ToolFailure ? cause : undefined
+  const instead = toolFailure === undefined ? unquotedMessages[code] : undefined
+  const maskedError = ToolError.restore({
     ...(redactor.data({ issues, recommendations: advice }) as object),
     code,
     category,
@@ -47,20 +47,20 @@ export function redactError(error: ToolError, redactor: DataRedactor, isIdentifi
     message: instead ?? redactor.text(message),
   })
   const isExposed = error.exposed && !(instead !== undefined && code === 'E_TOOL_DOWNSTREAM_ERROR')
-  Object.assign(told, { exposed: isExposed })
-  if (said !== undefined) {
-    const { message: words, recommendations, retryable } = said
+  Object.assign(maskedError, { exposed: isExposed })
+  if (toolFailure !== undefined) {
+    const { message: words, recommendations, retryable } = toolFailure
     const details = { recommendations: recommendations.map((each) => redactor.text(each)), retryable }
-    Object.defineProperty(told, 'cause', { value: new ToolFailure(redactor.text(words), details) })
+    Object.defineProperty(maskedError, 'cause', { value: new ToolFailure(redactor.text(words), details) })
   }
   if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
     try {
-      Object.defineProperty(told, 'toolResult', { value: redactor.result(error.toolResult) })
+      Object.defineProperty(maskedError, 'toolResult', { value: redactor.result(error.toolResult) })
     } catch {
       // what the policy gave cannot be shown: its words can
     }
   }
-  return told
+  return maskedError
 }
 
 /** Returns the error of invalid args without its quotes of text and keys, which may be secret. */

@@ -27,22 +27,23 @@ export function maskedBy(
 ): unknown {
   return secrets.reduce<unknown>((copy, pointer) => maskedAt(copy, pointerSteps(pointer)), value)
 
-  function maskedAt(its: unknown, steps: readonly string[], isItem = false, depth = 0): unknown {
+  function maskedAt(node: unknown, steps: readonly string[], isItem = false, depth = 0): unknown {
     const key = steps[depth]
-    if (key === undefined || typeof its === 'string') {
-      if (its === mask) return its
-      if (key !== undefined && depth === 0 && read !== undefined) return read(its as string)
-      hide?.(its)
+    if (key === undefined || typeof node === 'string') {
+      if (node === mask) return node
+      if (key !== undefined && depth === 0 && read !== undefined) return read(node as string)
+      hide?.(node)
       return mask
     }
-    if (typeof its !== 'object' || its === null) {
-      if (!isItem || its === null || read !== undefined) return its
-      hide?.(its)
+    if (typeof node !== 'object' || node === null) {
+      if (!isItem || node === null || read !== undefined) return node
+      hide?.(node)
       return mask
     }
-    if (Array.isArray(its) && !/^\d+$/.test(key)) return its.map((item: unknown) => maskedAt(item, steps, true, depth))
-    if (!Object.hasOwn(its, key)) return its
-    const copy = (Array.isArray(its) ? [...(its as unknown[])] : { ...its }) as Record<string, unknown>
+    if (Array.isArray(node) && !/^\d+$/.test(key))
+      return node.map((item: unknown) => maskedAt(item, steps, true, depth))
+    if (!Object.hasOwn(node, key)) return node
+    const copy = (Array.isArray(node) ? [...(node as unknown[])] : { ...node }) as Record<string, unknown>
     copy[key] = maskedAt(copy[key], steps, false, depth + 1)
     return copy
   }

@@ -64,7 +64,7 @@ class CallRedactor implements Redactor {
   text(text: string): string {
     const values = this.#secretValues
     if (values === undefined) return mask
-    return values.reduce((told, secret) => told.replaceAll(secret, mask), text)
+    return values.reduce((maskedSoFar, secret) => maskedSoFar.replaceAll(secret, mask), text)
   }
 
   /** Returns plain JSON without secret values. */
@@ -99,10 +99,10 @@ class CallRedactor implements Redactor {
     if (isArrayBuffer(result) || ArrayBuffer.isView(result)) return result
     try {
       const blocks = Array.isArray(result) && looksLikeBlocks(result) ? result : markedBlocks(result)
-      const told = blocks?.map((block) => this.#block(block))
-      if (!isMarkedJson(result)) return told === undefined ? json(this.#kept(result)) : content(told)
+      const maskedBlocks = blocks?.map((block) => this.#block(block))
+      if (!isMarkedJson(result)) return maskedBlocks === undefined ? json(this.#kept(result)) : content(maskedBlocks)
       const value = this.#kept(markedValue(result))
-      return told === undefined ? json(value) : shown(told, value)
+      return maskedBlocks === undefined ? json(value) : shown(maskedBlocks, value)
     } catch (cause) {
       if (isToolError(cause)) throw cause
       throw new InvalidToolResultError('The result cannot be read: it throws when it is looked at.')
@@ -127,9 +127,11 @@ class CallRedactor implements Redactor {
       text = jsonText(value)
     } catch (error) {
       const issues = isToolError(error) ? (error.issues ?? []) : []
-      const said = this.issues(issues)
-      if (said.every((issue, index) => issue === issues[index])) throw error
-      throw new InvalidToolResultError('The result cannot be kept: JSON cannot hold a secret of it.', { issues: said })
+      const maskedIssues = this.issues(issues)
+      if (maskedIssues.every((issue, index) => issue === issues[index])) throw error
+      throw new InvalidToolResultError('The result cannot be kept: JSON cannot hold a secret of it.', {
+        issues: maskedIssues,
+      })
     }
     return this.#json(text)
   }
@@ -145,9 +147,9 @@ class CallRedactor implements Redactor {
       let isMasked = false
       const hide = (): void => void (isMasked = true)
       const read = (inner: string): string => {
-        const told = this.#textOrJson(inner)
-        isMasked ||= told !== inner
-        return told
+        const maskedText = this.#textOrJson(inner)
+        isMasked ||= maskedText !== inner
+        return maskedText
       }
       const value = maskedBy(readText(text), this.#secrets, hide, read)
       return this.text(isMasked ? JSON.stringify(value) : text)

@@ -73,10 +73,10 @@ export function artifact<Artifact extends SpooledArtifact>(Class: ArtifactClass<
 /** Returns the references in validated args, each with its path. */
 export function referencesIn(input: unknown): Map<Reference, readonly PropertyKey[]> {
   const found = new Map<Reference, readonly PropertyKey[]>()
-  const seen = new Set<object>()
+  const visited = new Set<object>()
   const search = (value: unknown, path: readonly PropertyKey[]): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return
-    seen.add(value)
+    if (typeof value !== 'object' || value === null || visited.has(value)) return
+    visited.add(value)
     if (referenceMark in value) found.set(value as Reference, path)
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) search(item, [...path, index])
     else if (isPlainObject(value)) for (const key of Object.keys(value)) search(value[key], [...path, key])
@@ -86,8 +86,8 @@ export function referencesIn(input: unknown): Map<Reference, readonly PropertyKe
 }
 
 /** Whether an artifact is of a class. An artifact of another copy of the package is recognised by its `kind`. */
-export function isOf(given: SpooledArtifact, Class: ArtifactClass): boolean {
+export function isOf(candidate: SpooledArtifact, Class: ArtifactClass): boolean {
   const { kind } = Class as unknown as typeof SpooledArtifact
-  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === given.kind
-  return isOfOwnKind || kind === SpooledArtifact.kind || given instanceof Class
+  const isOfOwnKind = Object.hasOwn(Class, 'kind') && kind === candidate.kind
+  return isOfOwnKind || kind === SpooledArtifact.kind || candidate instanceof Class
 }

@@ -154,7 +154,7 @@ export class LineReader {
   async *#linesFrom(offset: number, line: number, longest: number): AsyncGenerator<Lines, void, undefined> {
     // U+FEFF is a byte order mark only at the very beginning; elsewhere it is a character.
     const decoder = new TextDecoder('utf-8', { ignoreBOM: offset > 0 })
-    const shown = (text: string): string => {
+    const quotedLine = (text: string): string => {
       const end = text.endsWith('\r') ? text.length - 1 : text.length
       return end > longest ? `${wholeCharacters(text.slice(0, longest))}…` : text.slice(0, end)
     }
@@ -177,22 +177,22 @@ export class LineReader {
         rest = ''
         isCut = true
       }
-      yield { first, texts: texts.map(shown) } // may be empty within a long line, so that the reader can stop here
+      yield { first, texts: texts.map(quotedLine) } // may be empty within a long line, so that the reader can stop here
       first += texts.length
     }
     rest += decoder.decode()
-    if (rest !== '') yield { first, texts: [rest.length > longest ? shown(rest) : rest] }
+    if (rest !== '') yield { first, texts: [rest.length > longest ? quotedLine(rest) : rest] }
   }
 
   /** Returns the offset of the last `count` lines, searched from the end so that nothing else is read. */
   async #startOfLast(count: number): Promise<number> {
     const last = this.#artifact.byteLength() - 1
-    let seen = 0
+    let lineEnds = 0
     for (let end = this.#artifact.byteLength(); end > 0; end -= tailStretch) {
       const start = Math.max(0, end - tailStretch)
       const bytes = await this.#artifact.bytes(start, end)
       for (let index = bytes.length - 1; index >= 0; index--) {
-        if (bytes[index] === 10 && start + index !== last && ++seen === count) return start + index + 1
+        if (bytes[index] === 10 && start + index !== last && ++lineEnds === count) return start + index + 1
       }
     }
     return 0

@@ -28,39 +28,42 @@ export interface MemoryStore extends ArtifactStore {
  */
 export function memoryStore(limits: { readonly maximumBytes?: number } = {}): MemoryStore {
   const maximumBytes = limits.maximumBytes ?? 67_108_864
-  const kept = new Map<string, { readonly session: string; readonly mediaType: string; readonly bytes: Uint8Array }>()
+  const artifacts = new Map<
+    string,
+    { readonly session: string; readonly mediaType: string; readonly bytes: Uint8Array }
+  >()
   let total = 0
 
   function forget(handle: string): void {
-    total -= kept.get(handle)?.bytes.byteLength ?? 0
-    kept.delete(handle)
+    total -= artifacts.get(handle)?.bytes.byteLength ?? 0
+    artifacts.delete(handle)
   }
 
   return {
     async write(source, { session, mediaType, signal }) {
       const [bytes, digest] = await copiedBytes(source, maximumBytes, signal)
       const handle = `artifact_${randomDigits(20)}`
-      kept.set(handle, { session, mediaType, bytes })
+      artifacts.set(handle, { session, mediaType, bytes })
       total += bytes.byteLength
-      for (const oldest of kept.keys()) {
+      for (const oldest of artifacts.keys()) {
         if (total <= maximumBytes) break
         forget(oldest)
       }
       return { handle, sha256: digest, byteLength: bytes.byteLength }
     },
     open(handle, { session }) {
-      const entry = kept.get(handle)
+      const entry = artifacts.get(handle)
       if (entry === undefined || entry.session !== session) throw missingArtifact(handle)
-      kept.delete(handle) // set again below, as the most recently used
-      kept.set(handle, entry)
+      artifacts.delete(handle) // set again below, as the most recently used
+      artifacts.set(handle, entry)
       return new MemoryReader(entry.bytes, entry.mediaType)
     },
     delete: async (handle) => forget(handle),
     get size() {
-      return kept.size
+      return artifacts.size
     },
     clear() {
-      kept.clear()
+      artifacts.clear()
       total = 0
     },
   }

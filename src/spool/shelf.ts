@@ -38,26 +38,26 @@ export class ArtifactShelf implements Shelf {
   /** Writes an artifact to the store, and remembers it. The deadline of the call ends it. */
   async write(
     source: SpoolSource,
-    kept: Omit<Placement, 'toolName'>,
+    placement: Omit<Placement, 'toolName'>,
     call: Received,
   ): Promise<[StoredArtifact, SpooledArtifact]> {
     const { session, deadline, name: toolName } = call
-    const { mediaType } = kept
+    const { mediaType } = placement
     const writing = this.#store.write(source, { session, mediaType, signal: deadline.signal })
     const stored = await deadline.within(writing, ({ handle, byteLength, sha256 }) => ({ handle, byteLength, sha256 }))
     const artifact = await deadline.within(this.#store.open(stored.handle, { session }), (reader) =>
-      this.place(stored.handle, session, reader, { ...kept, toolName }),
+      this.place(stored.handle, session, reader, { ...placement, toolName }),
     )
     return [stored, artifact]
   }
 
   /** Makes the artifact of a handle in the store, and remembers it. */
-  place(handle: string, session: string, reader: SpoolReader, kept: Placement): SpooledArtifact {
-    const { Class, mediaType, trusted, toolName } = kept
+  place(handle: string, session: string, reader: SpoolReader, placement: Placement): SpooledArtifact {
+    const { Class, mediaType, trusted, toolName } = placement
     const index = new LineIndex()
     const artifact = new Class({ reader, mediaType, handle, trusted, index })
-    const { kind, mediaType: its } = artifact
-    const view: Shelved = { handle, kind, mediaType: its, byteLength: reader.byteLength, toolName, Class }
+    const { kind, mediaType: ownMediaType } = artifact
+    const view: Shelved = { handle, kind, mediaType: ownMediaType, byteLength: reader.byteLength, toolName, Class }
     this.#remembered.set(handle, { session, trusted, index, view })
     const views = this.#sessions.get(session) ?? new Map<string, Shelved>()
     this.#sessions.set(session, views.set(handle, view))
@@ -102,8 +102,8 @@ export class ArtifactShelf implements Shelf {
 export function classOfMediaType(mediaType: string | undefined, classes: readonly ArtifactClass[] = []): ArtifactClass {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const own = classes.find((Class) => {
-    const { kind, mediaType: its, mediaTypes } = Class as unknown as typeof SpooledArtifact
-    return kind !== SpooledArtifact.kind && (mediaTypes ?? [its]).includes(essence)
+    const { kind, mediaType: ownMediaType, mediaTypes } = Class as unknown as typeof SpooledArtifact
+    return kind !== SpooledArtifact.kind && (mediaTypes ?? [ownMediaType]).includes(essence)
   })
   if (own !== undefined) return own
   if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact

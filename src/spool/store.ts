@@ -62,14 +62,14 @@ async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keep
   const start =
     typeof words.source === 'string' ? new TextEncoder().encode(words.source.slice(0, previewLength)) : undefined
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
-  const kept = await store(source, { Class, start, isHidden: true }, checked, keeping)
+  const receipt = await store(source, { Class, start, isHidden: true }, checked, keeping)
   const isShort = isSmall({ ...encoded, blocks: [] }, inlineLimit)
   const media = blocks.filter(isShownAsMedia)
-  const told = isSmall(words, inlineLimit)
+  const note = isSmall(words, inlineLimit)
     ? blocks
     : (await store(words.source, { Class: words.Class, mediaType: words.mediaType, start, media }, checked, keeping))
         .content
-  return { ...kept, content: isShort ? told : [...told, ...kept.content] }
+  return { ...receipt, content: isShort ? note : [...note, ...receipt.content] }
 }
 
 /** Keeps a stream. Its beginning stays in memory until it exceeds the inline limit. */
@@ -93,8 +93,8 @@ async function keepStream(stream: Stream, checked: Checked, keeping: Keeping): P
     const { Class } = encodeResult(open.isText ? '' : new Uint8Array())
     const start = joinedBytes(pieces, length)
     const isShown = open.isText && tool.secrets.length === 0 // secrets cannot be masked in a stream
-    const kept = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
-    return await store(restOfStream(start, open, deadline), kept, checked, keeping)
+    const description = { Class: chosenClass(tool.artifact, Class), start: isShown ? start : undefined }
+    return await store(restOfStream(start, open, deadline), description, checked, keeping)
   } catch (cause) {
     open?.close()
     deadline.check()
@@ -116,8 +116,8 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping
       return await store(pieces, { Class, mediaType, start }, checked, keeping)
     }
     const isShown = !isOf(artifact, BinaryArtifact) && artifact.byteLength() <= inlineLimit
-    const shown = isShown ? artifact.asString() : previewOf(artifact, keeping.guide(artifact))
-    return await deadline.within(shown, (text) => {
+    const preview = isShown ? artifact.asString() : previewOf(artifact, keeping.guide(artifact))
+    return await deadline.within(preview, (text) => {
       if (isShown && checked.program !== undefined) {
         return { content: [jsonBlock(isOf(artifact, JsonArtifact) ? readText(text) : text)], artifact, handle }
       }
@@ -147,8 +147,8 @@ export async function keepBeside(
     if (isStream(source)) open = openStream(source)
     deadline.check()
     const pieces = open === undefined ? source : restOfStream(undefined, open, deadline)
-    const kept = { Class: classOfMediaType(mediaType), mediaType, trusted }
-    return (await shelf.write(pieces, kept, call))[0]
+    const description = { Class: classOfMediaType(mediaType), mediaType, trusted }
+    return (await shelf.write(pieces, description, call))[0]
   } catch (cause) {
     open?.close()
     if (deadline.isOver) throw new ArtifactError('The call has settled: keep artifacts before the handler returns.')
@@ -171,13 +171,13 @@ interface ArtifactDescription {
 
 async function store(
   source: SpoolSource,
-  kept: ArtifactDescription,
+  description: ArtifactDescription,
   checked: Checked,
   keeping: Keeping,
 ): Promise<Receipt> {
   const { deadline, tool } = checked
-  const { Class, start, media = [], isHidden } = kept
-  const { mediaType = (Class as unknown as typeof SpooledArtifact).mediaType } = kept
+  const { Class, start, media = [], isHidden } = description
+  const { mediaType = (Class as unknown as typeof SpooledArtifact).mediaType } = description
   try {
     const [stored, artifact] = await keeping.shelf.write(source, { Class, mediaType, trusted: tool.trusted }, checked)
     const preview = await deadline.within(previewOf(artifact, keeping.guide(artifact), isHidden))

@@ -194,8 +194,8 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
       byteLength,
       mediaType,
       async read(start, end) {
-        const read = new Uint8Array(Math.max(0, end - start))
-        for (let offset = 0; offset < read.byteLength;) {
+        const range = new Uint8Array(Math.max(0, end - start))
+        for (let offset = 0; offset < range.byteLength;) {
           const from = start + offset
           const border = (Math.floor(from / pieceLength) + piecesAtOnce) * pieceLength
           const rows = await query(selectPieces, [handle, from, Math.min(end, border)])
@@ -204,14 +204,14 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
           for (const { bytes } of rows) {
             if (!(bytes instanceof Uint8Array))
               throw new ArtifactError('The pool returned something other than bytes for a bytea column.')
-            read.set(bytes, offset)
+            range.set(bytes, offset)
             offset += bytes.byteLength
           }
           if (offset - before !== Math.min(end, border) - from) {
             throw new ArtifactError('The artifact in the database is shorter than it was written.')
           }
         }
-        return read
+        return range
       },
     }
   }

@@ -55,7 +55,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
   function cellFrom(schema: unknown, from: Resource, resource: Resource): Cell {
     const cell = cellOf(schema)
     if (resource === from) return cell
-    return { test: (value, run, seen) => testIn(resource, cell, value, run, seen) }
+    return { test: (value, run, evaluated) => testIn(resource, cell, value, run, evaluated) }
   }
 
   function compilePattern(source: string, at: string): Pattern {
@@ -82,7 +82,7 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
       if ('beside' in other) beside.push(other)
       site.weight++
       const entered = part(child, into)
-      return (value, run, seen) => entered.test(value, run, seen)
+      return (value, run, evaluated) => entered.test(value, run, evaluated)
     }
     const site: Site = {
       schema,
@@ -123,9 +123,9 @@ export function compileSchemas(index: Index, formats: Formats, regex: (pattern: 
   for (let grew = true; grew;) {
     grew = false
     // Compile every schema that a dynamic reference may choose. That can add names, at the end of the map, and resources.
-    for (const [name, known] of dynamic) {
-      for (const [resource, schema] of index.dynamicAnchors(name).slice(known.size)) {
-        known.set(resource, cellOf(schema))
+    for (const [name, dynamicSchemas] of dynamic) {
+      for (const [resource, schema] of index.dynamicAnchors(name).slice(dynamicSchemas.size)) {
+        dynamicSchemas.set(resource, cellOf(schema))
         grew = true
       }
       buildAll()
@@ -153,28 +153,28 @@ function assemble(site: Site): Test {
     return isSchemaObject(value) ? objects : null
   }
 
-  const main: Test = (value, run, seen) => {
-    const fits = anything === null || anything(value, run, seen)
+  const main: Test = (value, run, evaluated) => {
+    const fits = anything === null || anything(value, run, evaluated)
     if (!fits && run.findings === null) return false
     const more = ofType(value)
-    return (more === null || more(value as never, run, seen)) && fits
+    return (more === null || more(value as never, run, evaluated)) && fits
   }
   if (last === null) return main
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     const own = new Evaluated()
     // After a misfit, the evaluated items and properties are unknown.
     if (!main(value, run, own) || !last(value, run, own)) return false
-    seen?.take(own, run)
+    evaluated?.take(own, run)
     return true
   }
 }
 
 /** Counts the steps and the depth of each application of a schema. */
 function guard(test: Test, weight: number): Test {
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     spend(run, weight)
     checkDepth(++run.depth)
-    const fits = test(value, run, seen)
+    const fits = test(value, run, evaluated)
     run.depth--
     return fits
   }

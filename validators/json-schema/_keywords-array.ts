@@ -31,7 +31,7 @@ function itemKeywords(site: Site): void {
   // `true` needs no test, but its items count as evaluated.
   const others = rest === undefined || rest === true ? undefined : site.part(rest)
   if (first.length === 0 && rest === undefined) return
-  arrays.push((value, run, seen) => {
+  arrays.push((value, run, evaluated) => {
     const last = others ? value.length : Math.min(first.length, value.length)
     spend(run, last)
     let fits = true
@@ -41,7 +41,7 @@ function itemKeywords(site: Site): void {
       fits = false
       if (isEnough(run)) return false
     }
-    if (seen !== null) seen.items = rest === undefined ? Math.max(seen.items, last) : Infinity
+    if (evaluated !== null) evaluated.items = rest === undefined ? Math.max(evaluated.items, last) : Infinity
     return fits
   })
 }
@@ -52,13 +52,13 @@ function containsKeyword(site: Site): void {
   const counts = site.asserts && draft >= 2019
   const least = counts ? ((schema['minContains'] as number | undefined) ?? 1) : 1
   const most = counts ? ((schema['maxContains'] as number | undefined) ?? Infinity) : Infinity
-  site.arrays.push((value, run, seen) => {
+  site.arrays.push((value, run, evaluated) => {
     spend(run, value.length)
     let found = 0
     for (const [index, item] of value.entries()) {
       if (!testQuietly(wanted.test, item, run)) continue
       found++
-      if (draft === 2020) seen?.keys.add(index)
+      if (draft === 2020) evaluated?.keys.add(index)
     }
     return (
       (found >= least && found <= most) ||

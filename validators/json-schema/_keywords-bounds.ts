@@ -78,6 +78,6 @@ function isMultiple(value: number, divisor: number): boolean {
 
 function decimal(value: number): [digits: bigint, exponent: number] {
   const [mantissa = '', exponent = ''] = value.toExponential().split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  return [BigInt(whole + fraction), Number(exponent) - fraction.length]
+  const [integerPart = '', fraction = ''] = mantissa.split('.')
+  return [BigInt(integerPart + fraction), Number(exponent) - fraction.length]
 }

@@ -31,9 +31,9 @@ function typeTest(type: string | string[]): Test {
 function choiceTest(choices: readonly unknown[]): Test {
   const simple = new Set(choices.filter((choice) => typeof choice !== 'object' || choice === null))
   const structured = choices.filter((choice) => typeof choice === 'object' && choice !== null)
-  let shown: string[] | undefined
+  let choiceTexts: string[] | undefined
   return (value, run) =>
     simple.has(value) ||
     (typeof value === 'object' && value !== null && structured.some((choice) => isEqual(value, choice, run))) ||
-    (run.findings !== null && misfitChoice(run, 'value', (shown ??= choices.map(show)), value))
+    (run.findings !== null && misfitChoice(run, 'value', (choiceTexts ??= choices.map(show)), value))
 }

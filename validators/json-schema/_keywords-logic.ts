@@ -17,17 +17,17 @@ export function logicKeywords(site: Site): void {
 
 function alternativesTest(site: Site, schemas: readonly unknown[], most: number): Test {
   const tests = schemas.map((schema) => site.beside(schema))
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     const outer = run.findings
     const failures: Finding[][] = []
     const fitting: number[] = []
     for (const [index, test] of tests.entries()) {
       if (outer !== null) run.findings = []
-      const fits = testBranch(test, value, run, seen)
+      const fits = testBranch(test, value, run, evaluated)
       if (fits) fitting.push(index + 1)
       else if (outer !== null) failures.push(run.findings!)
       // If evaluated items and properties are recorded, every alternative must be tested.
-      if (fitting.length > most || (fits && most > 1 && seen === null)) break
+      if (fitting.length > most || (fits && most > 1 && evaluated === null)) break
     }
     run.findings = outer
     if (fitting.length > most) {
@@ -44,7 +44,7 @@ function conditionTest(site: Site): Test {
   const condition = site.beside(schema['if'])
   const consequence = site.beside(schema['then'] ?? true)
   const alternative = site.beside(schema['else'] ?? true)
-  return (value, run, seen) => {
-    return (testQuietly(condition, value, run, seen) ? consequence : alternative)(value, run, seen)
+  return (value, run, evaluated) => {
+    return (testQuietly(condition, value, run, evaluated) ? consequence : alternative)(value, run, evaluated)
   }
 }

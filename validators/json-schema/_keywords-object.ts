@@ -27,7 +27,7 @@ function memberKeywords(site: Site): void {
   for (const [name, member] of entries(schema['properties'])) {
     members.set(name, { cell: site.part(member), required: required.has(name) })
   }
-  const known = [...members.keys()]
+  const memberNames = [...members.keys()]
   for (const name of required) if (!members.has(name)) members.set(name, { cell: undefined, required: true })
   const patterns = entries(schema['patternProperties']).map(([source, member]): [Pattern, Cell] => [
     site.pattern(source, 'patternProperties'),
@@ -37,7 +37,7 @@ function memberKeywords(site: Site): void {
   const others = additionalProperties === undefined ? undefined : site.part(additionalProperties)
   if (members.size === 0 && patterns.length === 0 && !others) return
 
-  site.objects.push((value, run, seen) => {
+  site.objects.push((value, run, evaluated) => {
     let fits = true
     let found = 0
     if (run.findings !== null) fits = reportMissing(required, value, run)
@@ -62,9 +62,9 @@ function memberKeywords(site: Site): void {
       }
       if (!isKnown && others !== undefined) {
         isKnown = true
-        isRight = closed ? misfitUnknown(run, name, known, value) : testPart(others, name, value[name], run)
+        isRight = closed ? misfitUnknown(run, name, memberNames, value) : testPart(others, name, value[name], run)
       }
-      if (isKnown && seen !== null) seen.keys.add(name)
+      if (isKnown && evaluated !== null) evaluated.keys.add(name)
       if (!isRight) {
         fits = false
         if (isEnough(run)) return false
@@ -113,7 +113,7 @@ function dependencyKeywords(site: Site): void {
   for (const [trigger, needed] of all) {
     if (!Array.isArray(needed)) {
       const test = site.beside(needed)
-      objects.push((value, run, seen) => !Object.hasOwn(value, trigger) || test(value, run, seen))
+      objects.push((value, run, evaluated) => !Object.hasOwn(value, trigger) || test(value, run, evaluated))
     } else if (site.asserts) {
       site.weight++
       objects.push((value, run) => {

@@ -235,8 +235,8 @@ class Translation {
       return ranges(letter === 'p' ? [ascii] : complement([ascii]))
     }
     const isCategory = value === undefined || name === 'gc' || name === 'General_Category'
-    const known = isCategory ? categories.get(value ?? name) : undefined
-    if (known !== undefined) return `\\${letter}{${known}}`
+    const category = isCategory ? categories.get(value ?? name) : undefined
+    if (category !== undefined) return `\\${letter}{${category}}`
     if (value === undefined && binaryProperties.has(name)) return `\\${letter}{${name}}`
     if (value !== undefined && (name === 'sc' || name === 'Script') && scripts.has(value))
       return `\\${letter}{${value}}`

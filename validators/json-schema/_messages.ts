@@ -83,26 +83,26 @@ function add(run: Run, finding: Finding): void {
 }
 
 /** Records a property name that the schema does not allow. */
-export function misfitUnknown(run: Run, name: string, known: readonly string[], value: object): false {
+export function misfitUnknown(run: Run, name: string, names: readonly string[], value: object): false {
   return misfit(run, () => {
-    spend(run, known.length)
-    spend(run, known.length)
-    const meant = nearestName(name, known)
+    spend(run, names.length)
+    spend(run, names.length)
+    const meant = nearestName(name, names)
     const hint = meant === undefined || Object.hasOwn(value, meant) ? '' : ` did you mean ${show(meant)}?`
-    return `unknown property ${show(name)};${hint} allowed: ${list(known.slice(0, listLength + 1).map((each) => show(each).slice(1, -1))) || 'none'}`
+    return `unknown property ${show(name)};${hint} allowed: ${list(names.slice(0, listLength + 1).map((each) => show(each).slice(1, -1))) || 'none'}`
   })
 }
 
 /** Returns the name that was probably meant: it differs in at most two neighbouring letters. */
 function nearestName(name: string, candidates: readonly string[]): string | undefined {
-  const given = name.toLowerCase()
+  const lowerName = name.toLowerCase()
   return candidates.find((candidate) => {
     const meant = candidate.toLowerCase()
-    const shorter = Math.min(given.length, meant.length)
+    const shorter = Math.min(lowerName.length, meant.length)
     let before = 0
-    while (before < shorter && given[before] === meant[before]) before++
+    while (before < shorter && lowerName[before] === meant[before]) before++
     let after = 0
-    while (after < shorter - before && given.at(-1 - after) === meant.at(-1 - after)) after++
-    return before + after > 0 && Math.max(given.length, meant.length) - before - after < 3
+    while (after < shorter - before && lowerName.at(-1 - after) === meant.at(-1 - after)) after++
+    return before + after > 0 && Math.max(lowerName.length, meant.length) - before - after < 3
   })
 }

@@ -20,22 +20,22 @@ export function referenceKeywords(site: Site): void {
     return
   }
   const cells = site.dynamicCells(draft === 2019 ? recursiveAnchor : anchor)
-  anything.push((value, run, seen) => {
+  anything.push((value, run, evaluated) => {
     let chosen = target.resource
     for (let scope: Scope | null = run.scope; scope !== null; scope = scope.outer) {
       spend(run, 1)
       if (cells.has(scope.resource)) chosen = scope.resource
     }
-    return testIn(chosen, cells.get(chosen)!, value, run, seen)
+    return testIn(chosen, cells.get(chosen)!, value, run, evaluated)
   })
 }
 
 /** Applies a schema with its resource in the dynamic scope. */
-export function testIn(resource: Resource, cell: Cell, value: unknown, run: Run, seen: Evaluated | null): boolean {
+export function testIn(resource: Resource, cell: Cell, value: unknown, run: Run, evaluated: Evaluated | null): boolean {
   const { scope } = run
-  if (scope.resource === resource) return cell.test(value, run, seen)
+  if (scope.resource === resource) return cell.test(value, run, evaluated)
   run.scope = { resource, outer: scope }
-  const fits = cell.test(value, run, seen)
+  const fits = cell.test(value, run, evaluated)
   run.scope = scope
   return fits
 }

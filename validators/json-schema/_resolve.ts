@@ -83,8 +83,8 @@ export function createIndex(input: unknown, documents: Readonly<Record<string, u
   }
 
   function addDynamic(name: string, node: Schema, resource: Resource): void {
-    const known = dynamic.get(name)
-    if (known) known.push([resource, node])
+    const anchors = dynamic.get(name)
+    if (anchors) anchors.push([resource, node])
     else dynamic.set(name, [[resource, node]])
   }
 

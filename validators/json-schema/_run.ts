@@ -56,7 +56,7 @@ export interface Run {
 }
 
 /** Returns whether a value fits. Continues after a misfit only while findings are collected. */
-export type Test<Value = unknown> = (value: Value, run: Run, seen: Evaluated | null) => boolean
+export type Test<Value = unknown> = (value: Value, run: Run, evaluated: Evaluated | null) => boolean
 
 /** A compiled schema. The cell exists before its test, so that schemas can refer to each other. */
 export interface Cell {
@@ -95,30 +95,30 @@ export function testPart(cell: Cell, key: string | number, part: unknown, run: R
 }
 
 /** Applies a schema without collecting findings. */
-export function testQuietly(test: Test, value: unknown, run: Run, seen: Evaluated | null = null): boolean {
+export function testQuietly(test: Test, value: unknown, run: Run, evaluated: Evaluated | null = null): boolean {
   const { findings } = run
   run.findings = null
-  const fits = testBranch(test, value, run, seen)
+  const fits = testBranch(test, value, run, evaluated)
   run.findings = findings
   return fits
 }
 
 /** Applies a schema that may fail. Its evaluated parts count only if it fits. */
-export function testBranch(test: Test, value: unknown, run: Run, seen: Evaluated | null): boolean {
-  if (seen === null) return test(value, run, null)
+export function testBranch(test: Test, value: unknown, run: Run, evaluated: Evaluated | null): boolean {
+  if (evaluated === null) return test(value, run, null)
   const own = new Evaluated()
   if (!test(value, run, own)) return false
-  seen.take(own, run)
+  evaluated.take(own, run)
   return true
 }
 
 /** Combines several tests. */
 export function allOf<Value>(tests: readonly Test<Value>[]): Test<Value> | null {
   if (tests.length < 2) return tests[0] ?? null
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     let fits = true
     for (let index = 0; index < tests.length; index++) {
-      if (tests[index]!(value, run, seen)) continue
+      if (tests[index]!(value, run, evaluated)) continue
       fits = false
       if (isEnough(run)) return false
     }

@@ -94,8 +94,8 @@ export class OutlineBuilder {
   #entered(step: TreeStep, source: StatementSource): (TreeStep | Body)[] {
     const { imports, exports, functions } = this.outline
     const { node, prefix } = step
-    const taken = importOf(step)
-    if (taken !== undefined) imports.push({ ...taken, ...this.#linesOf(node) })
+    const importEntry = importOf(step)
+    if (importEntry !== undefined) imports.push({ ...importEntry, ...this.#linesOf(node) })
     const name = fullName(step)
     if (name !== undefined && isFunctionNode(node)) functions.push(this.#described(step, name))
     if (imports.length + exports.length + functions.length > mostOutlined) {

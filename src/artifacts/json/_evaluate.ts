@@ -112,9 +112,9 @@ export function* selected(value: unknown, selector: Selector, asking: Evaluation
 /** Yields the indices of a slice of an array. */
 export function* sliceIndices(selector: Selector & { kind: 'slice' }, length: number): Generator<number> {
   const { step } = selector
-  const bound = (given: number | undefined, otherwise: number): number => {
-    if (given === undefined) return otherwise
-    const index = given < 0 ? length + given : given
+  const bound = (edge: number | undefined, otherwise: number): number => {
+    if (edge === undefined) return otherwise
+    const index = edge < 0 ? length + edge : edge
     return step > 0 ? Math.min(Math.max(index, 0), length) : Math.min(Math.max(index, -1), length - 1)
   }
   if (step > 0) {

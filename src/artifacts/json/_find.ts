@@ -28,8 +28,8 @@ export async function* find(
   options: FilterOptions = {},
 ): AsyncGenerator<unknown, void, undefined> {
   const { steps = 10_000_000, signal } = options
-  const read = readPath(path)
-  const matchers = await compiledMatchers(read.patterns)
+  const parsedPath = readPath(path)
+  const matchers = await compiledMatchers(parsedPath.patterns)
   const pace = new WorkPace(Infinity, signal ?? new AbortController().signal)
   const isLined = lineIndexOf(artifact) !== undefined
   const asking: EvaluationContext = {
@@ -37,7 +37,9 @@ export async function* find(
     work: new Work(steps),
     matchers,
   }
-  const all = isLined ? inLines(artifact, read, asking, options) : select(asking.root, read.segments, asking)
+  const all = isLined
+    ? inLines(artifact, parsedPath, asking, options)
+    : select(asking.root, parsedPath.segments, asking)
   for await (const found of all) {
     if (found === pauseMark) await pace.pause()
     else yield found
@@ -139,7 +141,8 @@ const wholeRange: Wanted = { start: 0, end: Infinity, step: 1 }
 
 /** Returns the range of items that a selector visits. Counts the items only if an index is negative. */
 async function wanted(artifact: JsonArtifact, selector: Selector): Promise<Wanted | undefined> {
-  const fromEnd = async (given: number): Promise<number> => (given < 0 ? (await artifact.length()) + given : given)
+  const fromEnd = async (position: number): Promise<number> =>
+    position < 0 ? (await artifact.length()) + position : position
   if (selector.kind === 'index') {
     const start = await fromEnd(selector.index)
     return start < 0 ? undefined : { start, end: start + 1, step: 1 }

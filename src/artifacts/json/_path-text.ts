@@ -81,8 +81,8 @@ export class PathText {
   }
 
   wrong(reason: string): ArtifactError {
-    const shown = JSON.stringify(this.#text.slice(0, 200))
-    return new ArtifactError(`${shown} is not a JSONPath: ${reason} (at character ${this.#at}).`)
+    const excerpt = JSON.stringify(this.#text.slice(0, 200))
+    return new ArtifactError(`${excerpt} is not a JSONPath: ${reason} (at character ${this.#at}).`)
   }
 
   #character(): string {

@@ -73,16 +73,16 @@ export async function readBlocks(text: string, firstLine: number): Promise<Block
   for (let at = 0, size = parsedPieceLength; at < text.length;) {
     const end = text.indexOf('\n', at + size) + 1 || text.length
     const tokens = lex(lexer, text.slice(at, end), line)
-    const whole = end === text.length ? tokens : withoutLast(tokens)
-    if (whole.length === 0) {
+    const completeTokens = end === text.length ? tokens : withoutLast(tokens)
+    if (completeTokens.length === 0) {
       const most = Math.min(longestBlock, ...tokens.map(({ type }) => longestOf[type] ?? longestBlock))
       if (size >= most) throw tooMuch(line, `is part of a block of more than ${most.toLocaleString('en')} characters`)
       await pace.pause() // the longer piece is read from its beginning
       size *= 2
       continue
     }
-    for (const node of maker.nodes(whole, line)) nodes.push(node)
-    for (const { raw } of whole) {
+    for (const node of maker.nodes(completeTokens, line)) nodes.push(node)
+    for (const { raw } of completeTokens) {
       line += newlines(raw)
       at += raw.length
     }

@@ -54,9 +54,9 @@ export function rowTest(conditions: readonly Condition[], columns: readonly stri
 export function columnIndex(columns: readonly string[], name: string): number {
   const index = columns.indexOf(name)
   if (index >= 0) return index
-  const known = columns.slice(0, 50).map((column) => JSON.stringify(column.slice(0, 60)))
+  const columnNames = columns.slice(0, 50).map((column) => JSON.stringify(column.slice(0, 60)))
   throw new ArtifactError(
-    `There is no column ${JSON.stringify(String(name).slice(0, 60))}. The table has ${known.join(', ')}${columns.length > 50 ? ' …' : ''}.`,
+    `There is no column ${JSON.stringify(String(name).slice(0, 60))}. The table has ${columnNames.join(', ')}${columns.length > 50 ? ' …' : ''}.`,
   )
 }
 
@@ -112,8 +112,8 @@ function equality(column: string, value: unknown): CellTest {
 function ordering(value: CellValue, fits: (order: number) => boolean): CellTest {
   const wanted = typeof value === 'number' ? value : numberIn(String(value))
   return (cell) => {
-    const given = wanted === undefined ? undefined : numberIn(cell)
-    if (given !== undefined && wanted !== undefined) return fits(given - wanted)
+    const cellNumber = wanted === undefined ? undefined : numberIn(cell)
+    if (cellNumber !== undefined && wanted !== undefined) return fits(cellNumber - wanted)
     if (typeof value === 'number' || cell === '') return false
     return fits(cell < String(value) ? -1 : cell === String(value) ? 0 : 1)
   }

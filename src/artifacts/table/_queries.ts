@@ -94,11 +94,11 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
     async answer(
       artifact: Table,
       input: Ranged & ColumnChoice & { readonly conditions: readonly Condition[]; readonly from_row?: number },
-      asked?: QueryContext,
+      context?: QueryContext,
     ) {
       const show = columnFilter(await artifact.columns(), input.columns)
       const { from_row: start = 0, limit: most = 50 } = input
-      const found = await artifact.where(input.conditions, { start, limit: most, signal: asked?.signal })
+      const found = await artifact.where(input.conditions, { start, limit: most, signal: context?.signal })
       return found.map(({ row, cells }) => ({ row, cells: show(cells) }))
     },
   },
@@ -106,8 +106,8 @@ export const tableQueries: Readonly<Record<string, ArtifactQuery>> = {
     description:
       'Sums up a column of a table: how many cells are empty, their range and mean if they are numbers, the most frequent ones.',
     inputSchema: objectSchema({ column: { type: 'string', description: 'The name of the column' } }, ['column']),
-    answer: (artifact: Table, { column }: { readonly column: string }, asked?: QueryContext) =>
-      artifact.column(column, { signal: asked?.signal }),
+    answer: (artifact: Table, { column }: { readonly column: string }, context?: QueryContext) =>
+      artifact.column(column, { signal: context?.signal }),
   },
 }
 

@@ -112,16 +112,16 @@ export function delimiterOf(mediaType: string, firstLine: string): string {
 
 /** Returns unique names of columns. A column without a name is named by its place. */
 export function uniqueNames(header: readonly string[]): string[] {
-  const given = new Set(header)
+  const headerNames = new Set(header)
   const used = new Set<string>()
   const numbers = new Map<string, number>()
   return header.map((text, index) => {
     const isNamed = text.trim() !== ''
     const base = isNamed ? text : `column_${index + 1}`
     let name = base
-    if (isNamed ? used.has(base) : given.has(base)) {
+    if (isNamed ? used.has(base) : headerNames.has(base)) {
       let number = numbers.get(base) ?? 2
-      while (given.has(`${base}_${number}`) || used.has(`${base}_${number}`)) number++
+      while (headerNames.has(`${base}_${number}`) || used.has(`${base}_${number}`)) number++
       numbers.set(base, number + 1)
       name = `${base}_${number}`
     }

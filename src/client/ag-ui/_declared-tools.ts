@@ -30,8 +30,8 @@ export class DeclaredTools {
    * @returns A function for the end of the run, which never rejects.
    * @throws As `PageTools.declare`. Then nothing is declared.
    */
-  begin(session: string, { tools: given = [] }: AgUiInput): () => Promise<void> {
-    const tools = given.map(({ name, description, parameters }) => ({
+  begin(session: string, { tools: descriptions = [] }: AgUiInput): () => Promise<void> {
+    const tools = descriptions.map(({ name, description, parameters }) => ({
       name,
       description: description || `Execute ${name}`,
       ...(isFieldsObject(parameters) && { inputSchema: parameters }),

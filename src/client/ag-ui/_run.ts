@@ -98,12 +98,12 @@ export class Run {
     })
     for (const { call } of resumed) this.#ids.add(pageCallId(call))
     const deciding = resumed.map(async ({ entry: { status, payload }, call }) => {
-      const said = status === 'resolved' ? payload : undefined
+      const answer = status === 'resolved' ? payload : undefined
       const options = { session, ...(values && { values }) }
       if (call.reason === 'client') {
-        return executor.calls.respond(call, said ?? { ok: false, error: 'The user gave no answer.' }, options)
+        return executor.calls.respond(call, answer ?? { ok: false, error: 'The user gave no answer.' }, options)
       }
-      const { approved, note, always, editedArgs } = isFieldsObject(said) ? said : {}
+      const { approved, note, always, editedArgs } = isFieldsObject(answer) ? answer : {}
       return executor.calls.decide(call, approved === true ? 'allow' : 'deny', {
         ...options,
         ...(decidedBy !== undefined && { decidedBy }),
@@ -152,37 +152,37 @@ export class Run {
     const results = this.#results
     this.#results = []
     const tools = executor.tools('model', session)
-    const asked = model({ ...input, messages: this.#messages }, { tools, results, session, signal })
-    const said = await unlessAborted(Promise.resolve(asked), signal)
+    const stream = model({ ...input, messages: this.#messages }, { tools, results, session, signal })
+    const modelEvents = await unlessAborted(Promise.resolve(stream), signal)
     const reply = new ModelReply()
-    if (Symbol.asyncIterator in said) {
+    if (Symbol.asyncIterator in modelEvents) {
       const calls = this.#maskedCalls()
-      for await (const one of itemsUntilAborted(said, signal)) {
+      for await (const one of itemsUntilAborted(modelEvents, signal)) {
         if (one.type === 'RUN_ERROR')
           throw new Error(`The model's stream ended with an error: ${String(one['message'])}`)
         if (one.type === 'RUN_STARTED' || one.type === 'RUN_FINISHED') continue // they are those of this run
         reply.take(one)
-        for (const shown of calls.shown(one)) await this.#emit(shown)
+        for (const maskedEvent of calls.shown(one)) await this.#emit(maskedEvent)
       }
-      for (const shown of calls.rest()) await this.#emit(shown)
+      for (const maskedEvent of calls.rest()) await this.#emit(maskedEvent)
       this.#messages = [...this.#messages, reply.message()]
       return this.#execute(reply.calls, false)
     }
-    return this.#execute(said, true)
+    return this.#execute(modelEvents, true)
   }
 
   /** Runs calls. Returns whether there were any, and none of them waits. */
-  async #execute(given: readonly ToolCall[], isNew: boolean): Promise<boolean> {
+  async #execute(toolCalls: readonly ToolCall[], isNew: boolean): Promise<boolean> {
     const { executor, session, values, signal } = this.#parts
-    if (given.length === 0) return false
-    const calls = given.map((call) => ({ ...call, id: call.id ?? crypto.randomUUID() }))
+    if (toolCalls.length === 0) return false
+    const calls = toolCalls.map((call) => ({ ...call, id: call.id ?? crypto.randomUUID() }))
     for (const { id } of calls) this.#ids.add(String(id))
     if (isNew) {
       const reply = new ModelReply()
       const maskedCalls = this.#maskedCalls()
       for (const one of announced(calls)) {
         reply.take(one)
-        for (const shown of maskedCalls.shown(one)) void this.#emit(shown)
+        for (const maskedEvent of maskedCalls.shown(one)) void this.#emit(maskedEvent)
       }
       this.#messages = [...this.#messages, reply.message()]
     }

@@ -69,8 +69,8 @@ export class Dispatch {
     clearTimeout(this.#timers.get(id))
     const again = (): void => {
       this.#timers.delete(id)
-      const known = calls.get(id)
-      if (known !== undefined) this.consider(known)
+      const callEntry = calls.get(id)
+      if (callEntry !== undefined) this.consider(callEntry)
     }
     this.#timers.set(id, setTimeout(again, free + 50 + Math.random() * 200))
   }
@@ -95,7 +95,7 @@ export class Dispatch {
       const context = { invocationId, toolName, signal, expiresAt, release: () => running.abort(released) }
       let answer = this.#unsent.get(invocationId)
       answer ??= await Promise.resolve(args)
-        .then((given) => run(given, context))
+        .then((input) => run(input, context))
         .then((value = null) => ({ value }))
         .catch((error: unknown) => ({ error: String((error as Error | undefined)?.message ?? error) }))
       if (signal.aborted) return
@@ -117,8 +117,8 @@ export class Dispatch {
       const isReleased = signal.reason === released
       if (isReleased) await take(0).catch(() => {}) // another has it, or it is over
       this.#running.delete(invocationId)
-      const known = calls.get(invocationId)
-      if (isReleased && known !== undefined) this.consider(known) // it may have a handler again
+      const callEntry = calls.get(invocationId)
+      if (isReleased && callEntry !== undefined) this.consider(callEntry) // it may have a handler again
     }
   }
 }

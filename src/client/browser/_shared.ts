@@ -16,12 +16,12 @@ export function canShare(): boolean {
 export async function sharePages<Message>(
   name: string,
   signal: AbortSignal,
-  hear: (message: Message) => void,
+  receive: (message: Message) => void,
   lead: (tell: (message: Message) => void) => Promise<void>,
 ): Promise<void> {
   const { BroadcastChannel, navigator } = thePage()
   const channel = new BroadcastChannel!(name)
-  channel.addEventListener('message', ({ data }) => hear(data as Message))
+  channel.addEventListener('message', ({ data }) => receive(data as Message))
   try {
     const tell = (message: Message): void => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has one origin

@@ -13,14 +13,14 @@ export type StreamFrame = {
 export async function readFrames(
   response: Response,
   take: (frame: StreamFrame) => void,
-  heard: () => void,
+  onSign: () => void,
 ): Promise<void> {
   const reader = response.body!.getReader()
   const decoder = new TextDecoder()
   for (let rest = ''; ;) {
     const { done, value } = await reader.read()
     if (done) return
-    heard()
+    onSign()
     const parts = (rest + decoder.decode(value, { stream: true })).split('\n\n')
     rest = parts.pop()!
     for (const part of parts) {

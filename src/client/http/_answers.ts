@@ -63,27 +63,27 @@ export class PageAnswers {
    *
    * @throws A `RefusedRequest`, or a `ToolError`. Then the call is as it was.
    */
-  async give(given: UserAnswer, wait: number): Promise<Answer> {
-    const { session, invocationId, reason } = given
+  async give(userAnswer: UserAnswer, wait: number): Promise<Answer> {
+    const { session, invocationId, reason } = userAnswer
     const [call] = await this.#executor.calls.waiting({ invocationId, ...(session !== '*' && { session }) })
     const pause = call?.reason === reason ? waitIdentity(call) : undefined
     const key = `${reason}\n${session}\n${invocationId}` // a call may wait for one after the other
-    const digest = sha256(given.text)
+    const digest = sha256(userAnswer.text)
     let before = this.#before(key, pause)
     if (before !== undefined && before.digest !== digest) {
       await before.accepting?.catch(() => {}) // if it was refused, this one may be right
       before = this.#before(key, pause)
     }
     if (before !== undefined && before.digest !== digest) throw alreadyAnswered(this.#calls.known(invocationId))
-    if (before !== undefined) return this.#repeat(given, before, wait)
-    const accepting = this.#accept(given, call)
+    if (before !== undefined) return this.#repeat(userAnswer, before, wait)
+    const accepting = this.#accept(userAnswer, call)
     if (pause !== undefined) this.#remember(key, { pause, digest, accepting, state: 'EXECUTING' })
     try {
-      return await this.#answer(given, await accepting, wait)
+      return await this.#answer(userAnswer, await accepting, wait)
     } catch (error) {
       if (this.#remembered.get(key)?.accepting === accepting) this.#remembered.delete(key)
       if (!isToolError(error) || error.code !== 'E_APPROVAL_INVALID') throw error
-      return this.#overtaken(given, error)
+      return this.#overtaken(userAnswer, error)
     }
   }
 
@@ -109,18 +109,18 @@ export class PageAnswers {
     }
   }
 
-  async #repeat(given: UserAnswer, { accepting, state }: RememberedAnswer, wait: number): Promise<Answer> {
-    if (accepting !== undefined) return this.#answer(given, { ...(await accepting), isRepeated: true }, wait)
-    const seen = await this.#calls.look(given.invocationId, given.session)
-    return { repeated: true, ...(seen === undefined ? { state } : standing(seen.view)) }
+  async #repeat(userAnswer: UserAnswer, { accepting, state }: RememberedAnswer, wait: number): Promise<Answer> {
+    if (accepting !== undefined) return this.#answer(userAnswer, { ...(await accepting), isRepeated: true }, wait)
+    const latest = await this.#calls.look(userAnswer.invocationId, userAnswer.session)
+    return { repeated: true, ...(latest === undefined ? { state } : standing(latest.view)) }
   }
 
   /** Resolves once the call goes on, which is before its result is there. */
-  async #accept(given: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
-    if (call?.reason !== given.reason) return this.#late(given, call)
+  async #accept(userAnswer: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
+    if (call?.reason !== userAnswer.reason) return this.#late(userAnswer, call)
     const resumed = Promise.withResolvers<void>()
-    const stop = this.#calls.onResumed(given.invocationId, resumed.resolve)
-    const result = given.give(call)
+    const stop = this.#calls.onResumed(userAnswer.invocationId, resumed.resolve)
+    const result = userAnswer.give(call)
     result.catch(() => {}) // it is awaited below, and by those who wait for it
     try {
       await Promise.race([resumed.promise, result])
@@ -131,12 +131,12 @@ export class PageAnswers {
   }
 
   /** The call does not wait: it may have got the same answer before, in another process or before a restart. */
-  async #late(given: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
-    const { session, invocationId } = given
-    const seen = await this.#calls.look(invocationId, session)
-    if (seen === undefined) throw noSuchThing()
-    const { view, snapshot } = seen
-    if (given.isThatOf(view)) {
+  async #late(userAnswer: UserAnswer, call: WaitingCall | undefined): Promise<Accepted> {
+    const { session, invocationId } = userAnswer
+    const latest = await this.#calls.look(invocationId, session)
+    if (latest === undefined) throw noSuchThing()
+    const { view, snapshot } = latest
+    if (userAnswer.isThatOf(view)) {
       const result = isOver(view) ? Promise.resolve(view) : this.#executor.calls.settled(invocationId)
       return { isRepeated: true, result }
     }
@@ -156,13 +156,13 @@ export class PageAnswers {
   }
 
   /** Another answer was first. If it is the same one, then this one counts too. */
-  async #overtaken(given: UserAnswer, error: unknown): Promise<Answer> {
+  async #overtaken(userAnswer: UserAnswer, error: unknown): Promise<Answer> {
     for (let look = 1; look <= mostLooks; look++) {
-      const seen = await this.#calls.look(given.invocationId, given.session)
-      if (seen === undefined) throw noSuchThing()
-      if (seen.view.waiting !== undefined) throw error // it still waits: the tool may have changed
-      if (given.isThatOf(seen.view)) return { repeated: true, ...standing(seen.view) }
-      if (isOver(seen.view)) throw alreadyAnswered(seen.view)
+      const latest = await this.#calls.look(userAnswer.invocationId, userAnswer.session)
+      if (latest === undefined) throw noSuchThing()
+      if (latest.view.waiting !== undefined) throw error // it still waits: the tool may have changed
+      if (userAnswer.isThatOf(latest.view)) return { repeated: true, ...standing(latest.view) }
+      if (isOver(latest.view)) throw alreadyAnswered(latest.view)
       await new Promise((resolve) => setTimeout(resolve, look * 10))
     }
     throw error

@@ -94,14 +94,14 @@ export class PageCalls {
     const own = session === '*' ? {} : { session }
     const place = callPosition(before)
     const snapshots = await this.#executor.calls.list({ ...own, ...(place && { before: place }), limit })
-    const known = this.#of(session)
+    const sessionCalls = this.#of(session)
     // The last look: a call that began to wait before it is in the list, and the event of a later one comes.
     const waiting = await this.#executor.calls.waiting(own)
     const waits = new Map(waiting.slice(0, this.#mostOfSession).map((call) => [call.invocationId, call]))
     const views = new Map<string, CallView>()
     const add = (view: CallView): void =>
       void views.set(view.invocationId, mergedView(views.get(view.invocationId), view))
-    for (const view of known) if (place === undefined || isAfter(view, place)) add(unwaiting(view))
+    for (const view of sessionCalls) if (place === undefined || isAfter(view, place)) add(unwaiting(view))
     for (const snapshot of snapshots) add(viewOfSnapshot(snapshot, waits.get(snapshot.id)))
     if (place === undefined) for (const call of waiting) if (!views.has(call.invocationId)) add(viewOfWaiting(call))
     for (const [id, call] of waits) {
@@ -124,8 +124,8 @@ export class PageCalls {
     this.#looking.set(invocationId, isLooking)
     if (isLooking) return // that look is followed by another
     const again = async (): Promise<void> => {
-      const seen = await this.look(invocationId, session)
-      if (seen !== undefined && !this.#isClosed) this.#take(seen.view)
+      const latest = await this.look(invocationId, session)
+      if (latest !== undefined && !this.#isClosed) this.#take(latest.view)
     }
     const go = (): void => {
       again()
@@ -142,17 +142,17 @@ export class PageCalls {
 
   #hear(event: ToolEvent): void {
     const { invocationId, session } = event
-    const told = toldEvent(event)
-    const isSettled = told.event === 'call:settled'
-    const isWaiting = told.event === 'call:waiting' && told.inProcess === undefined
+    const wireEvent = toldEvent(event)
+    const isSettled = wireEvent.event === 'call:settled'
+    const isWaiting = wireEvent.event === 'call:waiting' && wireEvent.inProcess === undefined
     if (isSettled || isWaiting) this.#running.delete(invocationId)
     else this.#running.add(invocationId)
-    const view = lightened(foldView(this.#views.get(invocationId), told))
+    const view = lightened(foldView(this.#views.get(invocationId), wireEvent))
     this.#keep(view)
-    this.#channels.push(session, 'event', told)
-    if (told.event === 'call:waiting') this.#tell(view)
+    this.#channels.push(session, 'event', wireEvent)
+    if (wireEvent.event === 'call:waiting') this.#tell(view)
     if (isSettled) this.refresh(invocationId, session) // for its content
-    if (told.event === 'call:resumed' || isSettled || isWaiting) {
+    if (wireEvent.event === 'call:resumed' || isSettled || isWaiting) {
       for (const listener of this.#resumed.get(invocationId) ?? []) listener()
     }
   }
@@ -164,8 +164,8 @@ export class PageCalls {
     this.#tell(view)
   }
 
-  #tell({ progress: _ownEvents, ...told }: CallView): void {
-    this.#channels.push(told.session, 'call', told)
+  #tell({ progress: _ownEvents, ...publicView }: CallView): void {
+    this.#channels.push(publicView.session, 'call', publicView)
   }
 
   #keep(view: CallView): void {
@@ -179,8 +179,8 @@ export class PageCalls {
     this.#drop(session, ids, ids.size - this.#mostOfSession)
     if (this.#views.size <= mostViewedCalls) return
     // Those of the session that has most, many at once, so that this is rare.
-    const [largest, its] = [...this.#sessions].reduce((most, each) => (each[1].size > most[1].size ? each : most))
-    this.#drop(largest, its, Math.ceil(its.size / 10))
+    const [largest, views] = [...this.#sessions].reduce((most, each) => (each[1].size > most[1].size ? each : most))
+    this.#drop(largest, views, Math.ceil(views.size / 10))
   }
 
   /** Forgets the oldest calls of a session. */
@@ -232,8 +232,8 @@ function placeIn({ createdAt, invocationId: id }: CallView): CallPosition {
 }
 
 /** Whether a call is older than a place in a list, which is newest first. */
-function isAfter({ createdAt, invocationId }: CallView, { createdAt: its, id }: CallPosition): boolean {
-  return createdAt === its ? invocationId < id : createdAt < its
+function isAfter({ createdAt, invocationId }: CallView, { createdAt: createdBefore, id }: CallPosition): boolean {
+  return createdAt === createdBefore ? invocationId < id : createdAt < createdBefore
 }
 
 /** Whether a call waits is known by asking who waits. */

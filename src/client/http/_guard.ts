@@ -36,9 +36,9 @@ export function pageGuard(options: HttpClientsOptions): (request: Request) => Pr
   const origins = new Set((options.origins ?? ownNames).map((name) => name.toLowerCase()))
 
   async function userOf(request: Request): Promise<PageUser | undefined> {
-    const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     // The digests are compared, so that the time tells nothing of the token.
-    if (expected !== undefined && given !== undefined && sha256(given) === expected) return { session: '*' }
+    if (expected !== undefined && bearer !== undefined && sha256(bearer) === expected) return { session: '*' }
     return authorize?.(request)
   }
 
@@ -46,8 +46,8 @@ export function pageGuard(options: HttpClientsOptions): (request: Request) => Pr
     const { headers } = request
     const origin = headers.get('origin')
     const isCors = options.origins !== undefined
-    const refused = (...given: Parameters<typeof faultAnswer>): UserAdmission => ({
-      answer: faultAnswer(...given),
+    const refused = (...parts: Parameters<typeof faultAnswer>): UserAdmission => ({
+      answer: faultAnswer(...parts),
       sign: unsignedAnswer,
     })
     if (!hosts.has(hostName(headers.get('host') ?? new URL(request.url).host) ?? '')) {

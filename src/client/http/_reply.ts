@@ -30,9 +30,9 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
 export class RefusedRequest extends Error {
   readonly response: Response
 
-  constructor(...given: Parameters<typeof faultAnswer>) {
-    super(given[2])
-    this.response = faultAnswer(...given)
+  constructor(...parts: Parameters<typeof faultAnswer>) {
+    super(parts[2])
+    this.response = faultAnswer(...parts)
   }
 }
 
@@ -98,7 +98,7 @@ export async function jsonBody(request: Request, limit: number): Promise<Readonl
   let [text, length] = ['', 0]
   let value: unknown
   try {
-    for await (const piece of request.body ?? [await whole(request)]) {
+    for await (const piece of request.body ?? [await readAll(request)]) {
       length += piece.byteLength
       if (length > limit) throw tooLarge
       text += decoder.decode(piece, { stream: true })
@@ -113,7 +113,7 @@ export async function jsonBody(request: Request, limit: number): Promise<Readonl
 }
 
 /** Reads a request that shows no `body`: it has none, or the platform shows none, as Firefox. */
-async function whole(request: Request): Promise<Uint8Array> {
+async function readAll(request: Request): Promise<Uint8Array> {
   return new Uint8Array(await request.arrayBuffer())
 }
 

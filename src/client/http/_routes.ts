@@ -20,7 +20,7 @@ export interface HttpApi {
   readonly heartbeat: number
 }
 
-interface Asked {
+interface RouteRequest {
   readonly request: Request
   readonly url: URL
   readonly user: Admitted
@@ -32,7 +32,7 @@ interface Asked {
 const methods = ['GET', 'POST', 'PUT'] as const
 type Route = readonly [
   path: RegExp,
-  routes: { readonly [Method in (typeof methods)[number]]?: (asked: Asked) => Promise<Response> },
+  routes: { readonly [Method in (typeof methods)[number]]?: (routeRequest: RouteRequest) => Promise<Response> },
 ]
 
 const routes: readonly Route[] = [
@@ -111,11 +111,11 @@ function require(user: Admitted, right: Right): void {
     throw new RefusedRequest(403, 'E_FORBIDDEN', `You may not do this: it needs "${right}".`)
 }
 
-function helloOf({ user, api: { executor, heartbeat } }: Asked): Hello {
+function helloOf({ user, api: { executor, heartbeat } }: RouteRequest): Hello {
   const { session, may } = user
   const listed = executor.tools('user', session === '*' ? undefined : session).slice(0, 1_000)
-  const known = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
-  return { protocol: protocolVersion, now: Date.now(), heartbeat, session, may, tools: known }
+  const listing = listed.map(({ name, title, type }) => ({ name, ...(title !== undefined && { title }), type }))
+  return { protocol: protocolVersion, now: Date.now(), heartbeat, session, may, tools: listing }
 }
 
 function requirePlace(channels: AudienceChannels, principal: string): void {
@@ -125,8 +125,8 @@ function requirePlace(channels: AudienceChannels, principal: string): void {
   throw new RefusedRequest(full === 'all' ? 503 : 429, 'E_LIMIT', words, { 'retry-after': '5' })
 }
 
-async function eventsRoute(asked: Asked): Promise<Response> {
-  const { request, url, user, api } = asked
+async function eventsRoute(routeRequest: RouteRequest): Promise<Response> {
+  const { request, url, user, api } = routeRequest
   require(user, 'watch')
   const { session, name } = user
   const { channels } = api
@@ -136,7 +136,7 @@ async function eventsRoute(asked: Asked): Promise<Response> {
   const listing = async (): Promise<string> => frameText('calls', await api.calls.list(session))
   const after = channel.after(request.headers.get('last-event-id') ?? url.searchParams.get('after'))
   const { at, count } = channel
-  const greeting = `retry: 1000\n\n${frameText('hello', helloOf(asked))}`
+  const greeting = `retry: 1000\n\n${frameText('hello', helloOf(routeRequest))}`
   const first = after === undefined ? `id: ${at}\n${await listing()}` : ''
   requirePlace(channels, principal) // others have come while this one waited for its list
   const stream = channels.open(session, principal, greeting, { next: after ?? count + 1, first }, listing)
@@ -146,8 +146,8 @@ async function eventsRoute(asked: Asked): Promise<Response> {
   return new Response(stream.body, { headers: { ...headers, 'cache-control': 'no-store, no-transform' } })
 }
 
-async function callsRoute(asked: Asked): Promise<Response> {
-  const { url, user, api } = asked
+async function callsRoute(routeRequest: RouteRequest): Promise<Response> {
+  const { url, user, api } = routeRequest
   require(user, 'watch')
   const { at } = api.channels.of(user.session)
   const limit = Number(url.searchParams.get('limit') ?? 200)
@@ -155,18 +155,18 @@ async function callsRoute(asked: Asked): Promise<Response> {
     throw new RefusedRequest(400, 'E_BODY', '`limit` has to be a whole number from 1 to 200.')
   }
   const page = await api.calls.list(user.session, url.searchParams.get('before') ?? undefined, limit)
-  return reply({ ...page, hello: helloOf(asked), at })
+  return reply({ ...page, hello: helloOf(routeRequest), at })
 }
 
-async function callRoute({ id, user, api }: Asked): Promise<Response> {
+async function callRoute({ id, user, api }: RouteRequest): Promise<Response> {
   require(user, 'watch')
-  const seen = await api.calls.look(id, user.session)
-  if (seen === undefined) throw noSuchThing()
-  const { view, snapshot } = seen
+  const latest = await api.calls.look(id, user.session)
+  if (latest === undefined) throw noSuchThing()
+  const { view, snapshot } = latest
   return reply({ ...view, ...(snapshot && { auditTrail: snapshot.auditTrail }) })
 }
 
-async function decision({ request, id, user, api }: Asked): Promise<Response> {
+async function decision({ request, id, user, api }: RouteRequest): Promise<Response> {
   require(user, 'decide')
   const body = await jsonBody(request, api.limits.body)
   const { decision: decided, always, editedArgs } = body
@@ -186,7 +186,7 @@ async function decision({ request, id, user, api }: Asked): Promise<Response> {
     ...(name !== undefined && { decidedBy: name }),
     ...(values !== undefined && { values }),
   }
-  const given = {
+  const userAnswer = {
     session,
     invocationId: id,
     reason: 'approval' as const,
@@ -196,10 +196,10 @@ async function decision({ request, id, user, api }: Asked): Promise<Response> {
     isThatOf: (view: Parameters<typeof hasArgs>[0]) =>
       view.approval?.decision === decided && view.approval.note === note && hasArgs(view, editedArgs),
   }
-  return awaitedAnswer(request, given, api)
+  return awaitedAnswer(request, userAnswer, api)
 }
 
-async function resultRoute({ request, user, api }: Asked): Promise<Response> {
+async function resultRoute({ request, user, api }: RouteRequest): Promise<Response> {
   require(user, 'answer')
   const body = await jsonBody(request, api.limits.body)
   const invocationId = pathId(encodeURIComponent(textField(body, 'invocationId', 1_024) ?? ''))
@@ -215,7 +215,7 @@ async function resultRoute({ request, user, api }: Asked): Promise<Response> {
       : { ok: false, error, ...(recommendations !== undefined && { recommendations }) }
   const { session, values } = user
   const options = { ...(holder !== undefined && { holder }), ...(values !== undefined && { values }) }
-  const given = {
+  const userAnswer = {
     session,
     invocationId,
     reason: 'client' as const,
@@ -225,21 +225,21 @@ async function resultRoute({ request, user, api }: Asked): Promise<Response> {
     isThatOf: (view: Parameters<typeof isValueOf>[0]) =>
       error === undefined ? isValueOf(view, value) : view.status === 'error' && view.error?.message === error,
   }
-  return awaitedAnswer(request, given, api)
+  return awaitedAnswer(request, userAnswer, api)
 }
 
 async function awaitedAnswer(
   request: Request,
-  given: Parameters<PageAnswers['give']>[0],
+  userAnswer: Parameters<PageAnswers['give']>[0],
   api: HttpApi,
 ): Promise<Response> {
   const seconds = Number(/(?:^|,)\s*wait=(\d{1,6})\s*(?:$|[,;])/i.exec(request.headers.get('prefer') ?? '')?.[1] ?? 0)
-  const answer = await api.answers.give(given, Math.min(seconds, longestWait) * 1_000)
+  const answer = await api.answers.give(userAnswer, Math.min(seconds, longestWait) * 1_000)
   return reply(answer, answer.result === undefined ? 202 : 200)
 }
 
-async function lease({ request, id, user, api }: Asked): Promise<Response> {
-  const { executor, calls: known, limits } = api
+async function lease({ request, id, user, api }: RouteRequest): Promise<Response> {
+  const { executor, calls: callBook, limits } = api
   const body = await jsonBody(request, limits.body)
   const holder = textField(body, 'holder', 1_024) ?? ''
   const { milliseconds = 30_000 } = body
@@ -255,31 +255,31 @@ async function lease({ request, id, user, api }: Asked): Promise<Response> {
   const { session } = user
   const [waiting] = await executor.calls.waiting({ invocationId: id, ...(session !== '*' && { session }) })
   if (waiting === undefined) {
-    if ((await known.look(id, session)) === undefined) throw noSuchThing()
+    if ((await callBook.look(id, session)) === undefined) throw noSuchThing()
     throw new RefusedRequest(409, 'E_APPROVAL_INVALID', 'The call waits for no answer.')
   }
   require(user, waiting.reason === 'client' ? 'answer' : 'decide')
   const leased = await executor.calls.lease(waiting, holder, milliseconds || 1)
-  known.refresh(id, waiting.session)
+  callBook.refresh(id, waiting.session)
   if (isReturned && leased !== undefined) return reply({})
   if (leased?.call.lease === undefined) throw new RefusedRequest(409, 'E_LEASED', 'Another client holds the call.')
   const answer: LeaseAnswer = { args: leased.args, lease: leased.call.lease, expiresAt: leased.call.expiresAt }
   return reply(answer)
 }
 
-async function cancellation({ request, id, user, api }: Asked): Promise<Response> {
+async function cancellation({ request, id, user, api }: RouteRequest): Promise<Response> {
   require(user, 'cancel')
   const body = await jsonBody(request, api.limits.body)
   const reason = textField(body, 'reason')
-  const seen = await api.calls.look(id, user.session)
-  if (seen === undefined) throw noSuchThing()
-  if (seen.view.status === 'cancelled') return reply({ state: 'cancelled' })
+  const latest = await api.calls.look(id, user.session)
+  if (latest === undefined) throw noSuchThing()
+  if (latest.view.status === 'cancelled') return reply({ state: 'cancelled' })
   const state = await api.executor.calls.cancel(id, reason)
   if (state === 'not found') throw new RefusedRequest(409, 'E_APPROVAL_INVALID', 'The call is over.')
   return reply({ state })
 }
 
-async function toolsRoute({ request, id, user, api }: Asked): Promise<Response> {
+async function toolsRoute({ request, id, user, api }: RouteRequest): Promise<Response> {
   require(user, 'answer')
   const { pageTools, executor, limits } = api
   if (pageTools === undefined) throw new RefusedRequest(403, 'E_FORBIDDEN', 'Pages may declare no tools here.')
@@ -290,7 +290,7 @@ async function toolsRoute({ request, id, user, api }: Asked): Promise<Response> 
   return reply({ tools: declared.length })
 }
 
-async function artifactRoute({ request, url, id, user, api }: Asked): Promise<Response> {
+async function artifactRoute({ request, url, id, user, api }: RouteRequest): Promise<Response> {
   require(user, 'artifacts')
   const { session } = user
   // Only who sees all sessions says which one it means.

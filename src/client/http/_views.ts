@@ -10,12 +10,12 @@ const longestArgsPreview = 200
 export function toldEvent(event: ToolEvent): WireEvent {
   switch (event.event) {
     case 'call:waiting': {
-      const { token, meta, ...told } = event
-      return { ...told, ...(meta && { meta: metaOf(meta) }), answerable: token !== undefined }
+      const { token, meta, ...shownFields } = event
+      return { ...shownFields, ...(meta && { meta: metaOf(meta) }), answerable: token !== undefined }
     }
     case 'call:settled': {
-      const { error, ...told } = event
-      return error === undefined ? told : { ...told, error: { code: error.code, message: error.message } }
+      const { error, ...shownFields } = event
+      return error === undefined ? shownFields : { ...shownFields, error: { code: error.code, message: error.message } }
     }
     case 'tool:start':
       return { ...event, input: plainJson(event.input) }
@@ -135,13 +135,13 @@ export function lightened(view: CallView): CallView {
 }
 
 /** Returns the newer of two views of one call, with the args and the progress that only the older one has. */
-export function mergedView(known: CallView | undefined, seen: CallView): CallView {
-  if (known === undefined || known.seq > seen.seq) return known ?? seen
-  const { progress } = known
-  const isSame = seen.args === undefined && known.args !== undefined && known.callId === seen.callId
-  if (!isSame) return progress === undefined ? seen : { ...seen, progress }
-  const { argsPreview: _whole, ...rest } = seen
-  return lightened({ ...rest, args: known.args, ...(progress && { progress }) })
+export function mergedView(former: CallView | undefined, current: CallView): CallView {
+  if (former === undefined || former.seq > current.seq) return former ?? current
+  const { progress } = former
+  const isSame = current.args === undefined && former.args !== undefined && former.callId === current.callId
+  if (!isSame) return progress === undefined ? current : { ...current, progress }
+  const { argsPreview: _whole, ...rest } = current
+  return lightened({ ...rest, args: former.args, ...(progress && { progress }) })
 }
 
 function previewedArgs({ inputPreview }: ToolCallSnapshot): Pick<CallView, 'args' | 'argsPreview'> {
@@ -164,10 +164,10 @@ function errorView({ error, state, auditTrail }: ToolCallSnapshot): ErrorView | 
 export function shownContent(content: readonly ContentBlock[]): Pick<CallView, 'content' | 'truncated'> {
   let left = mostContent
   let isCut = false
-  const shown: ContentBlock[] = []
+  const visibleBlocks: ContentBlock[] = []
   const addText = (text: string): void => {
     if (text.length > left) isCut = true
-    if (left > 0 && text !== '') shown.push({ type: 'text', text: text.slice(0, left) })
+    if (left > 0 && text !== '') visibleBlocks.push({ type: 'text', text: text.slice(0, left) })
     left -= text.length
   }
   for (const block of content) {
@@ -189,9 +189,9 @@ export function shownContent(content: readonly ContentBlock[]): Pick<CallView, '
     const text = JSON.stringify(block.type === 'json' ? block.data : block) ?? ''
     if (text.length > left) addText(text)
     else {
-      shown.push(block.type === 'json' ? { type: 'json', data: block.data } : block)
+      visibleBlocks.push(block.type === 'json' ? { type: 'json', data: block.data } : block)
       left -= text.length
     }
   }
-  return { content: shown, ...(isCut && { truncated: true as const }) }
+  return { content: visibleBlocks, ...(isCut && { truncated: true as const }) }
 }

@@ -35,14 +35,14 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
     test('a record for exactly one of twenty that ask at the same time', async () => {
       const storage = await newStorage()
       const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
-      const asked = Array.from({ length: 20 }, async (_, index) =>
+      const attempts = Array.from({ length: 20 }, async (_, index) =>
         journals[index % journals.length]?.claim(fixtureRecord('a', { seq: index }), `owner ${index}`),
       )
-      const fences = (await Promise.all(asked)).filter((fence) => fence !== null)
+      const fences = (await Promise.all(attempts)).filter((fence) => fence !== null)
       expect(fences).toHaveLength(1)
-      const kept = await journals[0]?.read('a')
-      expect(kept?.fence).toEqual(fences[0])
-      expect(`owner ${kept?.record.seq}`).toBe(fences[0]?.owner)
+      const finalRecord = await journals[0]?.read('a')
+      expect(finalRecord?.fence).toEqual(fences[0])
+      expect(`owner ${finalRecord?.record.seq}`).toBe(fences[0]?.owner)
     })
 
     test('many records at the same time, each for its owner', async () => {
@@ -50,8 +50,8 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
       const ids = Array.from({ length: 700 }, (_, index) => `call ${index}`)
       const fences = await Promise.all(ids.map((id) => journal.claim(fixtureRecord(id), `owner of ${id}`)))
       expect(fences).toEqual(ids.map((id) => ({ owner: `owner of ${id}`, number: 0 })))
-      const read = await Promise.all(ids.map((id) => journal.read(id)))
-      expect(read.map((found) => found?.record.id)).toEqual(ids)
+      const records = await Promise.all(ids.map((id) => journal.read(id)))
+      expect(records.map((found) => found?.record.id)).toEqual(ids)
     })
   })
 
@@ -142,10 +142,10 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
       const storage = await newStorage()
       const journals = isShared ? [storage.open().journal, storage.open().journal] : [storage.open().journal]
       const former = await held(journals[0]?.claim(fixtureRecord('a'), 'mine') ?? Promise.resolve(null))
-      const asked = Array.from({ length: 20 }, async (_, index) =>
+      const attempts = Array.from({ length: 20 }, async (_, index) =>
         journals[index % journals.length]?.takeOver('a', former, `owner ${index}`),
       )
-      const fences = (await Promise.all(asked)).filter((fence) => fence !== null)
+      const fences = (await Promise.all(attempts)).filter((fence) => fence !== null)
       expect(fences).toHaveLength(1)
       expect((await journals[0]?.read('a'))?.fence).toEqual(fences[0])
     })
@@ -153,10 +153,10 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
     test('only as it was read: not where its holder has written since', async () => {
       const journal = await newJournal()
       const mine = await held(journal.claim(fixtureRecord('a', { state: 'APPROVAL_REQUIRED' }), 'mine'))
-      const read = await journal.read('a')
+      const records = await journal.read('a')
       const [listed] = await unfinishedOf(journal)
       await journal.write(fixtureRecord('a'), mine)
-      for (const stale of [mine, read?.fence ?? mine, listed?.fence ?? mine]) {
+      for (const stale of [mine, records?.fence ?? mine, listed?.fence ?? mine]) {
         expect(await journal.takeOver('a', stale, 'yours')).toBe(null)
       }
       const now = await journal.read('a')
@@ -178,12 +178,12 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
           const fence = await journal.takeOver(id, found.fence, owner)
           return fence !== null && journal.write({ ...found.record, state: 'EXECUTING' }, fence)
         }
-        const asked = Array.from({ length: 12 }, async (_, index) => {
+        const attempts = Array.from({ length: 12 }, async (_, index) => {
           for (let reads = 0; reads < index; reads++) await journals[reads % journals.length]?.read(id)
           const journal = journals[index % journals.length]
           return journal !== undefined && redeem(journal, `owner ${index}`)
         })
-        expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1)
+        expect((await Promise.all(attempts)).filter(Boolean)).toHaveLength(1)
       }
     })
 
@@ -196,11 +196,11 @@ export function describeFences({ title, newJournal, newStorage, isShared }: Jour
           const settle = (): Promise<boolean> => journal.write(settledOf(id), fence)
           const take = (): Promise<Fence | null> => journal.takeOver(id, fence, 'yours')
           if (index % 2 === 0) {
-            const [isWritten, taken] = await Promise.all([settle(), take()])
-            return [isWritten, taken !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
+            const [isWritten, fences] = await Promise.all([settle(), take()])
+            return [isWritten, fences !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
           }
-          const [taken, isWritten] = await Promise.all([take(), settle()])
-          return [isWritten, taken !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
+          const [fences, isWritten] = await Promise.all([take(), settle()])
+          return [isWritten, fences !== null, isSettled((await journal.read(id))?.record.state ?? 'PENDING')]
         }),
       )
       for (const [isWritten, isTaken, isOver] of outcomes) {

@@ -38,8 +38,8 @@ export function describeLists({ title, newJournal }: JournalSuite): void {
     })
 
     /** Claims records for an owner of each, and settles none. */
-    async function claimAll(journal: Promising, given: readonly ToolCallRecord[]): Promise<void> {
-      await Promise.all(given.map((record) => journal.claim(record, `owner of ${record.id}`)))
+    async function claimAll(journal: Promising, records: readonly ToolCallRecord[]): Promise<void> {
+      await Promise.all(records.map((record) => journal.claim(record, `owner of ${record.id}`)))
     }
 
     async function idsOf(journal: Journal, query: RecordQuery): Promise<string[]> {
@@ -197,12 +197,12 @@ export function describeLists({ title, newJournal }: JournalSuite): void {
 
     test('a record that was just taken over or written as one whose owner is alive', async () => {
       const journal = await newJournal()
-      const taken = await held(journal.claim(fixtureRecord('taken'), 'dead'))
-      const written = await held(journal.claim(fixtureRecord('written'), 'alive'))
+      const deadFence = await held(journal.claim(fixtureRecord('taken'), 'dead'))
+      const aliveFence = await held(journal.claim(fixtureRecord('written'), 'alive'))
       await new Promise((resolve) => setTimeout(resolve, 60))
       const before = performance.now()
-      await journal.takeOver('taken', taken, 'alive')
-      await journal.write(fixtureRecord('written'), written)
+      await journal.takeOver('taken', deadFence, 'alive')
+      await journal.write(fixtureRecord('written'), aliveFence)
       const listed = await unfinishedOf(journal)
       const elapsed = performance.now() - before
       expect(listed.map(({ idle }) => idle <= elapsed + 5)).toEqual([true, true])

@@ -42,49 +42,49 @@ export function describeOptional({ title, newJournal }: JournalSuite): void {
 
     test('tells when a record begins to wait, goes on, and settles, and of no other', async ({ skip }) => {
       const journal = await newJournal()
-      const told: string[] = []
+      const hints: string[] = []
       await journal.claim(settledOf('before'), 'mine')
-      const end = optionalMethod(journal, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
-      await begun(journal, () => told.length > 0)
+      const end = optionalMethod(journal, 'watch', skip)((id, session) => void hints.push(`${id} of ${session}`))
+      await begun(journal, () => hints.length > 0)
       const fence = await held(journal.claim(fixtureRecord('a', { session: 's' }), 'mine'))
       for (const record of [waitingOf('a', { session: 's' }), fixtureRecord('a', { session: 's' })]) {
-        told.length = 0
+        hints.length = 0
         await journal.write(record, fence)
-        await vi.waitFor(() => expect(told).toContain('a of s'), soon)
+        await vi.waitFor(() => expect(hints).toContain('a of s'), soon)
       }
-      told.length = 0
+      hints.length = 0
       await journal.write(settledOf('a', { session: 's' }), fence)
-      await vi.waitFor(() => expect(told).toContain('a of s'), soon)
+      await vi.waitFor(() => expect(hints).toContain('a of s'), soon)
       await journal.claim(settledOf('b', { session: 't' }), 'mine')
-      await vi.waitFor(() => expect(told).toContain('b of t'), soon)
-      const others = told.filter((change) => !change.startsWith('beginning'))
+      await vi.waitFor(() => expect(hints).toContain('b of t'), soon)
+      const others = hints.filter((change) => !change.startsWith('beginning'))
       expect(new Set(others)).toEqual(new Set(['a of s', 'b of t']))
       end()
     })
 
     test('may tell what has become of a record, and that its cancellation was requested', async ({ skip }) => {
       const journal = await newJournal()
-      const told: string[] = []
+      const hints: string[] = []
       const watch = optionalMethod(journal, 'watch', skip)
       let knows = false
       const end = watch((id, session, change) => {
         knows ||= change !== undefined
-        told.push(`${id} of ${session}: ${change}`)
+        hints.push(`${id} of ${session}: ${change}`)
       })
-      await begun(journal, () => told.length > 0)
+      await begun(journal, () => hints.length > 0)
       if (!knows) skip('left out: its watch tells only that something has changed')
       const fence = await held(journal.claim(waitingOf('a'), 'mine'))
-      await vi.waitFor(() => expect(told).toContain('a of one: waiting'), soon)
+      await vi.waitFor(() => expect(hints).toContain('a of one: waiting'), soon)
       await journal.write(queuedOf('a'), fence)
-      await vi.waitFor(() => expect(told).toContain('a of one: queued'), soon)
+      await vi.waitFor(() => expect(hints).toContain('a of one: queued'), soon)
       await journal.write(fixtureRecord('a'), fence)
-      await vi.waitFor(() => expect(told).toContain('a of one: running'), soon)
+      await vi.waitFor(() => expect(hints).toContain('a of one: running'), soon)
       if (journal.requestCancel !== undefined) {
         await journal.requestCancel('a')
-        await vi.waitFor(() => expect(told).toContain('a of one: cancelled'), soon)
+        await vi.waitFor(() => expect(hints).toContain('a of one: cancelled'), soon)
       }
       await journal.write(settledOf('a'), fence)
-      await vi.waitFor(() => expect(told).toContain('a of one: settled'), soon)
+      await vi.waitFor(() => expect(hints).toContain('a of one: settled'), soon)
       end()
     })
 
@@ -111,27 +111,27 @@ export function describeOptional({ title, newJournal }: JournalSuite): void {
 
     test('tells also once all records that it told of are deleted', async ({ skip }) => {
       const journal = await newJournal()
-      const told = new Set<string>()
-      const end = optionalMethod(journal, 'watch', skip)((id) => void told.add(id))
+      const hints = new Set<string>()
+      const end = optionalMethod(journal, 'watch', skip)((id) => void hints.add(id))
       const remove = optionalMethod(journal, 'delete', skip)
-      await begun(journal, () => told.size > 0)
+      await begun(journal, () => hints.size > 0)
       for (const id of ['a', 'b', 'c']) await journal.claim(settledOf(id), 'mine')
-      await vi.waitFor(() => expect(['a', 'b', 'c'].every((id) => told.has(id))).toBe(true), soon)
+      await vi.waitFor(() => expect(['a', 'b', 'c'].every((id) => hints.has(id))).toBe(true), soon)
       await remove({ settledBefore: Infinity, limit: 2_000 })
       await journal.claim(settledOf('d'), 'mine')
-      await vi.waitFor(() => expect(told).toContain('d'), soon)
+      await vi.waitFor(() => expect(hints).toContain('d'), soon)
       end()
     })
 
     test('tells of sessions with odd names', async ({ skip }) => {
       const journal = await newJournal()
-      const told = new Map<string, string>()
-      const end = optionalMethod(journal, 'watch', skip)((id, session) => void told.set(id, session))
-      await begun(journal, () => told.size > 0)
+      const hints = new Map<string, string>()
+      const end = optionalMethod(journal, 'watch', skip)((id, session) => void hints.set(id, session))
+      await begun(journal, () => hints.size > 0)
       const sessions = new Map(oddTexts.map(([, session], index) => [`call ${index}`, session]))
       for (const [id, session] of sessions) await journal.claim(settledOf(id, { session }), 'mine')
-      await vi.waitFor(() => expect([...sessions.keys()].every((id) => told.has(id))).toBe(true), soon)
-      for (const [id, session] of sessions) expect(told.get(id) === session).toBe(true)
+      await vi.waitFor(() => expect([...sessions.keys()].every((id) => hints.has(id))).toBe(true), soon)
+      for (const [id, session] of sessions) expect(hints.get(id) === session).toBe(true)
       end()
     })
   })
@@ -242,14 +242,14 @@ export function describeOptional({ title, newJournal }: JournalSuite): void {
       const journal = await newJournal()
       const deleteSettled = optionalMethod(journal, 'delete', skip)
       await Promise.all(chainOf(350).map((record) => journal.claim(record, 'mine')))
-      const read: string[] = []
+      const ids: string[] = []
       for await (const { record } of journal.list({ state: 'settled' })) {
-        if (read.length === 50) await deleteSettled({ settledBefore: 150, limit: 1_000 })
-        read.push(record.id)
+        if (ids.length === 50) await deleteSettled({ settledBefore: 150, limit: 1_000 })
+        ids.push(record.id)
       }
-      expect(new Set(read).size).toBe(read.length)
+      expect(new Set(ids).size).toBe(ids.length)
       const stays = Array.from({ length: 200 }, (_, index) => `call ${349 - index}`)
-      expect(read.slice(0, 200)).toEqual(stays)
+      expect(ids.slice(0, 200)).toEqual(stays)
     })
 
     test('keeps the digest at which it cuts a chain, if it is durable, however the deletions are spread', async ({

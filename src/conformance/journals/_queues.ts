@@ -19,8 +19,8 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       const take = optionalMethod(journal, 'take', skip)
       await journal.claim(queuedOf('a'), 'caller')
       const workers = Array.from({ length: 20 }, (_, index) => `worker ${index}`)
-      const taken = await Promise.all(workers.map((owner) => take({ invocationId: 'a', limit: 1 }, owner)))
-      const [found, ...others] = taken.flat()
+      const takenCalls = await Promise.all(workers.map((owner) => take({ invocationId: 'a', limit: 1 }, owner)))
+      const [found, ...others] = takenCalls.flat()
       expect(others).toEqual([])
       expect(found?.record).toEqual(queuedOf('a'))
       expect(workers).toContain(found?.fence.owner)
@@ -44,7 +44,7 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       const journal = await newJournal()
       const take = optionalMethod(journal, 'take', skip)
       const before = await held(journal.claim(queuedOf('a'), 'caller'))
-      const [taken] = await take({ invocationId: 'a', limit: 1 }, 'worker')
+      const [takenCall] = await take({ invocationId: 'a', limit: 1 }, 'worker')
       const idsOf = async (query: Parameters<Journal['list']>[0]): Promise<string[]> =>
         (await listedBy(journal, query)).map(({ record }) => record.id)
       expect(await idsOf({ state: 'running', owner: 'worker' })).toEqual(['a'])
@@ -53,7 +53,7 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       expect(await idsOf({ expiresBefore: Infinity })).toEqual([])
       expect(await journal.write(queuedOf('a'), before)).toBe(false)
       expect(await journal.takeOver('a', before, 'caller')).toBe(null)
-      expect(taken && (await journal.write(fixtureRecord('a'), taken.fence))).toBe(true)
+      expect(takenCall && (await journal.write(fixtureRecord('a'), takenCall.fence))).toBe(true)
     })
 
     test('takes a call again once it waits again, with a greater fence', async ({ skip }) => {
@@ -62,10 +62,10 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       await journal.claim(queuedOf('a'), 'caller')
       const numbers: number[] = []
       for (const worker of ['one', 'two', 'three']) {
-        const [taken] = await take({ queue: 'default', limit: 5, except: [] }, worker)
-        if (taken === undefined) throw new Error('it was not taken')
-        numbers.push(taken.fence.number)
-        expect(await journal.write(queuedOf('a'), taken.fence)).toBe(true)
+        const [takenCall] = await take({ queue: 'default', limit: 5, except: [] }, worker)
+        if (takenCall === undefined) throw new Error('it was not taken')
+        numbers.push(takenCall.fence.number)
+        expect(await journal.write(queuedOf('a'), takenCall.fence)).toBe(true)
       }
       expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
     })
@@ -79,8 +79,10 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       const first = idsOf(await take({ queue: 'default', limit: 2, except: ['call 0'] }, 'worker'))
       expect(first.toSorted()).toEqual(['call 1', 'call 2'])
       const workers = Array.from({ length: 5 }, (_, index) => `worker ${index}`)
-      const taken = await Promise.all(workers.map((owner) => take({ queue: 'default', limit: 4, except: [] }, owner)))
-      let rest = idsOf(taken.flat())
+      const takenCalls = await Promise.all(
+        workers.map((owner) => take({ queue: 'default', limit: 4, except: [] }, owner)),
+      )
+      let rest = idsOf(takenCalls.flat())
       for (let more: string[]; rest.length < 28; rest = [...rest, ...more]) {
         more = idsOf(await take({ queue: 'default', limit: 10, except: [] }, 'last'))
         expect(more.length).toBeGreaterThan(0)
@@ -110,8 +112,8 @@ export function describeQueues({ title, newJournal }: JournalSuite): void {
       const take = optionalMethod(journal, 'take', skip)
       for (const [index, [, queue]] of oddTexts.entries()) await journal.claim(queuedOf(`${index}`, queue), 'caller')
       for (const [index, [, queue]] of oddTexts.entries()) {
-        const [taken, ...others] = await take({ queue, limit: 10, except: [] }, 'worker')
-        expect([taken?.record.id, others]).toEqual([`${index}`, []])
+        const [takenCall, ...others] = await take({ queue, limit: 10, except: [] }, 'worker')
+        expect([takenCall?.record.id, others]).toEqual([`${index}`, []])
       }
     })
   })

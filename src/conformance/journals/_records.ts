@@ -3,10 +3,10 @@ import type { Fence, FoundRecord, Journal, ListedRecord, RecordQuery } from '../
 
 /** A journal all of whose answers are promises. What it leaves out stays out. */
 export interface Promising extends Journal {
-  claim(...given: Parameters<Journal['claim']>): Promise<Fence | null>
-  write(...given: Parameters<Journal['write']>): Promise<boolean>
+  claim(...parameters: Parameters<Journal['claim']>): Promise<Fence | null>
+  write(...parameters: Parameters<Journal['write']>): Promise<boolean>
   read(invocationId: string): Promise<FoundRecord | null>
-  takeOver(...given: Parameters<Journal['takeOver']>): Promise<Fence | null>
+  takeOver(...parameters: Parameters<Journal['takeOver']>): Promise<Fence | null>
   beat(owner: string): Promise<void | readonly string[]>
 }
 
@@ -25,7 +25,7 @@ const optionalMethods = [
 
 /** A journal whose answers can all be waited for, whether it has them at once or not. It may be an instance of a class. */
 export function promising(journal: Journal): Promising {
-  const given = optionalMethods.filter((name) => journal[name] !== undefined)
+  const methods = optionalMethods.filter((name) => journal[name] !== undefined)
   return {
     isDurable: journal.isDurable,
     claim: async (...args) => journal.claim(...args),
@@ -35,7 +35,7 @@ export function promising(journal: Journal): Promising {
     list: (query, report) => journal.list(query, report),
     beat: async (owner) => journal.beat(owner),
     ...(journal.bus && { bus: journal.bus }),
-    ...Object.fromEntries(given.map((name) => [name, (journal[name] as () => unknown).bind(journal)])),
+    ...Object.fromEntries(methods.map((name) => [name, (journal[name] as () => unknown).bind(journal)])),
   }
 }
 
@@ -97,9 +97,9 @@ export async function unfinishedOf(journal: Journal): Promise<ListedRecord[]> {
 
 /** Returns a fence that has to be there. */
 export async function held(fence: ReturnType<Journal['claim']>): Promise<Fence> {
-  const given = await fence
-  if (given === null) throw new Error('there was no fence')
-  return given
+  const result = await fence
+  if (result === null) throw new Error('there was no fence')
+  return result
 }
 
 /** Texts that databases and parsers get wrong. */

@@ -19,19 +19,19 @@ function fixtureWait({ isAlone = false, queue = 'default', expiresAt = 8e12 }: Q
   return { reason: 'worker', digest: 'd', fingerprint: 'f', expiresAt, text: '{}', work }
 }
 
-function waitingFixture(id: string, given: QueuedFixture): ToolCallRecord {
-  const { at, session = 'one' } = given
-  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, fixtureWait(given))
+function waitingFixture(id: string, fixture: QueuedFixture): ToolCallRecord {
+  const { at, session = 'one' } = fixture
+  return waitingOf(id, { state: 'PENDING', createdAt: at, session }, fixtureWait(fixture))
 }
 
-function runningFixture(id: string, given: QueuedFixture): ToolCallRecord {
+function runningFixture(id: string, fixture: QueuedFixture): ToolCallRecord {
   const journal = {
     caller: 'model',
     owner: 'worker',
     fence: 1,
-    work: fixtureWait(given, 1),
+    work: fixtureWait(fixture, 1),
   } as ToolCallRecord['journal']
-  return fixtureRecord(id, { createdAt: given.at, session: given.session ?? 'one', ...(journal && { journal }) })
+  return fixtureRecord(id, { createdAt: fixture.at, session: fixture.session ?? 'one', ...(journal && { journal }) })
 }
 
 const takeAll: TakeQuery = { queue: 'default', limit: 10, except: [] }
@@ -56,7 +56,7 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
   ): Promise<QueueGround> {
     const journal = await newJournal()
     const take = optionalMethod(journal, 'take', skip)
-    for (const [id, given] of Object.entries(calls)) await journal.claim(waitingFixture(id, given), 'caller')
+    for (const [id, fixture] of Object.entries(calls)) await journal.claim(waitingFixture(id, fixture), 'caller')
     const write = async (record: ToolCallRecord): Promise<void> => {
       const found = await journal.read(record.id)
       expect(found && (await journal.write(record, found.fence))).toBe(true)
@@ -195,7 +195,7 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
       const isAlone = (index: number): boolean => index % 3 !== 0
       const sessionOf = (index: number): string => `session ${index % 2}`
       const queueOf = (index: number): string => `queue ${(index >> 1) % 4}`
-      const given = (index: number): QueuedFixture => ({
+      const fixtureAt = (index: number): QueuedFixture => ({
         at: index,
         isAlone: isAlone(index),
         session: sessionOf(index),
@@ -203,7 +203,7 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
       })
       const count = 160
       for (let index = 0; index < count; index++)
-        await journal.claim(waitingFixture(`${index}`, given(index)), 'caller')
+        await journal.claim(waitingFixture(`${index}`, fixtureAt(index)), 'caller')
       const running = new Set<number>()
       const overlaps: string[] = []
       let settled = 0
@@ -212,17 +212,17 @@ export function describeSessionOrder({ title, isShared, newStorage, newJournal }
           const wanted = byId
             ? { invocationId: `${next % count}`, limit: 1 }
             : { ...takeAll, queue: queueOf(2 * next), limit: 2 }
-          const taken = await own.take?.(wanted, owner)
-          for (const { record, fence } of taken ?? []) {
+          const takenCalls = await own.take?.(wanted, owner)
+          for (const { record, fence } of takenCalls ?? []) {
             const index = Number(record.id)
             for (const other of running) {
               if (sessionOf(other) === sessionOf(index) && (isAlone(other) || isAlone(index)))
                 overlaps.push(`${other} and ${index}`)
             }
             running.add(index)
-            expect(await own.write(runningFixture(record.id, given(index)), fence)).toBe(true)
+            expect(await own.write(runningFixture(record.id, fixtureAt(index)), fence)).toBe(true)
           }
-          for (const { record, fence } of taken ?? []) {
+          for (const { record, fence } of takenCalls ?? []) {
             running.delete(Number(record.id))
             expect(await own.write(settledOf(record.id, { session: record.session }), fence)).toBe(true)
             settled++

@@ -13,10 +13,10 @@ export function describeShared({ title, newStorage }: JournalSuite): void {
       const fence = await held(one.claim(fixtureRecord('a'), 'one'))
       expect(await other.read('a')).toEqual({ record: fixtureRecord('a'), fence })
       expect(await other.claim(fixtureRecord('a'), 'other')).toBe(null)
-      const taken = await held(other.takeOver('a', fence, 'other'))
+      const newFence = await held(other.takeOver('a', fence, 'other'))
       expect(await one.write(settledOf('a'), fence)).toBe(false)
-      expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([taken])
-      expect(await other.write(settledOf('a'), taken)).toBe(true)
+      expect((await unfinishedOf(one)).map((entry) => entry.fence)).toEqual([newFence])
+      expect(await other.write(settledOf('a'), newFence)).toBe(true)
       expect(await unfinishedOf(one)).toEqual([])
     })
 
@@ -28,22 +28,22 @@ export function describeShared({ title, newStorage }: JournalSuite): void {
       expect((await unfinishedOf(other))[0]?.idle).toBeGreaterThanOrEqual(55)
       const before = performance.now()
       await one.beat('one')
-      const [seen] = await unfinishedOf(other)
-      expect(seen?.idle).toBeLessThanOrEqual(performance.now() - before + 5)
+      const [entry] = await unfinishedOf(other)
+      expect(entry?.idle).toBeLessThanOrEqual(performance.now() - before + 5)
     })
 
     test('by journals that hear of each other, if they have watch', async ({ skip }) => {
       const storage = await newStorage()
       const [one, other] = [storage.open().journal, storage.open().journal]
-      const told: string[] = []
+      const hints: string[] = []
       await one.claim(settledOf('before'), 'one')
-      const end = optionalMethod(other, 'watch', skip)((id, session) => void told.push(`${id} of ${session}`))
+      const end = optionalMethod(other, 'watch', skip)((id, session) => void hints.push(`${id} of ${session}`))
       // A watch begins when it can: until then, what is settled now may be missed.
-      for (let index = 0; told.length === 0; index++) {
+      for (let index = 0; hints.length === 0; index++) {
         await one.claim(settledOf(`call ${index}`), 'one')
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
-      expect(told[0]).toMatch(/^call \d+ of one$/)
+      expect(hints[0]).toMatch(/^call \d+ of one$/)
       end()
     })
 
@@ -71,19 +71,19 @@ export function describeShared({ title, newStorage }: JournalSuite): void {
   })
 
   describe(`${title} has a record that is damaged`, () => {
-    const whole = fixtureRecord('b')
+    const fullRecord = fixtureRecord('b')
     const damages: readonly (readonly [string, string])[] = [
-      ['cut off', JSON.stringify(whole).slice(0, 120)],
+      ['cut off', JSON.stringify(fullRecord).slice(0, 120)],
       ['empty', ''],
       ['null', 'null'],
       ['a list', '[]'],
       ['an id alone', '{"id":"b"}'],
       ['another record', JSON.stringify(fixtureRecord('a'))],
-      ['in a state that there is not', JSON.stringify({ ...whole, state: 'LOST' })],
-      ['without an audit trail', JSON.stringify({ ...whole, auditTrail: undefined })],
-      ['with a hole in its audit trail', JSON.stringify({ ...whole, auditTrail: [null] })],
-      ['without a number', JSON.stringify({ ...whole, seq: undefined })],
-      ['without what a journal adds', JSON.stringify({ ...whole, journal: null })],
+      ['in a state that there is not', JSON.stringify({ ...fullRecord, state: 'LOST' })],
+      ['without an audit trail', JSON.stringify({ ...fullRecord, auditTrail: undefined })],
+      ['with a hole in its audit trail', JSON.stringify({ ...fullRecord, auditTrail: [null] })],
+      ['without a number', JSON.stringify({ ...fullRecord, seq: undefined })],
+      ['without what a journal adds', JSON.stringify({ ...fullRecord, journal: null })],
     ]
 
     async function withDamage(text: string): Promise<Promising> {

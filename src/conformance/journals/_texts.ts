@@ -51,10 +51,10 @@ export function describeTexts({ title, newJournal }: JournalSuite): void {
       change(first?.record.input)
       Object.assign(first?.fence ?? {}, { owner: 'thief', number: 9 })
       Object.assign(fence, { owner: 'thief', number: 9 })
-      for (const { record: listed, fence: shown } of await unfinishedOf(journal)) {
+      for (const { record: listed, fence: listedFence } of await unfinishedOf(journal)) {
         expect(listed.input).toEqual({ to: 'Oslo' })
         change(listed.input)
-        Object.assign(shown, { owner: 'thief' })
+        Object.assign(listedFence, { owner: 'thief' })
       }
       const second = await journal.read('a')
       expect(second).toEqual({ record: fixtureRecord('a'), fence: { owner: 'mine', number: 0 } })

@@ -24,13 +24,13 @@ export function describeBytes({ title, create }: StoreSuite): void {
       ],
       ['text that is longer than any piece', '😀'.repeat(700_001), '😀'.repeat(700_001)],
       ['text with odd pairs of surrogates', `x${'😀'.repeat(600_000)}\ud83d`, `x${'😀'.repeat(600_000)}\ufffd`],
-    ])('%s, and says its hash and its length', async (_, given, text) => {
+    ])('%s, and says its hash and its length', async (_, input, text) => {
       const store = await create()
-      const source = typeof given === 'function' ? given() : given
+      const source = typeof input === 'function' ? input() : input
       const { handle, sha256: hash, byteLength } = await store.write(source, spooling)
-      const kept = await allBytes(store, handle)
-      expect(utf8Decoder.decode(kept) === text).toBe(true)
-      expect(byteLength).toBe(kept.byteLength)
+      const bytes = await allBytes(store, handle)
+      expect(utf8Decoder.decode(bytes) === text).toBe(true)
+      expect(byteLength).toBe(bytes.byteLength)
       expect(hash).toBe(sha256Of(text))
     })
 
@@ -97,10 +97,10 @@ export function describeBytes({ title, create }: StoreSuite): void {
       const store = await create()
       const { handle } = await store.write('0123456789'.repeat(1_000), spooling)
       const reader = await store.open(handle, { session: 'one' })
-      const read = await Promise.all(
+      const ranges = await Promise.all(
         Array.from({ length: 200 }, async (_, index) => reader.read(index * 10, index * 10 + 3)),
       )
-      expect(new Set(read.map((bytes) => utf8Decoder.decode(bytes)))).toEqual(new Set(['012']))
+      expect(new Set(ranges.map((bytes) => utf8Decoder.decode(bytes)))).toEqual(new Set(['012']))
     })
 
     test('lines across the borders of chunks', async () => {

@@ -75,12 +75,12 @@ export function describeGuards({ title, create }: StoreSuite): void {
       ['capitals', `ARTIFACT_${'A'.repeat(40)}`],
     ])('a handle that is %s opens nothing and deletes nothing', async (_, handle) => {
       const store = await create()
-      const kept = await store.write('kept', spooling)
+      const receipt = await store.write('kept', spooling)
       const refusal = await thrownBy(() => store.open(handle, { session: 'one' }))
       expect(isToolError(refusal) && refusal.code).toBe('E_ARTIFACT')
       expect(String(refusal).length).toBeLessThan(500)
       await store.delete(handle)
-      expect(utf8Decoder.decode(await allBytes(store, kept.handle))).toBe('kept')
+      expect(utf8Decoder.decode(await allBytes(store, receipt.handle))).toBe('kept')
     })
   })
 
@@ -106,14 +106,14 @@ export function describeGuards({ title, create }: StoreSuite): void {
 
     test('while others write the same', async () => {
       const store = await create()
-      const kept = await Promise.all(
+      const contents = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const { handle } = await store.write('contested', spooling)
           if (index % 2 === 0) await store.delete(handle)
           return index % 2 === 0 ? undefined : handle
         }),
       )
-      for (const handle of kept) {
+      for (const handle of contents) {
         if (handle !== undefined) expect(utf8Decoder.decode(await allBytes(store, handle))).toBe('contested')
       }
     })

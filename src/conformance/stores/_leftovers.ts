@@ -30,11 +30,11 @@ export function describeLeftovers(
     // A call is over at its deadline, and the store cleans up after it.
     await expect.poll(count, { timeout: 10_000 }).toBe(before)
     const next = await store.write('next', spooling)
-    for (const [kept, text] of [
+    for (const [leftover, text] of [
       [handle, 'warm'],
       [next.handle, 'next'],
     ] as const) {
-      expect(utf8Decoder.decode(await allBytes(store, kept))).toBe(text)
+      expect(utf8Decoder.decode(await allBytes(store, leftover))).toBe(text)
     }
   }
 

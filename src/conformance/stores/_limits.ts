@@ -15,8 +15,8 @@ export function describeLimits({ title, create }: StoreSuite): void {
       const store = await create({ maximumBytes })
       const { byteLength } = await store.write(fitting(), spooling)
       expect(byteLength).toBe(maximumBytes)
-      const whole = fitting()
-      const tooMuch = typeof whole === 'string' ? `${whole}x` : new Uint8Array(maximumBytes + 1)
+      const fittingText = fitting()
+      const tooMuch = typeof fittingText === 'string' ? `${fittingText}x` : new Uint8Array(maximumBytes + 1)
       expect(await thrownBy(() => store.write(tooMuch, spooling))).toMatchObject({
         code: 'E_ARTIFACT',
         message: expect.stringContaining('2,000,000 bytes'),
@@ -25,18 +25,18 @@ export function describeLimits({ title, create }: StoreSuite): void {
 
     test('a stream without an end, while it reads it, and closes the stream', async () => {
       const store = await create({ maximumBytes })
-      let given = 0
+      let count = 0
       let isClosed = false
       async function* endless(): AsyncGenerator<Uint8Array, void, undefined> {
         try {
-          for (; given < 400_000_000; given += 1_048_576) yield new Uint8Array(1_048_576).fill(120)
+          for (; count < 400_000_000; count += 1_048_576) yield new Uint8Array(1_048_576).fill(120)
         } finally {
           isClosed = true
         }
       }
       const refusal = await thrownBy(() => store.write(endless(), spooling))
       expect(refusal).toMatchObject({ code: 'E_ARTIFACT', message: expect.stringContaining('2,000,000 bytes') })
-      expect(given).toBeLessThan(32_000_000) // a store may fetch some pieces ahead
+      expect(count).toBeLessThan(32_000_000) // a store may fetch some pieces ahead
       expect(isClosed).toBe(true)
     })
 
@@ -44,7 +44,7 @@ export function describeLimits({ title, create }: StoreSuite): void {
       const store = await create({ maximumBytes })
       async function* endless(): AsyncGenerator<string, void, undefined> {
         yield 'id,total\n'
-        for (let given = 0; given < 400_000_000; given += 1_000_000) yield '1,200\n'.repeat(166_667)
+        for (let sent = 0; sent < 400_000_000; sent += 1_000_000) yield '1,200\n'.repeat(166_667)
       }
       const executor = createExecutor({
         tools: [

@@ -34,16 +34,16 @@ export function describeWaiting(
     })
 
     test('is not asked about what has the wrong type', async () => {
-      let asked = 0
-      const probed = probeOf(lookingUp(() => Promise.resolve(++asked > 0)))
+      let count = 0
+      const probed = probeOf(lookingUp(() => Promise.resolve(++count > 0)))
       expect(await run(probed, { id: 7 })).toMatchObject({ error: { code: 'E_INVALID_TOOL_ARGS' } })
-      expect(asked).toBe(0)
+      expect(count).toBe(0)
     })
 
     test('that rejects breaks the call, which may be tried again', async () => {
-      let asked = 0
+      let count = 0
       const lookUp = async (): Promise<boolean> => {
-        asked++
+        count++
         throw new Error('the database is down')
       }
       const probed = probeOf(lookingUp(lookUp))
@@ -51,9 +51,9 @@ export function describeWaiting(
       expect(result).toMatchObject({ status: 'error', effect: 'none' })
       expect(result.error).toMatchObject({ code: 'E_VALIDATOR_FAILED', retryable: true })
       expect(probed.inputs).toEqual([])
-      expect(asked).toBe(1)
+      expect(count).toBe(1)
       await expect(probed.probe.validate({ id: 'known' })).rejects.toMatchObject({ code: 'E_VALIDATOR_FAILED' })
-      expect(asked).toBe(2)
+      expect(count).toBe(2)
     })
 
     test('that never settles is given up at the deadline', async () => {

@@ -9,7 +9,7 @@ export function array(schema: SchemaObject, words: string[], compiler: Compiler)
   const { prefixItems = [], items } = schema
   if (prefixItems.length > 0) return lowerTuple(schema, words, compiler)
   const isEmpty = isNever(items)
-  const kept = keptKeywords(schema, words, compiler, 'array')
+  const keywords = keptKeywords(schema, words, compiler, 'array')
   if (isEmpty) {
     compiler.lose(schema, 'items', 'widened', 'maxItems: 0')
     if (!compiler.takes('maxItems')) words.push('No items.')
@@ -19,7 +19,7 @@ export function array(schema: SchemaObject, words: string[], compiler: Compiler)
   return {
     schema: {
       type: 'array',
-      ...kept,
+      ...keywords,
       ...(isEmpty && compiler.takes('maxItems') && { maxItems: 0 }),
       items: each.schema,
     },
@@ -61,11 +61,11 @@ function lowerTuple(schema: SchemaObject, words: string[], compiler: Compiler): 
       if (!isObject(lifted)) return value
       const { rest: more = [], ...own } = lifted
       const count = Object.keys(own).length
-      const given = names.slice(0, count)
+      const itemNames = names.slice(0, count)
       // Only what has no gap, and nothing else in it, is a tuple.
-      const isWhole = Array.isArray(more) && given.every((name) => Object.hasOwn(own, name))
+      const isWhole = Array.isArray(more) && itemNames.every((name) => Object.hasOwn(own, name))
       if (!isWhole || count > size || (count < size && more.length > 0)) return value
-      return [...given.map((name) => own[name]), ...(more as readonly unknown[])]
+      return [...itemNames.map((name) => own[name]), ...(more as readonly unknown[])]
     },
   }
 }

@@ -54,11 +54,11 @@ export function compiledSchema(
 ): LoweredSchema {
   try {
     const reading = readSchema(original)
-    const made = make(reading)
+    const result = make(reading)
     const losses = distinct(reading.losses)
     // Without a loss, the schema goes out byte for byte.
     const isTaken = losses.length === 0 && (takesBooleans || !hasAlways(reading.places))
-    return { ...made, schema: isTaken ? original : made.schema, losses }
+    return { ...result, schema: isTaken ? original : result.schema, losses }
   } catch (error) {
     const refused = error instanceof DialectRefusal ? error.message : 'it is nested too deeply'
     return { schema: original, way: same, losses: [], refused }
@@ -138,13 +138,13 @@ function readSchema(original: Node): SchemaSource {
     },
   }
 
-  function schemaOf(given: unknown, pointer: string, depth: number): SchemaObject {
-    const isPlain = typeof given === 'boolean'
-    if (!isPlain && !isObject(given)) throw new DialectRefusal(`it is no schema${at(pointer)}`)
+  function schemaOf(member: unknown, pointer: string, depth: number): SchemaObject {
+    const isPlain = typeof member === 'boolean'
+    if (!isPlain && !isObject(member)) throw new DialectRefusal(`it is no schema${at(pointer)}`)
     if (depth > deepestSchema || places.size >= mostSchemas) throw new DialectRefusal('it is too large')
     // Without a prototype, a keyword such as `__proto__` is one like any other.
-    const schema = (isPlain ? booleanSchema(given) : Object.create(null)) as Record<string, unknown>
-    const fields = Object(given) as Node
+    const schema = (isPlain ? booleanSchema(member) : Object.create(null)) as Record<string, unknown>
+    const fields = Object(member) as Node
     origins.set(schema, { pointer, given: fields })
     places.set(pointer, schema)
     if (typeof fields['$id'] === 'string') inner = pointer

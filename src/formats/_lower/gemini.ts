@@ -16,12 +16,12 @@ export function objectOrMap(schema: SchemaObject, words: string[], compiler: Com
   const fields = fieldsIn(schema, names, compiler)
   const needed = new Set(required)
   const hasProperties = schema.properties || names.size > 0 || compiler.pointerOf(schema) === ''
-  const kept = keptKeywords(schema, words, compiler, 'object')
+  const keywords = keptKeywords(schema, words, compiler, 'object')
   const each = others && compiler.lower(others)
   return {
     schema: {
       type: 'object',
-      ...kept,
+      ...keywords,
       ...(hasProperties && { properties: propertiesOf(fields) }),
       ...(required.length > 0 && { required: fields.filter(({ from }) => needed.has(from)).map(({ to }) => to) }),
       ...(each && { additionalProperties: isAlways(others) || each.schema }),
@@ -35,7 +35,7 @@ export function objectOrMap(schema: SchemaObject, words: string[], compiler: Com
 export function arrayOrTuple(schema: SchemaObject, words: string[], compiler: Compiler): Lowered {
   const { prefixItems = [], items, maxItems = Infinity } = schema
   const isClosed = isNever(items)
-  const kept = keptKeywords(schema, words, compiler, 'array')
+  const keywords = keptKeywords(schema, words, compiler, 'array')
   const first = prefixItems.map((item) => compiler.lower(item))
   if (isClosed) compiler.lose(schema, 'items', 'widened', `maxItems: ${first.length}`)
   const hasRest = !isClosed || first.length === 0
@@ -45,7 +45,7 @@ export function arrayOrTuple(schema: SchemaObject, words: string[], compiler: Co
   return {
     schema: {
       type: 'array',
-      ...kept,
+      ...keywords,
       ...(first.length > 0 && { prefixItems: first.map((item) => item.schema) }),
       ...(isClosed && { maxItems: Math.min(maxItems, first.length) }),
       ...(each && { items: each.schema }),
@@ -87,10 +87,10 @@ export function boundedInteger(
     ['exclusiveMinimum', 'minimum', 1],
     ['exclusiveMaximum', 'maximum', -1],
   ] as const) {
-    const { [exclusive]: edge, [bound]: known, ...rest } = bounded
+    const { [exclusive]: edge, [bound]: otherBound, ...rest } = bounded
     if (typeof edge !== 'number') continue
     const next = sign * (Math.floor(sign * edge) + 1)
-    const tighter = typeof known === 'number' ? sign * Math.max(sign * known, sign * next) : next
+    const tighter = typeof otherBound === 'number' ? sign * Math.max(sign * otherBound, sign * next) : next
     bounded = compiler.made({ ...rest, [bound]: tighter }, schema)
     compiler.lose(schema, exclusive, 'widened', `${bound}: ${next}`)
   }

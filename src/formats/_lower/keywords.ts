@@ -114,8 +114,8 @@ export function isAnnotation(keyword: string): boolean {
 }
 
 /** Returns the keywords of a schema that constrain something, with what they say. */
-export function constraintsOf(whole: SchemaObject): [string, unknown][] {
-  return Object.entries(whole).filter(([keyword]) => !isAnnotation(keyword))
+export function constraintsOf(root: SchemaObject): [string, unknown][] {
+  return Object.entries(root).filter(([keyword]) => !isAnnotation(keyword))
 }
 
 /** Returns whether a keyword has a meaning for values of a type. Without a type, each has. */
@@ -147,8 +147,8 @@ function unionOfNames<Name>(one: readonly Name[], other: readonly Name[]): reado
 
 /** Returns the values of one list that the other has too. */
 export function commonValues(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  const known = new Set(other.map(jsonOf))
-  return one.filter((value) => known.has(jsonOf(value)))
+  const texts = new Set(other.map(jsonOf))
+  return one.filter((value) => texts.has(jsonOf(value)))
 }
 
 function commonTypes(one: SchemaObject['type'], other: SchemaObject['type']): SchemaObject['type'] {

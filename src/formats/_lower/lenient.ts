@@ -11,8 +11,8 @@ import { alternativesSentence, sentenceOf } from './words.ts'
 export function addItems({ root, places, lose }: SchemaSource): void {
   const arrays = [...places.values()].filter(({ type, items }) => !items && listOf<TypeName>(type).includes('array'))
   for (const schema of arrays) add(schema, 'items', 'any items')
-  const known = 'properties oneOf anyOf allOf enum const $ref'
-  const isEmpty = root.type === 'object' && !Object.keys(root).some((keyword) => hasWord(known, keyword))
+  const schemaKeywords = 'properties oneOf anyOf allOf enum const $ref'
+  const isEmpty = root.type === 'object' && !Object.keys(root).some((keyword) => hasWord(schemaKeywords, keyword))
   if (isEmpty) add(root, 'properties', 'no properties')
 
   function add(schema: SchemaObject, keyword: string, note: string): void {
@@ -42,15 +42,15 @@ function withoutUnion(root: SchemaObject, refused: string, reading: SchemaSource
   if (isMeant) return undefined
   const flat = flatten(root, words, reading, [])
   if (flat?.type !== 'object' || !flat.properties) return undefined
-  const kept = new Map(Object.entries(flat))
-  for (const [keyword, content] of kept) {
+  const fields = new Map(Object.entries(flat))
+  for (const [keyword, content] of fields) {
     if (!hasWord(refused, keyword)) continue
     const isUnion = keyword.endsWith('Of')
     if (isUnion ? !refines(flat, content as readonly SchemaObject[]) : keyword !== 'not') return undefined
     reading.tell(root, keyword, words, (isUnion ? alternativesSentence : sentenceOf)(keyword, content as never))
-    kept.delete(keyword)
+    fields.delete(keyword)
   }
-  return described({ schema: reading.made(objectOf(kept), root), way: same }, flat['description'], ...words)
+  return described({ schema: reading.made(objectOf(fields), root), way: same }, flat['description'], ...words)
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
@@ -65,11 +65,11 @@ function underInput(root: SchemaObject, keyword: string, reading: SchemaSource):
       Object.assign(schema, { $ref: `#/properties/${key}${$ref.slice(1)}` })
     }
   }
-  const whole = wrapped({ schema: inner, way: same }, key, { takes: () => true })
-  const { type, ...box } = whole.schema
+  const wrapper = wrapped({ schema: inner, way: same }, key, { takes: () => true })
+  const { type, ...box } = wrapper.schema
   // JSON leaves out what is undefined.
   return {
     schema: reading.made({ type, description, ...box, $defs, definitions } as SchemaObject, root),
-    way: whole.way,
+    way: wrapper.way,
   }
 }

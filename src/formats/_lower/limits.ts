@@ -3,13 +3,13 @@ import type { Sums } from './dialect.ts'
 import { DialectRefusal, type SchemaObject } from './schema.ts'
 
 /** Holds a lowered schema to the limits of OpenAI: https://developers.openai.com/api/docs/guides/structured-outputs */
-export function openaiLimit(whole: SchemaObject): Sums {
+export function openaiLimit(root: SchemaObject): Sums {
   let properties = 0
   let levels = 0
   let values = 0
   let characters = 0
   let longest = 0
-  visit(whole, ({ properties: fields = {}, enum: all = [], const: constant, $defs = {} }, depth) => {
+  visit(root, ({ properties: fields = {}, enum: all = [], const: constant, $defs = {} }, depth) => {
     const names = Object.keys(fields)
     const constants = charactersOf([...all, constant])
     properties += names.length
@@ -30,10 +30,10 @@ export function openaiLimit(whole: SchemaObject): Sums {
  * Holds a lowered schema to the limit of Anthropic, and returns what its requests limit. The grammar of a tool with many
  * optional fields may be too large to be made.
  */
-export function anthropicLimit(whole: SchemaObject, mostOptional: number): Sums {
+export function anthropicLimit(root: SchemaObject, mostOptional: number): Sums {
   let optional = 0
   let unions = 0
-  visit(whole, ({ properties = {}, required = [], anyOf, type }) => {
+  visit(root, ({ properties = {}, required = [], anyOf, type }) => {
     optional += Object.keys(properties).length - required.length
     if (anyOf || Array.isArray(type)) unions += 1
   })

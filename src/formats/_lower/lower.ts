@@ -33,19 +33,19 @@ function compileSchema(dialect: Dialect, reading: SchemaSource): Lowered & Sums 
   }
   const refer = dialect.references?.(compiler) ?? inlined
   const { root } = compiler
-  let { schema: whole, way } = lowered(root)
+  let { schema: result, way } = lowered(root)
   const $defs = objectOf(
     [...definitions].map(([$ref, defined]) => [$ref.slice('#/$defs/'.length), defined?.schema ?? {}]),
   )
   if (Object.keys(root.$defs ?? {}).some((name) => !Object.hasOwn($defs, name))) compiler.lose(root, '$defs', 'dropped')
   // The root must be an object that has properties. Any other schema becomes the one field of such an object.
-  if (whole.type !== 'object' || whole['nullable'] || !whole.properties) {
-    const key = freshName('input', branchFields(whole))
+  if (result.type !== 'object' || result['nullable'] || !result.properties) {
+    const key = freshName('input', branchFields(result))
     compiler.lose(root, Object.keys(root).find((name) => name.endsWith('Of')) ?? 'type', 'wrapped', key)
-    ;({ schema: whole, way } = wrapped({ schema: whole, way }, key, compiler))
+    ;({ schema: result, way } = wrapped({ schema: result, way }, key, compiler))
   }
-  if (definitions.size > 0) whole = { ...whole, $defs }
-  return { schema: whole, way, ...dialect.limit?.(whole) }
+  if (definitions.size > 0) result = { ...result, $defs }
+  return { schema: result, way, ...dialect.limit?.(result) }
 
   function lowered(schema: SchemaObject): Lowered {
     compiler.count()

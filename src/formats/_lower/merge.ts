@@ -11,36 +11,36 @@ import { sentenceOf } from './words.ts'
  * @param open The schemas around it. The given one and the merged ones are added.
  */
 export function flatten(
-  given: SchemaObject,
+  base: SchemaObject,
   words: string[],
   reading: SchemaSource,
   open: SchemaObject[],
 ): SchemaObject | undefined {
-  const start = open.push(given) - 1
+  const start = open.push(base) - 1
   let isCycle = false
-  const flat = flattened(given)
+  const flat = flattened(base)
   return isCycle ? undefined : flat
 
   function flattened(schema: SchemaObject): SchemaObject {
     reading.count()
     const { $ref, allOf = [], ...rest } = schema
-    let whole = reading.made(rest, schema)
-    if ($ref !== undefined) whole = add(whole, reading.resolve($ref), schema, '$ref')
-    for (const part of allOf) whole = add(whole, part, schema, 'allOf')
-    return whole
+    let target = reading.made(rest, schema)
+    if ($ref !== undefined) target = add(target, reading.resolve($ref), schema, '$ref')
+    for (const part of allOf) target = add(target, part, schema, 'allOf')
+    return target
   }
 
-  function add(whole: SchemaObject, part: SchemaObject, place: SchemaObject, keyword: string): SchemaObject {
+  function add(target: SchemaObject, part: SchemaObject, place: SchemaObject, keyword: string): SchemaObject {
     if (isNever(part)) throw new NoValue()
     const index = open.lastIndexOf(part)
     if (index >= 0) {
       // One that is merged already says the same again.
       isCycle ||= index < start
-      return whole
+      return target
     }
     if (keyword === '$ref') open.push(part)
     reading.lose(place, keyword, 'inlined')
-    const merged = joinedMembers<unknown>(whole, flattened(part), (one, other, name) => {
+    const merged = joinedMembers<unknown>(target, flattened(part), (one, other, name) => {
       if (isAnnotation(name) || jsonOf(one) === jsonOf(other)) return one
       const rule = keywordOf(name)?.merge
       if (rule) return rule(one as never, other as never, both)

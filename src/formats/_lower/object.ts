@@ -42,7 +42,7 @@ export function lowerObject(schema: SchemaObject, words: string[], compiler: Com
     way = restField(fieldsWay(fields), names, other)
   }
   if (closes && !schema.properties) compiler.lose(schema, 'properties', 'closed')
-  const kept = keptKeywords(schema, words, compiler, 'object')
+  const keywords = keptKeywords(schema, words, compiler, 'object')
   // What the compiler closes itself is no loss.
   if (!others && closes !== isNever(rest) && rest !== never) {
     compiler.lose(schema, 'additionalProperties', closes ? 'closed' : 'dropped')
@@ -50,7 +50,7 @@ export function lowerObject(schema: SchemaObject, words: string[], compiler: Com
   return {
     schema: {
       type: 'object',
-      ...kept,
+      ...keywords,
       properties: propertiesOf(fields),
       ...((leaveOut || needed.size > 0) && { required }),
       ...(closes && { additionalProperties: false }),
@@ -82,8 +82,8 @@ export function othersOf(schema: SchemaObject, words: string[], compiler: Compil
   const isClosed = isNever(rest)
   const patterns = Object.keys(patternProperties)
   if (patterns.length === 0) return isClosed ? undefined : rest
-  const said = patterns.map((pattern) => `/${pattern}/`).join(' or ')
-  words.push(isClosed ? `Field names match ${said}.` : sentenceOf('patternProperties', patternProperties))
+  const patternText = patterns.map((pattern) => `/${pattern}/`).join(' or ')
+  words.push(isClosed ? `Field names match ${patternText}.` : sentenceOf('patternProperties', patternProperties))
   if (isAny(rest)) return compiler.made({}, schema)
   const anyOf = [...Object.values(patternProperties), ...(isClosed ? [] : [rest!])]
   return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
@@ -120,17 +120,17 @@ export function fieldsWay(fields: readonly Field[], rest: Way = same): Way {
   return (value, scope) => {
     if (!isObject(value)) return value
     const { isUp } = scope
-    const made = new Map<string, unknown>()
+    const members = new Map<string, unknown>()
     for (const [key, item] of Object.entries(value)) {
       // A value of the tool's own shape has the names of its own.
       const field = (isUp ? byTo.get(key) : undefined) ?? byFrom.get(key)
       const name = field ? (isUp ? field.from : field.to) : key
-      if (!field) made.set(key, rest(item, scope))
-      else if (name !== key && Object.hasOwn(value, name)) made.set(key, item)
-      else if (!isUp || !field.isLeftOut || item !== null) made.set(name, field.lowered.way(item, scope))
+      if (!field) members.set(key, rest(item, scope))
+      else if (name !== key && Object.hasOwn(value, name)) members.set(key, item)
+      else if (!isUp || !field.isLeftOut || item !== null) members.set(name, field.lowered.way(item, scope))
     }
-    if (!isUp) for (const { to, isLeftOut } of fields) if (isLeftOut && !made.has(to)) made.set(to, null)
-    return objectOf(made)
+    if (!isUp) for (const { to, isLeftOut } of fields) if (isLeftOut && !members.has(to)) members.set(to, null)
+    return objectOf(members)
   }
 }
 
@@ -161,14 +161,14 @@ function pairs({ schema, way }: Lowered, compiler: Compiler): Lowered {
         return Object.entries(value).map(([key, item]) => ({ key, value: way(item, scope) }))
       }
       if (!Array.isArray(value)) return value
-      const made = new Map<string, unknown>()
+      const members = new Map<string, unknown>()
       for (const item of value) {
         const { key, value: content, ...strange } = Object(item) as Node
         const isPair = typeof key === 'string' && content !== undefined && Object.keys(strange).length === 0
-        if (!isPair || made.has(key)) return value
-        made.set(key, way(content, scope))
+        if (!isPair || members.has(key)) return value
+        members.set(key, way(content, scope))
       }
-      return objectOf(made)
+      return objectOf(members)
     },
   }
 }

@@ -110,13 +110,13 @@ export function pointerPart(key: string): string {
 }
 
 /** Returns a name that is not taken: the name, with as many `_` as it needs. */
-export function freshName(name: string, taken: ReadonlySet<string>): string {
-  return taken.has(name) ? freshName(`${name}_`, taken) : name
+export function freshName(name: string, usedNames: ReadonlySet<string>): string {
+  return usedNames.has(name) ? freshName(`${name}_`, usedNames) : name
 }
 
 /** Returns a function that gives each name once. It counts those that are alike, since a hostile schema has many. */
-export function namesBeside(given: Iterable<string> = []): (name: string) => string {
-  const counts = new Map([...given].map((name) => [name, 1]))
+export function namesBeside(usedNames: Iterable<string> = []): (name: string) => string {
+  const counts = new Map([...usedNames].map((name) => [name, 1]))
   return (name) => {
     let count = counts.get(name) ?? 0
     let fresh = name

@@ -40,12 +40,12 @@ export function mayMeet(one: SchemaObject, other: SchemaObject, definitions: Def
 export function fitsShape(
   schema: SchemaObject,
   value: unknown,
-  known: Definitions,
+  definitions: Definitions,
   { steps }: TranslationScope,
   isWhole = false,
 ): boolean {
   const floor = isWhole ? 0 : Math.max(0, steps.left - mostShapeSteps)
-  return meet(schema, only(value), known, steps, true, isWhole, floor)
+  return meet(schema, only(value), definitions, steps, true, isWhole, floor)
 }
 
 /** Returns the schema of one value. In place of the schemas in it stand the values. */

@@ -49,8 +49,8 @@ export function lowerUnion(
   }
   const rest = compiler.made(objectOf(shared), schema)
   const lowered = others.flatMap((branch) => {
-    const whole = isAlone ? branch : compiler.made({ allOf: [branch, rest] }, branch)
-    return lowerSome(whole, keyword, compiler) ?? []
+    const branchSchema = isAlone ? branch : compiler.made({ allOf: [branch, rest] }, branch)
+    return lowerSome(branchSchema, keyword, compiler) ?? []
   })
   return unionOf(schema, lowered, compiler, hasNull)
 }
@@ -68,9 +68,9 @@ function isConstant(branch: SchemaObject): boolean {
 export function constants(schema: SchemaObject, words: string[], compiler: Compiler, hasNull = false): Lowered {
   const { enum: list, const: constant, type: own, ...others } = schema
   const keyword = list === undefined ? 'const' : 'enum'
-  const given = list ?? [constant]
+  const choiceValues = list ?? [constant]
   const types = listOf<TypeName>(own)
-  const values = commonValues(distinct(given), 'const' in schema ? [constant] : given).filter(
+  const values = commonValues(distinct(choiceValues), 'const' in schema ? [constant] : choiceValues).filter(
     (value) => types.length === 0 || hasType(types, typeName(value)),
   )
   if (values.length === 0) throw new NoValue()
@@ -82,7 +82,8 @@ export function constants(schema: SchemaObject, words: string[], compiler: Compi
   const takesNull = groups.delete('null')
   if (groups.size > 1) compiler.lose(schema, keyword, 'widened', 'anyOf')
   else if (types.length === 0 && !compiler.dialect.untyped) compiler.lose(schema, keyword, 'widened', 'type')
-  else if (values.length !== given.length) compiler.lose(schema, keyword, 'widened', 'without values of other types')
+  else if (values.length !== choiceValues.length)
+    compiler.lose(schema, keyword, 'widened', 'without values of other types')
   const rest = compiler.made(others, schema)
   const branches = [...groups].map(([type, group]) => branchOf(type, group))
   if (branches.length === 0) return scalar(rest, words, compiler, 'null')
@@ -90,32 +91,32 @@ export function constants(schema: SchemaObject, words: string[], compiler: Compi
 
   function branchOf(type: TypeName, group: readonly unknown[]): Lowered {
     if (type === 'object') return asJsonText(schema, keyword, compiler, valuesSentence(group))
-    const said: string[] = []
+    const notes: string[] = []
     const isAll = type === 'boolean' && group.length === 2
     const isTaken = isAll || hasWord(compiler.dialect.enums, type)
-    if (!isTaken) compiler.tell(schema, keyword, said, valuesSentence(group))
+    if (!isTaken) compiler.tell(schema, keyword, notes, valuesSentence(group))
     const isSaid = compiler.takes(keyword)
     if (isTaken && !isSaid) compiler.lose(schema, keyword, 'widened', 'enum')
-    const lowered = scalar(rest, said, compiler, type)
+    const lowered = scalar(rest, notes, compiler, type)
     const only = isSaid ? { [keyword]: list ? group : constant } : { enum: group }
-    return described({ ...lowered, schema: { ...lowered.schema, ...(isTaken && !isAll && only) } }, '', ...said)
+    return described({ ...lowered, schema: { ...lowered.schema, ...(isTaken && !isAll && only) } }, '', ...notes)
   }
 }
 
 /** Returns a union of lowered schemas, of which each value can be told apart. */
 export function unionOf(
   schema: SchemaObject,
-  given: readonly Lowered[],
+  alternatives: readonly Lowered[],
   compiler: Compiler,
   hasNull: boolean,
 ): Lowered {
-  const branches = tagged(schema, given, compiler)
+  const branches = tagged(schema, alternatives, compiler)
   const [first, second] = branches
   if (!first) throw new NoValue()
   const anyOf = branches.map((branch) => branch.schema)
   const way = branches.every((branch) => branch.way === same) ? same : branchesWay(branches, compiler)
-  const whole = second ? { schema: { anyOf }, way } : first
-  return hasNull ? nullable(whole, compiler) : whole
+  const both = second ? { schema: { anyOf }, way } : first
+  return hasNull ? nullable(both, compiler) : both
 }
 
 function branchesWay(branches: readonly Lowered[], compiler: Compiler): Way {

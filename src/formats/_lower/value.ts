@@ -111,9 +111,9 @@ export function leaveOut(field: SchemaObject, lowered: Lowered, compiler: Compil
     return { ...lowered, schema: withNull(lowered.schema, compiler) }
   }
   const key = freshName('value', branchFields(lowered.schema))
-  const said = `null leaves it out, {"${key}": null} is null`
-  compiler.lose(field, 'required', 'wrapped', said)
-  const { schema, way } = wrappedWith(lowered, key, compiler, `${said}.`)
+  const note = `null leaves it out, {"${key}": null} is null`
+  compiler.lose(field, 'required', 'wrapped', note)
+  const { schema, way } = wrappedWith(lowered, key, compiler, `${note}.`)
   return { schema: { ...schema, type: ['object', 'null'] }, way }
 }
 

@@ -11,18 +11,18 @@ export function sentenceOf(keyword: string, content: unknown): string {
     )
     return shorten(needs.join(' '))
   }
-  const said = sentence || (of === 'annotation' ? '' : `${keyword}: %.`)
-  if (!said.includes('%')) return content === true ? said : ''
+  const template = sentence || (of === 'annotation' ? '' : `${keyword}: %.`)
+  if (!template.includes('%')) return content === true ? template : ''
   const json = jsonOf(content)
   if (keyword === 'propertyNames' && json === '{"type":"string"}') return ''
   const words = shorten(hasWord('pattern format', keyword) ? (content as string) : json)
-  return (content === 1 ? said.replace(/s\.$/, '.') : said).replace('%', () => words)
+  return (content === 1 ? template.replace(/s\.$/, '.') : template).replace('%', () => words)
 }
 
 /** Returns a sentence that lists the only values. */
 export function valuesSentence(values: readonly unknown[]): string {
-  const said = shorten(values.map(jsonOf).join(', '))
-  return `Must be ${values.length === 1 ? '' : 'one of '}${said}.`
+  const listText = shorten(values.map(jsonOf).join(', '))
+  return `Must be ${values.length === 1 ? '' : 'one of '}${listText}.`
 }
 
 /** Returns the alternatives of a union that only refines the fields beside it. */
@@ -36,9 +36,9 @@ export function alternativesSentence(keyword: string, choices: readonly SchemaOb
 /** Returns a description with sentences after it, each once. */
 export function descriptionWith(description: unknown, ...words: readonly unknown[]): string {
   const own = text(description)
-  const said = new Set(words.map(text).filter((word) => word !== ''))
-  if (said.size === 0) return own
-  return (own && `${own.replace(/[^.!?:;\s]\s*$/u, '$&.')} `) + [...said].join(' ')
+  const sentences = new Set(words.map(text).filter((word) => word !== ''))
+  if (sentences.size === 0) return own
+  return (own && `${own.replace(/[^.!?:;\s]\s*$/u, '$&.')} `) + [...sentences].join(' ')
 }
 
 /** Returns text of at most 300 characters. */

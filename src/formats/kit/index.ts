@@ -161,14 +161,14 @@ function providerWith(rules: DialectRules): Provider {
 }
 
 /** Returns the names of a rule. @throws `E_INVALID_CONFIGURATION` if they are no list of names that are known. */
-function ruleNames(rule: string, names: unknown = [], known?: readonly string[]): readonly string[] {
+function ruleNames(rule: string, names: unknown = [], knownNames?: readonly string[]): readonly string[] {
   const isName = (name: unknown): name is string =>
-    typeof name === 'string' && /^\S+$/.test(name) && known?.includes(name) !== false
+    typeof name === 'string' && /^\S+$/.test(name) && knownNames?.includes(name) !== false
   if (Array.isArray(names) && names.every(isName)) return names
   const stranger: unknown = Array.isArray(names) ? names.find((name) => !isName(name)) : names
-  const shown =
+  const valueText =
     typeof stranger === 'string' ? JSON.stringify(stranger.slice(0, 80)) : `a value of type ${typeof stranger}`
   throw new InvalidConfigurationError(
-    `\`${rule}\` of a dialect is a list of ${known === undefined ? 'names without spaces' : known.join(', ')}; got ${shown}.`,
+    `\`${rule}\` of a dialect is a list of ${knownNames === undefined ? 'names without spaces' : knownNames.join(', ')}; got ${valueText}.`,
   )
 }

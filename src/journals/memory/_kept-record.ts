@@ -208,7 +208,7 @@ export class KeptRecord implements RecordFacts {
 
   toJSON(): ToolCallRecord {
     const createdAt = this.#createdAt
-    const known: OpenRecord = {
+    const openRecord: OpenRecord = {
       id: this.id,
       callId: this.#callId,
       name: this.#name,
@@ -233,7 +233,7 @@ export class KeptRecord implements RecordFacts {
       durationMs: this.#durationMs,
       journal: { ...this.#journal, result: blocksOf(this.#result) },
     }
-    return Object.assign(known, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
+    return Object.assign(openRecord, others as Partial<ToolCallRecord>) // JSON leaves undefined members out
   }
 }
 

@@ -44,8 +44,8 @@ export class TextRecord implements StoredRecord {
 }
 
 /** Returns the record, as a new object each time. */
-export function recordCopy(kept: StoredRecord): ToolCallRecord {
-  return recordOf(kept instanceof TextRecord ? kept.text : JSON.stringify(kept), kept.id)
+export function recordCopy(facts: StoredRecord): ToolCallRecord {
+  return recordOf(facts instanceof TextRecord ? facts.text : JSON.stringify(facts), facts.id)
 }
 
 /** Returns the facts of a waiting record that a worker has taken and not written yet. */
@@ -73,8 +73,8 @@ export function textRecord(record: ToolCallRecord): TextRecord {
 }
 
 /** Returns what a deleted record named in the store. */
-export function deletedOf(kept: StoredRecord): Deleted {
-  const { stored, handle } = recordCopy(kept).journal ?? {}
-  const { id: invocationId, session } = kept
+export function deletedOf(facts: StoredRecord): Deleted {
+  const { stored, handle } = recordCopy(facts).journal ?? {}
+  const { id: invocationId, session } = facts
   return { invocationId, session, ...(stored && { stored: stored.handle }), ...(handle !== undefined && { handle }) }
 }

@@ -35,11 +35,11 @@ export class MemoryOrder {
   #arrived = 0
 
   /** Adds a call that waits or runs, in place of what it did before. Leaves out a call that is not for workers. */
-  put(kept: StoredRecord, isTaken = false): void {
-    const { id, isAlone } = kept
+  put(facts: StoredRecord, isTaken = false): void {
+    const { id, isAlone } = facts
     this.leave(id)
     if (isAlone === undefined) return
-    const { session: name, queue, standing, createdAt, expiresAt = Infinity } = kept
+    const { session: name, queue, standing, createdAt, expiresAt = Infinity } = facts
     if (standing === 'settled') return
     const session = this.#sessionOf(name)
     const line = standing === 'running' || isTaken || queue === undefined ? undefined : lineOf(session, queue)

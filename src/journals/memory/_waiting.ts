@@ -35,10 +35,10 @@ export class WaitingCalls {
 
   /** Adds a call at the end of its line. A call that waits already keeps its place. */
   set(id: string, session: string, weight: number, expiresAt: number): void {
-    const known = this.#calls.get(id)
-    const call = known ?? { id, session, expiresAt, weight: 0, hasLeft: false }
+    const entry = this.#calls.get(id)
+    const call = entry ?? { id, session, expiresAt, weight: 0, hasLeft: false }
     const line = this.#lineOf(session)
-    if (known === undefined) {
+    if (entry === undefined) {
       this.#calls.set(id, call)
       line.calls.push(call)
       line.count++

@@ -88,9 +88,9 @@ export class PostgresStatements implements Rows {
   /** Tells watches of a change, in the same statement. */
   #telling(change: string, payload: string): string {
     // The parameter has its type from the cast also if nothing is told.
-    const told = this.#notifies ? `pg_notify('${this.channel}', ${payload}::text)::text` : `${payload}::text`
+    const notification = this.#notifies ? `pg_notify('${this.channel}', ${payload}::text)::text` : `${payload}::text`
     return `WITH change AS (${change})
-      SELECT version, CASE WHEN changed = txid_current() THEN ${told} END FROM change`
+      SELECT version, CASE WHEN changed = txid_current() THEN ${notification} END FROM change`
   }
 
   async read(id: string): Promise<Row | undefined> {
@@ -203,14 +203,14 @@ export class PostgresStatements implements Rows {
   async requestCancel(id: string): Promise<boolean> {
     const payload = `json_build_array(id, session, 'cancelled')::text`
     // The owner of a call whose names are too long, or are digests, hears of it at its next sign of life.
-    const told = this.#notifies
+    const notification = this.#notifies
       ? `CASE WHEN octet_length(${payload}) < ${limitOfPayload} AND session NOT LIKE 'sha256:%'
           THEN pg_notify('${this.channel}', ${payload})::text END`
       : 'NULL'
     const rows = await this.#ask(
       `WITH change AS (
         UPDATE ${this.#tables.calls} SET cancel = true WHERE id = $1 AND state <> 'settled' RETURNING id, session)
-      SELECT ${told} FROM change`,
+      SELECT ${notification} FROM change`,
       [id],
     )
     return rows.length === 1
@@ -264,7 +264,7 @@ export class PostgresStatements implements Rows {
 }
 
 /** Returns what a notification says of a record: nothing, if it could be too long. */
-function payloadOf(...told: RecordHint): string {
-  const payload = JSON.stringify(told)
+function payloadOf(...notification: RecordHint): string {
+  const payload = JSON.stringify(notification)
   return payload.length > longestPayload ? '' : payload
 }

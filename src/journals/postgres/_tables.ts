@@ -207,8 +207,8 @@ function lineStatements({ calls, prefix }: JournalTables): string {
 /** Adds the column by which workers leave out calls, and makes the function that takes calls anew. What waits already is unknown. */
 function toolStatements({ calls, take }: JournalTables): string {
   const lockOf = (call: string): string => `hashtextextended('${calls} ' || ${call}.session, 0)`
-  const given = `call.waits = 'worker' AND call.expires_at >= now_at`
-  const kept = (call: string): string =>
+  const waitsForWorker = `call.waits = 'worker' AND call.expires_at >= now_at`
+  const isNotExcepted = (call: string): string =>
     `${call}.id <> ALL (passed) AND coalesce(${call}.fingerprint, '') <> ALL (lacked)`
   return `
     ALTER TABLE ${calls} ADD COLUMN fingerprint text; -- of its tool, if it waits for a worker
@@ -222,7 +222,7 @@ function toolStatements({ calls, take }: JournalTables): string {
     BEGIN
       -- Takers of one session wait for each other, or leave its calls to the next time. What others took is seen afterwards.
       IF one IS NOT NULL THEN
-        SELECT call.session, call.alone INTO found_one FROM ${calls} AS call WHERE call.id = one AND ${given};
+        SELECT call.session, call.alone INTO found_one FROM ${calls} AS call WHERE call.id = one AND ${waitsForWorker};
         IF NOT FOUND THEN RETURN; END IF;
         IF found_one.alone = 1 THEN PERFORM pg_advisory_xact_lock(${lockOf('found_one')});
         ELSE PERFORM pg_advisory_xact_lock_shared(${lockOf('found_one')});
@@ -232,15 +232,15 @@ function toolStatements({ calls, take }: JournalTables): string {
         chosen := ARRAY(
           SELECT first.id FROM (
             SELECT call.id, call.session, call.alone FROM ${calls} AS call
-            WHERE ${given} AND call.queue = line AND ${kept('call')}
-              AND ${mayRunNow(calls, 'now_at', kept('other'))}
+            WHERE ${waitsForWorker} AND call.queue = line AND ${isNotExcepted('call')}
+              AND ${mayRunNow(calls, 'now_at', isNotExcepted('other'))}
             ORDER BY call.updated_at LIMIT most FOR UPDATE SKIP LOCKED) AS first
           WHERE CASE WHEN first.alone = 1 THEN pg_try_advisory_xact_lock(${lockOf('first')})
             ELSE pg_try_advisory_xact_lock_shared(${lockOf('first')}) END);
       END IF;
       RETURN QUERY UPDATE ${calls} AS call SET owner = taker, held_since = call.version + 1, version = call.version + 1,
         updated_at = clock_timestamp(), state = 'running', waits = NULL, queue = NULL, expires_at = NULL
-      WHERE call.id = ANY (chosen) AND ${given} AND ${mayRunNow(calls, 'now_at', kept('other'))}
+      WHERE call.id = ANY (chosen) AND ${waitsForWorker} AND ${mayRunNow(calls, 'now_at', isNotExcepted('other'))}
       RETURNING call.id, call.record, call.owner, call.version;
     END $take$;`
 }

@@ -38,7 +38,7 @@ export class PostgresWatch {
     this.#journal = journal
   }
 
-  add(listener: (...told: RecordHint) => void): () => void {
+  add(listener: (...hint: RecordHint) => void): () => void {
     return this.#listeners.add(listener)
   }
 
@@ -91,9 +91,9 @@ export class PostgresWatch {
 
   /** Hears of a change. A record with long names is not named: what has changed is asked for. So it is if others told it. */
   #hear(payload: string): void {
-    const told = toldBy(payload)
-    if (told === undefined) this.#looks.now()
-    else this.#listeners.tell(...told)
+    const hint = toldBy(payload)
+    if (hint === undefined) this.#looks.now()
+    else this.#listeners.tell(...hint)
   }
 }
 

@@ -90,11 +90,11 @@ export class TextCache<Made> {
   }
 
   get(text: string): Made {
-    let made = this.#made.get(text)
-    if (made === undefined) {
+    let entry = this.#made.get(text)
+    if (entry === undefined) {
       if (this.#made.size >= mostTexts) this.#made.clear()
-      this.#made.set(text, (made = this.#make(text)))
+      this.#made.set(text, (entry = this.#make(text)))
     }
-    return made
+    return entry
   }
 }

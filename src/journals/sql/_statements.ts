@@ -115,16 +115,16 @@ export class SqlStatements {
     const except = isOne ? [] : wanted.except.map(keyOf)
     const lacking = isOne ? [] : (wanted.lacking ?? []).map(sessionKey)
     const [withoutIds, withoutTools] = [parameterList(except, values), parameterList(lacking, values)]
-    const kept = (call: string): string =>
+    const isNotExcepted = (call: string): string =>
       [
         'true',
         ...(except.length > 0 ? [`${call}.id NOT IN ${withoutIds}`] : []),
         ...(lacking.length > 0 ? [`coalesce(${call}.fingerprint, '') NOT IN ${withoutTools}`] : []),
       ].join(' AND ')
-    const which = isOne ? 'id = $1' : `queue = $1 AND ${kept(waiter)}`
+    const which = isOne ? 'id = $1' : `queue = $1 AND ${isNotExcepted(waiter)}`
     const { rows } = yield reading(
       `SELECT id, record, version FROM ${calls} AS ${waiter}
-      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${mayRunNow(calls, '$2', kept('other'), waiter)}
+      WHERE waits = 'worker' AND ${which} AND expires_at >= $2 AND ${mayRunNow(calls, '$2', isNotExcepted('other'), waiter)}
       ORDER BY updated_at LIMIT ${integerText(wanted.limit)}`,
       values,
     )

@@ -28,7 +28,7 @@ export class SqlWatch {
     this.#looks = new Looks(journal.interval, (isOver) => this.#ask(isOver))
   }
 
-  add(listener: (...told: RecordHint) => void): () => void {
+  add(listener: (...hint: RecordHint) => void): () => void {
     return this.#listeners.add(listener)
   }
 

@@ -120,9 +120,9 @@ function addColumns(database: DatabaseSync): void {
     WHERE id = ?`,
   )
   const ids = database.prepare('SELECT id FROM calls')
-  const read = database.prepare('SELECT record FROM calls WHERE id = ?')
+  const select = database.prepare('SELECT record FROM calls WHERE id = ?')
   for (const { id } of ids.all()) {
-    const record = readable(read.get(String(id))?.['record'], id)
+    const record = readable(select.get(String(id))?.['record'], id)
     if (record === undefined) continue // damaged: lists report it by its state
     const { session, waits, createdAt, expiresAt, settledAt } = columnsOf(record)
     fill.run(session, waits, createdAt, expiresAt, waits, settledAt, String(id))

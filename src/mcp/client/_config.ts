@@ -81,9 +81,10 @@ function configuredServer(
   if (!isObject(entry)) throw wrong('is not an object')
   const { command, cwd } = entry
   const url = entry['url'] ?? entry['serverUrl'] ?? entry['httpUrl']
-  const said = entry['type'] ?? entry['transport'] ?? (command === undefined ? 'http' : 'stdio')
-  const type = transportTypes.get(said)
-  if (type === undefined) throw wrong(`has an unknown \`type\`: ${JSON.stringify(said)}; use "stdio", "http" or "sse"`)
+  const declaredType = entry['type'] ?? entry['transport'] ?? (command === undefined ? 'http' : 'stdio')
+  const type = transportTypes.get(declaredType)
+  if (type === undefined)
+    throw wrong(`has an unknown \`type\`: ${JSON.stringify(declaredType)}; use "stdio", "http" or "sse"`)
   if (type === 'websocket') {
     throw wrong(
       'asks for a websocket, which no version of the protocol has; use its Streamable HTTP address, `type` "http"',
@@ -111,9 +112,10 @@ function configuredServer(
     return value.replace(
       /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
       (_, variable: string, otherwise?: string) => {
-        const known = (Object.hasOwn(variables, variable) ? variables[variable] : undefined) ?? otherwise
-        if (known === undefined) throw wrong(`uses \${${variable}} in \`${field}\`: give its value in \`variables\``)
-        return known
+        const variableValue = (Object.hasOwn(variables, variable) ? variables[variable] : undefined) ?? otherwise
+        if (variableValue === undefined)
+          throw wrong(`uses \${${variable}} in \`${field}\`: give its value in \`variables\``)
+        return variableValue
       },
     )
   }

@@ -181,18 +181,18 @@ export class Connection {
     const source: AcceptedServer = {
       server: this.name,
       hasHeaders: live.client.getProtocolEra() === 'modern' && live.transport.hasPerRequestStream === true,
-      run: (asked, input, context) => this.#call(asked, input, context),
+      run: (calledTool, input, context) => this.#call(calledTool, input, context),
     }
-    const taken = takeIn(listed, this.#taken, this.#target, source)
+    const acceptance = takeIn(listed, this.#taken, this.#target, source)
     for (const [name, { digest }] of this.#taken.tools) {
-      const now = taken.tools.get(name)
+      const now = acceptance.tools.get(name)
       if (now === undefined || now.digest === digest) continue
       const which = `The tool ${quotedName(name)} of the MCP server ${quotedName(this.name)}`
       const words = `${which} has changed since it was listed: earlier approvals are void.`
       this.#target.report(new ApprovalInvalidError(words))
     }
-    this.#taken = taken
-    const list = [...taken.tools.values()]
+    this.#taken = acceptance
+    const list = [...acceptance.tools.values()]
     if (areSameItems(list, this.#list)) return
     this.#list = list
     this.#tell()
@@ -218,27 +218,27 @@ export class Connection {
     }
   }
 
-  async #call(asked: CalledTool, input: unknown, context: ToolContext): Promise<unknown> {
+  async #call(calledTool: CalledTool, input: unknown, context: ToolContext): Promise<unknown> {
     for (let round = 1; ; round++) {
       const live = await this.live()
-      this.#requireUnchanged(asked)
+      this.#requireUnchanged(calledTool)
       let result: CallToolResult
       live.calls++
       try {
-        result = await sendCall(live, this.#target, asked.listed, input, context)
+        result = await sendCall(live, this.#target, calledTool.listed, input, context)
         this.#reconnects = 0
       } catch (error) {
         const loss = connectionLoss(error)
         if (loss === 'connection') this.#retire(live)
         // A call is sent again only if the application allows to repeat it, or if the server refused it.
-        if (loss !== undefined && asked.isRepeatable && round === 1 && !context.signal.aborted) continue
+        if (loss !== undefined && calledTool.isRepeatable && round === 1 && !context.signal.aborted) continue
         if (await this.#authorization.helps(error, live.transport, round)) continue
-        throw requestFailure(error, this.name, `running ${quotedName(asked.listed.name)}`)
+        throw requestFailure(error, this.name, `running ${quotedName(calledTool.listed.name)}`)
       } finally {
         live.calls--
         this.#sweep(live)
       }
-      return handlerResult(result, asked.listed.outputSchema)
+      return handlerResult(result, calledTool.listed.outputSchema)
     }
   }
 

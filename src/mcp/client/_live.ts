@@ -140,7 +140,7 @@ export function sendCall(
   context: ToolContext,
 ): Promise<CallToolResult> {
   const _meta = meta?.(context)
-  let heard = 0
+  let signs = 0
   return client.callTool(
     { name, arguments: input as Record<string, unknown>, ...(_meta === undefined ? undefined : { _meta }) },
     {
@@ -149,7 +149,7 @@ export function sendCall(
       signal: context.signal,
       timeout: timerLength(Infinity), // calls end by their own signal
       onprogress: ({ progress, total, message }) => {
-        if (heard++ >= limits.progress) return
+        if (signs++ >= limits.progress) return
         context.emit('progress', {
           progress,
           ...(total === undefined ? undefined : { total }),

@@ -10,9 +10,9 @@ export function namesFor(names: readonly string[], prefix: string | undefined): 
   for (const name of [...names.filter(fits), ...names.filter((each) => !fits(each))]) {
     const clean = cleaned(withPrefix(name, prefix))
     const isFree = clean !== '' && !spellings.has(comparedName(clean))
-    const given = isFree ? clean : withHash(clean, name)
-    spellings.add(comparedName(given))
-    mapped.set(name, given)
+    const toolName = isFree ? clean : withHash(clean, name)
+    spellings.add(comparedName(toolName))
+    mapped.set(name, toolName)
   }
   return mapped
 }

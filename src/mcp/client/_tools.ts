@@ -29,7 +29,7 @@ export interface AcceptedServer {
   readonly server: string
   /** Whether args are repeated in headers, as in Streamable HTTP of 2026-07-28. */
   readonly hasHeaders: boolean
-  run(asked: CalledTool, input: unknown, context: ToolContext): Promise<unknown>
+  run(calledTool: CalledTool, input: unknown, context: ToolContext): Promise<unknown>
 }
 
 /** The outcome of a listing. */
@@ -122,7 +122,11 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
   const title = listed.title ?? fieldOf(annotations, 'title')
   const ui = uiOf(listed._meta)
   const { traits, ...hosts } = hostsWord(target.tools, listed)
-  const asked: CalledTool = { listed, digest, isRepeatable: traits?.idempotent === true || traits?.readonly === true }
+  const calledTool: CalledTool = {
+    listed,
+    digest,
+    isRepeatable: traits?.idempotent === true || traits?.readonly === true,
+  }
   const config: ErasedConfig = {
     name,
     description: safeText(listed.description ?? '').trim() || safeText(`The tool ${listed.name} of ${source.server}`),
@@ -139,7 +143,7 @@ function make(listed: ServerTool, digest: string, name: string, target: Target, 
     ...(outputSchema && {
       outputSchema: jsonSchema(describedSchema(outputSchema) as JsonSchemaObject, { origin: 'wire' }),
     }),
-    handler: (input, context) => source.run(asked, input, context),
+    handler: (input, context) => source.run(calledTool, input, context),
   }
   const tool = new Tool(config)
   tool.describe() // throws if the tool cannot be described to a model

@@ -110,13 +110,13 @@ function fetchOnce(
 }
 
 /** Fetches with the application's headers, only for the server's origin, and limits the size of messages. */
-function boundedFetch({ fetch: given, headers = {}, limits }: Target, address: URL): Fetch {
+function boundedFetch({ fetch: innerFetch, headers = {}, limits }: Target, address: URL): Fetch {
   return async (input, init) => {
     const merged = new Headers(init?.headers)
     if (new URL(input).origin === address.origin) {
       for (const [name, value] of Object.entries(headers)) if (!merged.has(name)) merged.set(name, value)
     }
-    const response = await (given ?? fetch)(input, { ...init, headers: merged }).catch((error: unknown) => {
+    const response = await (innerFetch ?? fetch)(input, { ...init, headers: merged }).catch((error: unknown) => {
       if (error instanceof TypeError) outages.add(error)
       throw error
     })
@@ -132,8 +132,8 @@ function isEventStream({ status, headers }: Response, init: RequestInit | undefi
   if (status !== 200 || !/^text\/event-stream\s*(?:;[^,]*)?$/i.test(headers.get('content-type') ?? '')) return false
   if (init?.method !== 'POST') return true
   const { body } = init
-  const asked: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
-  return typeof asked === 'object' && asked !== null && 'method' in asked && 'id' in asked
+  const message: unknown = typeof body === 'string' ? JSON.parse(body) : undefined
+  return typeof message === 'object' && message !== null && 'method' in message && 'id' in message
 }
 
 const newline = 10

@@ -41,8 +41,8 @@ const viewFormat = mcp()
  * @experimental
  */
 export function viewMessages(call: ToolCall, result: ToolResult): View {
-  const given = objectArgs(call.args)
-  const messages = [message('tool-input', given === undefined ? {} : { arguments: given })]
+  const args = objectArgs(call.args)
+  const messages = [message('tool-input', args === undefined ? {} : { arguments: args })]
   if (['denied', 'cancelled', 'timed_out'].includes(result.status)) {
     messages.push(message('tool-cancelled', { reason: result.status }))
   } else if (result.status !== 'waiting') {

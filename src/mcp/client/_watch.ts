@@ -66,9 +66,9 @@ export function watch(transport: Transport, isModern: () => boolean): MessageWat
 
   return {
     takeTools() {
-      const taken = tools
+      const lastTools = tools
       tools = undefined
-      return taken
+      return lastTools
     },
   }
 }

@@ -157,9 +157,9 @@ class AskedClient implements McpClient {
   }
 
   ask(requests: InputRequests): Promise<Readonly<Record<string, unknown>>> {
-    const asked = this.#ask(requests)
-    asked.catch(() => {}) // a handler may ask without awaiting the answer
-    return asked
+    const answers = this.#ask(requests)
+    answers.catch(() => {}) // a handler may ask without awaiting the answer
+    return answers
   }
 
   /** Forgets the conversation, whose request is over. */
@@ -189,16 +189,16 @@ async function walk(
   { executor }: ServerSettings,
 ): Promise<ToolResult> {
   const events = executor.stream(call, options)
-  let asked: ToolEventOf<'call:waiting'> | undefined
+  let waitingEvent: ToolEventOf<'call:waiting'> | undefined
   let step = await events.next()
   for (; step.done !== true; step = await events.next()) {
     const event = step.value
     if (event.event === 'tool:progress') conversation.tell(event)
-    if (event.event === 'call:waiting' && event.reason === 'approval' && !event.inProcess) asked = event
+    if (event.event === 'call:waiting' && event.reason === 'approval' && !event.inProcess) waitingEvent = event
   }
   const result = step.value
-  if (result.token === undefined || asked === undefined) return result
-  const message = elicitedQuestion(asked)
+  if (result.token === undefined || waitingEvent === undefined) return result
+  const message = elicitedQuestion(waitingEvent)
   const question = message === undefined ? undefined : { approval: elicitation(message) }
   if (question === undefined || !asks(question)) return result
   // Fresh: an answer that the client sent before this question does not count.
@@ -273,10 +273,10 @@ function subjectOf({ name, arguments: args = {} }: CallToolRequest['params']): s
 
 /** Returns the client's capabilities, from the request itself or from the handshake of the connection. */
 export function capabilitiesOf(context: ServerContext, server: McpServer): ClientCapabilities {
-  const said = (context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
+  const envelopeValue = (context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
     CLIENT_CAPABILITIES_META_KEY
   ]
-  return (said as ClientCapabilities | undefined) ?? server.server.getClientCapabilities() ?? {}
+  return (envelopeValue as ClientCapabilities | undefined) ?? server.server.getClientCapabilities() ?? {}
 }
 
 /** Returns the capabilities that the requests need and the client lacks, or `undefined` if it lacks none. */

@@ -58,12 +58,12 @@ export function serve(peer: Peer, settings: ServerSettings): McpServer {
   const toolsNow = (context: ServerContext): readonly Tool[] => {
     return toolsFor(peer.session, isUiHost(capabilitiesOf(context, served)), settings)
   }
-  let known: readonly Tool[] | undefined // the list that the client saw last
+  let lastListed: readonly Tool[] | undefined // the list that the client saw last
   server.setRequestHandler(
     'tools/list',
     safely(({ params }, context: ServerContext) => {
-      known = toolsNow(context)
-      const { items, ...rest } = pageOf(known, params?.cursor, pageSize, (tool) => tool.name)
+      lastListed = toolsNow(context)
+      const { items, ...rest } = pageOf(lastListed, params?.cursor, pageSize, (tool) => tool.name)
       return { tools: items, ...rest }
     }),
   )
@@ -71,11 +71,11 @@ export function serve(peer: Peer, settings: ServerSettings): McpServer {
     'tools/call',
     safely(async (request, context) => {
       const result = await callTool(request, context, peer, served, settings)
-      const before = known
+      const before = lastListed
       // An extension may change a session's tools after each of its calls, such as tools for its artifacts.
       if (before !== undefined) {
-        known = toolsNow(context)
-        if (!areSameItems(before, known)) tellOfTools(served)
+        lastListed = toolsNow(context)
+        if (!areSameItems(before, lastListed)) tellOfTools(served)
       }
       return result
     }),

@@ -17,8 +17,8 @@ export function preflight(request: Request): Response {
 }
 
 /** Returns the same response with headers that let pages of the origin read it. */
-export function readableBy(origin: string, { body, status, statusText, headers: given }: Response): Response {
-  const headers = new Headers(given)
+export function readableBy(origin: string, { body, status, statusText, headers: responseHeaders }: Response): Response {
+  const headers = new Headers(responseHeaders)
   headers.set('Access-Control-Allow-Origin', origin)
   headers.set('Access-Control-Expose-Headers', 'Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After')
   headers.append('Vary', 'Origin')

@@ -51,9 +51,9 @@ export function requestGuard(options: GuardOptions): (request: Request) => Promi
   const origins = [...(options.origins ?? localhostAllowedHostnames())]
   const expected = typeof token === 'string' ? sha256(token) : undefined
 
-  async function principalOf(given: string): Promise<string | undefined> {
-    if (typeof token === 'function') return token(given)
-    return expected !== undefined && areEqualDigests(sha256(given), expected) ? 'token' : undefined
+  async function principalOf(bearer: string): Promise<string | undefined> {
+    if (typeof token === 'function') return token(bearer)
+    return expected !== undefined && areEqualDigests(sha256(bearer), expected) ? 'token' : undefined
   }
 
   return async (request) => {
@@ -63,11 +63,11 @@ export function requestGuard(options: GuardOptions): (request: Request) => Promi
     // A preflight carries no token.
     if (page !== undefined && isPreflight(request)) return { answer: preflight(request), page }
     if (token === undefined) return { principal: undefined, page }
-    const given = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     // A failed look-up may return null or false as well as undefined: only a non-empty string is a principal.
-    const principal: unknown = given === undefined ? undefined : await principalOf(given)
+    const principal: unknown = bearer === undefined ? undefined : await principalOf(bearer)
     const isKnown = typeof principal === 'string' && principal !== ''
-    return isKnown ? { principal, page } : { answer: unauthorized(given !== undefined), page }
+    return isKnown ? { principal, page } : { answer: unauthorized(bearer !== undefined), page }
   }
 }
 

@@ -80,12 +80,15 @@ const deepestMessage = 512
  * Serves both eras of the protocol. A client of the older era has a session with its own transport. Requests of the newer era
  * are independent: nothing is kept between them.
  */
-export function httpHandler(given: ServerSettings, options: HttpOptions): HttpHandler {
+export function httpHandler(allSettings: ServerSettings, options: HttpOptions): HttpHandler {
   const { sessionTimeout = 3_600_000, clientAddress = (request) => addresses.get(request) } = options
   const { sessionsPerPrincipal = 100, maximumSessions = 1_000, questionsPerPrincipal: questions = 100 } = options
   const quota = { each: sessionsPerPrincipal, all: maximumSessions }
   // This handler has its own waiting calls: once it is closed, its clients cannot answer them elsewhere.
-  const settings: ServerSettings = { ...given, openQuestions: new OpenQuestions(given.answerTimeout, questions) }
+  const settings: ServerSettings = {
+    ...allSettings,
+    openQuestions: new OpenQuestions(allSettings.answerTimeout, questions),
+  }
   const { messageLimit, executor } = settings
   const admit = requestGuard(options)
   const hasPrincipals = typeof options.token === 'function'
@@ -302,10 +305,10 @@ async function messageBody(request: Request, limit: number): Promise<unknown> {
   // Firefox shows the `body` of responses alone.
   const isHidden = (request.body as unknown) === undefined
   const { body } = isHidden ? new Response(await request.arrayBuffer()) : request
-  const read = await readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
-  if (read.tooLarge) return refuseRequest(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
+  const requestText = await readRequestBody(isHidden ? ({ headers: request.headers, body } as Request) : request, limit)
+  if (requestText.tooLarge) return refuseRequest(413, -32_000, `Payload Too Large: a message may have ${limit} bytes`)
   try {
-    return parseJson(read.text, { limit, depth: deepestMessage })
+    return parseJson(requestText.text, { limit, depth: deepestMessage })
   } catch {
     return refuseRequest(400, -32_700, 'Parse error: the body is not JSON that can be read in one way only')
   }

@@ -56,9 +56,9 @@ export async function listen(
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   // Without file descriptors left, the server emits an error for each client; unhandled, it would end the process.
   server.on('error', report)
-  const { address, port: given, family } = server.address() as AddressInfo
+  const { address, port: actualPort, family } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${given}${path}`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${actualPort}${path}`,
     async close() {
       await handler.close()
       await ended(server)

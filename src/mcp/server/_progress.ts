@@ -32,10 +32,10 @@ export function progressTo(
     return true
   }
 
-  function next(given: unknown): number {
+  function next(progress: unknown): number {
     const { last = -Infinity } = counter
-    const isUsable = typeof given === 'number' && Number.isFinite(given) && given > last
-    counter.last = isUsable ? given : Math.max(last, 0) + 1
+    const isUsable = typeof progress === 'number' && Number.isFinite(progress) && progress > last
+    counter.last = isUsable ? progress : Math.max(last, 0) + 1
     return counter.last
   }
 
@@ -62,11 +62,11 @@ export function progressTo(
     sending = undefined
   }
 
-  function tellLog(said: unknown): void {
-    const { level: given, data = said, logger } = fieldsOf(said)
+  function tellLog(output: unknown): void {
+    const { level: levelName, data = output, logger } = fieldsOf(output)
     const text: string | undefined = JSON.stringify(data)
     if (text === undefined || !has(text.length)) return
-    const level = levels.find((one) => one === given) ?? 'info'
+    const level = levels.find((one) => one === levelName) ?? 'info'
     log(level, data, typeof logger === 'string' ? logger.slice(0, longestProgress) : undefined).catch(() => {})
   }
 
@@ -93,9 +93,9 @@ function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {}
 }
 
-function progressWords(said: unknown): string | undefined {
+function progressWords(output: unknown): string | undefined {
   try {
-    const words = typeof said === 'string' ? said : JSON.stringify(said)
+    const words = typeof output === 'string' ? output : JSON.stringify(output)
     return words === undefined || words.length <= longestProgress ? words : `${words.slice(0, longestProgress - 1)}…`
   } catch {
     return undefined

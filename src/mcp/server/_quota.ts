@@ -22,12 +22,12 @@ export interface Quota {
  * @returns The entry to evict; `undefined` if there is room; `null` if there is no room and no entry may be evicted.
  */
 export function yielding<Entry extends QuotaEntry>(
-  kept: Iterable<Entry>,
+  current: Iterable<Entry>,
   party: string | undefined,
   { each, all }: Quota,
   rank: (entry: Entry) => number,
 ): Entry | undefined | null {
-  const entries = [...kept]
+  const entries = [...current]
   const counts = new Map<string | undefined, number>()
   for (const entry of entries) counts.set(entry.party, (counts.get(entry.party) ?? 0) + 1)
   const own = counts.get(party) ?? 0

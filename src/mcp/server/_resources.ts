@@ -138,9 +138,9 @@ function resourceRange(uri: string): { readonly handle: string; readonly start: 
   const [path = '', query = ''] = uri.slice(scheme.length).split('?', 2)
   const parameters = new URLSearchParams(query)
   const number = (name: string, otherwise: number): number => {
-    const given = parameters.get(name)
-    if (given === null) return otherwise
-    if (/^\d{1,15}$/.test(given)) return Number(given)
+    const parameter = parameters.get(name)
+    if (parameter === null) return otherwise
+    if (/^\d{1,15}$/.test(parameter)) return Number(parameter)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `"${name}" has to be a whole number of bytes.`)
   }
   try {

@@ -19,14 +19,14 @@ export async function protocolResult(
 ): Promise<CallToolResult> {
   if (result.error?.code === 'E_TOOL_NOT_FOUND')
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message)
-  const told = resultFormat.results([result], bareCall) as CallToolResult
+  const reply = resultFormat.results([result], bareCall) as CallToolResult
   const { artifact, handle } = result
   const link = handle === undefined || artifact === undefined ? [] : [linkTo(artifact, handle, result)]
-  const content = [...told.content, ...link]
+  const content = [...reply.content, ...link]
   if (handle !== undefined) settings.granted.remember(handle, peer)
   if (result.status !== 'ok') return { content, isError: true }
   const schema = shownTool(result.toolName, peer.session, true, settings)?.outputSchema
-  if (schema === undefined || artifact === undefined) return { ...told, content }
+  if (schema === undefined || artifact === undefined) return { ...reply, content }
   if (artifact.byteLength() > settings.structuredLimit) return tooLargeResult(content, artifact)
   return server.server.projectCallToolResult(
     { content, structuredContent: await checkedValue(artifact, schema) },

@@ -48,13 +48,13 @@ export class Conversation {
   constructor(
     { owner, party }: Pick<Peer, 'owner' | 'party'>,
     subject: () => string,
-    given: Responses,
+    responses: Responses,
     run: (conversation: Conversation) => Promise<ToolResult>,
   ) {
     this.owner = owner
     this.party = party
     this.subject = subject
-    this.#given = new Map(Object.entries(given))
+    this.#given = new Map(Object.entries(responses))
     const failed = new Promise<never>((_, reject) => (this.#failed = reject))
     this.#result = Promise.race([run(this).then((result) => ({ result })), failed])
     this.#result.catch(() => {}) // the current request handles it
@@ -66,9 +66,9 @@ export class Conversation {
 
   /** Asks the client. Questions wait for each other. */
   ask(requests: InputRequests, options: { readonly isFresh?: boolean } = {}): Promise<Responses> {
-    const asked = this.#line.then(() => this.#ask(requests, options.isFresh === true))
-    this.#line = asked.catch(() => {})
-    return asked
+    const answers = this.#line.then(() => this.#ask(requests, options.isFresh === true))
+    this.#line = answers.catch(() => {})
+    return answers
   }
 
   #ask(requests: InputRequests, isFresh: boolean): Promise<Responses> {

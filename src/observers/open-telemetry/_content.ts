@@ -24,15 +24,15 @@ export function attributeJson(value: unknown): string | undefined {
 /** Returns the text of a handler's result, with secrets masked. `undefined` for bytes, streams and artifacts. */
 export function resultText(result: unknown, call: Confirmed): string | undefined {
   if (typeof result === 'object' && result !== null && hasNoJson(result)) return undefined
-  let told: unknown
+  let visibleValue: unknown
   try {
-    told = call.redactor === undefined ? result : call.redactor.result(result)
+    visibleValue = call.redactor === undefined ? result : call.redactor.result(result)
   } catch {
     return undefined // as in `textOf`
   }
-  if (typeof told !== 'object' || told === null) return attributeJson(told)
-  const mark = resultMarks.find((each) => each in told)
-  return attributeJson(mark === undefined ? told : (told as Record<symbol, unknown>)[mark])
+  if (typeof visibleValue !== 'object' || visibleValue === null) return attributeJson(visibleValue)
+  const mark = resultMarks.find((each) => each in visibleValue)
+  return attributeJson(mark === undefined ? visibleValue : (visibleValue as Record<symbol, unknown>)[mark])
 }
 
 function hasNoJson(value: object): boolean {

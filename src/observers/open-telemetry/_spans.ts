@@ -111,9 +111,12 @@ export class Spans {
     const links = this.#linksOf(event.invocationId, parent)
     const title = name === undefined ? operation : `${operation} ${name}`
     const span = this.#tracer.startSpan(title, { kind: SpanKind.INTERNAL, attributes, links }, parent)
-    const its = span.spanContext()
+    const spanContext = span.spanContext()
     // Without an SDK, a span has no identity, or its parent's.
-    const isOwn = its !== INVALID_SPAN_CONTEXT && its !== trace.getSpanContext(parent) && isSpanContextValid(its)
+    const isOwn =
+      spanContext !== INVALID_SPAN_CONTEXT &&
+      spanContext !== trace.getSpanContext(parent) &&
+      isSpanContextValid(spanContext)
     if (!isOwn && !this.#duration.isLive) return undefined
     const active = isOwn ? trace.setSpan(parent.deleteValue(ambient), span) : parent
     const entry: CallSpan = { span, context: active, startedAt: performance.now(), name }
@@ -130,7 +133,7 @@ export class Spans {
     const outer = parent.getValue(ambient) as SpanContext | undefined
     if (waited === undefined && outer === undefined) return []
     this.#waiting.delete(invocationId)
-    return [waited, outer].flatMap((its) => (its === undefined ? [] : { context: its }))
+    return [waited, outer].flatMap((linked) => (linked === undefined ? [] : { context: linked }))
   }
 
   #recordArgs(entry: CallSpan, args: unknown): void {

@@ -117,9 +117,9 @@ export class Root implements ToolRoot {
 
   async error(state: ErrorState): Promise<Recovery | undefined> {
     const answers = await this.#tell((hooks) => hooks.onError?.(this.registry, state))
-    const given = answers.filter((answer) => answer !== undefined && answer !== null)
-    for (const answer of given) if (!isRecovery(answer)) this.report(noRecovery())
-    return given.find(isRecovery)
+    const recoveries = answers.filter((answer) => answer !== undefined && answer !== null)
+    for (const answer of recoveries) if (!isRecovery(answer)) this.report(noRecovery())
+    return recoveries.find(isRecovery)
   }
 
   /** Registers the tool of a component. Returns what unmounts it. */

@@ -52,13 +52,13 @@ export function versionOf(given: ComponentTool, seat: Seat): Version {
   ) as unknown as ErasedConfig
   const isChanged = options.length > 0
   const tool = given.tool === undefined ? new Tool(config) : isChanged ? given.tool.with(config) : given.tool
-  const told = options.filter(([field]) => !schemaFields.includes(field))
+  const toolFields = options.filter(([field]) => !schemaFields.includes(field))
   const libraries = schemaFields.map((field) => standardOf(given[field as keyof ComponentTool])?.vendor)
   const key = [
     objectNumber(given.tool),
     comparedText(safeDescription(tool)),
     ...libraries,
-    ...told.map(([field, value]) => field + comparedText(value)),
+    ...toolFields.map(([field, value]) => field + comparedText(value)),
   ]
   const version = Object.assign(open, { tool, key: key.join() })
   return former?.key === version.key ? former : version

@@ -33,14 +33,14 @@ export interface Database {
 }
 
 /** Connects to a server through the application's pool, or through an own pool that the first statement makes. */
-export function openDatabase(given: PostgresStorePool | string, timeout: number): Database {
+export function openDatabase(source: PostgresStorePool | string, timeout: number): Database {
   let own: Promise<StorePool> | undefined
   let isClosed = false
 
   async function connected(): Promise<PostgresStorePool> {
     if (isClosed) throw new ArtifactError('The artifact store has been closed.')
-    if (typeof given !== 'string') return given
-    own ??= connectStore(given, timeout)
+    if (typeof source !== 'string') return source
+    own ??= connectStore(source, timeout)
     return own
   }
 

@@ -28,7 +28,7 @@ export function Artifact({ about, handle }: { readonly about: ArtifactView; read
     let isHere = true
     setFault('')
     readPage(handle, start, byteLength, isTextType(mediaType)).then(
-      (read) => isHere && setPage(read),
+      (nextPart) => isHere && setPage(nextPart),
       (error: Error) => isHere && setFault(error.message),
     )
     return () => {

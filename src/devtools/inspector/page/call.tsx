@@ -10,20 +10,20 @@ import { clock, durationText, JsonView, onOneLine, Text, visibleMarks } from './
 
 /** Asks for the part of a call that lists and streams do not have, each time that its state changes. */
 function useWhole(call: CallView): CallView {
-  const [whole, setWhole] = useState<CallView>()
+  const [fullCall, setFullCall] = useState<CallView>()
   const { invocationId, state, status, waiting } = call
   useEffect(() => {
     let isHere = true
     client.call(invocationId).then(
-      (view) => isHere && setWhole(view),
+      (view) => isHere && setFullCall(view),
       () => {}, // what is known is shown
     )
     return () => {
       isHere = false
     }
   }, [invocationId, state, status, waiting === undefined])
-  if (whole === undefined) return call
-  const { content = whole.content, truncated = whole.truncated, auditTrail = whole.auditTrail } = call
+  if (fullCall === undefined) return call
+  const { content = fullCall.content, truncated = fullCall.truncated, auditTrail = fullCall.auditTrail } = call
   return { ...call, ...(content && { content }), ...(truncated && { truncated }), ...(auditTrail && { auditTrail }) }
 }
 
@@ -35,9 +35,9 @@ export function CallDetails({
   readonly call: CallView
   readonly look: readonly [CallKind, string]
 }): VNode {
-  const whole = useWhole(call)
-  const { toolName, invocationId, callId, id, session, effect, createdAt, durationMs, waiting, error } = whole
-  const { status, args, argsPreview, approval, progress = [], content = [], truncated, artifact } = whole
+  const fullCall = useWhole(call)
+  const { toolName, invocationId, callId, id, session, effect, createdAt, durationMs, waiting, error } = fullCall
+  const { status, args, argsPreview, approval, progress = [], content = [], truncated, artifact } = fullCall
   const [kind, word] = look
   return (
     <article>
@@ -57,7 +57,7 @@ export function CallDetails({
           .filter(Boolean)
           .join(' · ')}
       </p>
-      {waiting?.reason === 'approval' && <ApprovalForm call={whole} waiting={waiting} />}
+      {waiting?.reason === 'approval' && <ApprovalForm call={fullCall} waiting={waiting} />}
       {waiting?.reason === 'client' && (
         <div class="card page">
           <p class="prompt">Waits for a page that answers it</p>
@@ -146,7 +146,7 @@ export function CallDetails({
       {artifact?.handle !== undefined && <Artifact key={artifact.handle} about={artifact} handle={artifact.handle} />}
       <Part title="Timeline">
         <ol class="moments line">
-          {timelines.of(whole).map(({ at, name, note }, order) => (
+          {timelines.of(fullCall).map(({ at, name, note }, order) => (
             <TimelineEntry key={order} at={at - createdAt} name={name} note={note} />
           ))}
         </ol>

@@ -34,15 +34,15 @@ export function List({ calls, chosen, choose, focus, search }: ListProps): VNode
   const found = calls.filter((call) => (only === 'all' || lookOf(call)[0] === only) && matchesWords(call, words))
   const waiting = found.filter((call) => call.waiting !== undefined)
   const others = found.filter((call) => call.waiting === undefined)
-  const shown = [...waiting, ...others].slice(0, mostRows)
-  const index = shown.findIndex(({ invocationId }) => invocationId === chosen)
+  const visibleCalls = [...waiting, ...others].slice(0, mostRows)
+  const index = visibleCalls.findIndex(({ invocationId }) => invocationId === chosen)
 
   function onKeyDown(event: KeyboardEvent): void {
     const steps: Record<string, number> = {
       ArrowDown: index + 1,
       ArrowUp: index - 1,
       Home: 0,
-      End: shown.length - 1,
+      End: visibleCalls.length - 1,
       PageDown: index + 10,
       PageUp: index - 10,
     }
@@ -51,7 +51,7 @@ export function List({ calls, chosen, choose, focus, search }: ListProps): VNode
       choose(chosen ?? '', true)
       requestAnimationFrame(() => document.querySelector<HTMLElement>('.detail h2')?.focus())
     } else if (step === undefined) return
-    const next = shown[Math.max(0, Math.min(shown.length - 1, step ?? index))]
+    const next = visibleCalls[Math.max(0, Math.min(visibleCalls.length - 1, step ?? index))]
     if (next === undefined) return
     event.preventDefault()
     choose(next.invocationId, event.key === 'Enter')
@@ -91,7 +91,7 @@ export function List({ calls, chosen, choose, focus, search }: ListProps): VNode
           ))}
         </div>
       </div>
-      {shown.length > 0 && (
+      {visibleCalls.length > 0 && (
         <div
           ref={focus}
           class="rows"
@@ -103,19 +103,19 @@ export function List({ calls, chosen, choose, focus, search }: ListProps): VNode
         >
           {waiting.length > 0 && (
             <div role="group" aria-label="Waiting">
-              {rows(shown.slice(0, waiting.length), 0)}
+              {rows(visibleCalls.slice(0, waiting.length), 0)}
             </div>
           )}
-          {shown.length > waiting.length && (
+          {visibleCalls.length > waiting.length && (
             <div role="group" aria-label="Others">
-              {rows(shown.slice(waiting.length), waiting.length)}
+              {rows(visibleCalls.slice(waiting.length), waiting.length)}
             </div>
           )}
         </div>
       )}
       {isEmpty ? (
         <NoCalls />
-      ) : shown.length === 0 ? (
+      ) : visibleCalls.length === 0 ? (
         <div class="empty">
           <h2>No call is like that</h2>
           <button

@@ -105,8 +105,15 @@ function sampleFor(tool: ToolPage['tools'][number] | undefined): string {
 /** Returns args to begin with: each required field, with its default, its first choice or an empty value. */
 function sampleOf(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null || depth > 4) return {}
-  const { type, properties, required, default: given, enum: choices, const: fixed } = schema as Record<string, unknown>
-  if (given !== undefined) return given
+  const {
+    type,
+    properties,
+    required,
+    default: defaultValue,
+    enum: choices,
+    const: fixed,
+  } = schema as Record<string, unknown>
+  if (defaultValue !== undefined) return defaultValue
   if (fixed !== undefined) return fixed
   if (Array.isArray(choices)) return choices[0]
   const kind = Array.isArray(type) ? type[0] : type

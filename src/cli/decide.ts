@@ -6,7 +6,7 @@ import { journalOptions, openExistingJournal } from './journal.ts'
 import { exitCode, openExecutor, executionHelp, executionOptions } from './execution.ts'
 
 /** `toolwright decide`: answers a call that waits for approval, and runs it if it is allowed. */
-export const decide: Command = {
+export const decideCommand: Command = {
   name: 'decide',
   help: `\
 Usage: toolwright decide <module> <invocationId> allow|deny --journal FILE [options]

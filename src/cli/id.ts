@@ -4,7 +4,7 @@ import { readInput } from './document.ts'
 import { printText } from './host.ts'
 
 /** `toolwright id`: prints the content identity of a call, without running it. */
-export const id: Command = {
+export const idCommand: Command = {
   name: 'id',
   help: `\
 Usage: toolwright id <tool> <args-json | ->

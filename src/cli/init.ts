@@ -51,7 +51,7 @@ interface Manifest {
 }
 
 /** `toolwright init`: writes the files of a first program into a folder. */
-export const init: Command = {
+export const initCommand: Command = {
   name: 'init',
   help: `\
 Usage: toolwright init [folder] [options]

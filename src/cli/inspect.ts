@@ -8,7 +8,7 @@ import { openExecutor, executionHelp, servingOptions } from './execution.ts'
 const inspectTokenVariable = 'TOOLWRIGHT_INSPECT_TOKEN'
 
 /** `toolwright inspect`: shows the calls of a module's tools in a browser. */
-export const inspect: Command = {
+export const inspectCommand: Command = {
   name: 'inspect',
   help: `\
 Usage: toolwright inspect <module> [--port PORT] [--journal FILE] [options]

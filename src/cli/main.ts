@@ -4,31 +4,31 @@ import { commandLine, UsageError, type Command } from './arguments.ts'
 import { callCommand } from './call.ts'
 import { callsCommand } from './calls.ts'
 import { checkCommand } from './check.ts'
-import { decide } from './decide.ts'
+import { decideCommand } from './decide.ts'
 import { note, printText, thrownMessage, type Host } from './host.ts'
-import { id } from './id.ts'
-import { init } from './init.ts'
-import { inspect } from './inspect.ts'
+import { idCommand } from './id.ts'
+import { initCommand } from './init.ts'
+import { inspectCommand } from './inspect.ts'
 import { listCommand } from './list.ts'
 import { lockCommand } from './lock.ts'
 import { mcpCommand } from './mcp.ts'
-import { prune } from './prune.ts'
+import { pruneCommand } from './prune.ts'
 import { runCommand } from './run.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
   [
-    init,
+    initCommand,
     runCommand,
     callCommand,
     listCommand,
-    id,
+    idCommand,
     mcpCommand,
-    inspect,
+    inspectCommand,
     checkCommand,
     lockCommand,
     callsCommand,
-    decide,
-    prune,
+    decideCommand,
+    pruneCommand,
   ].map((command) => [command.name, command]),
 )
 

@@ -6,7 +6,7 @@ const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** `toolwright prune`: deletes old records of settled calls. */
-export const prune: Command = {
+export const pruneCommand: Command = {
   name: 'prune',
   help: `\
 Usage: toolwright prune --journal FILE --before DATE|AGE [options]

@@ -26,7 +26,7 @@ export interface ConnectOptions extends RequestOptions {
 }
 
 /** What the page that listens tells the others. */
-type Told = StreamFrame | { readonly state: ToolClient['state'] }
+type PageMessage = StreamFrame | { readonly state: ToolClient['state'] }
 
 const [soonestReconnect, latestReconnect] = [250, 10_000]
 /** How long a hidden page keeps a stream of its own, in milliseconds. */
@@ -143,13 +143,13 @@ export function connect(url: string, options: ConnectOptions = {}): ToolClient {
     if (signal.aborted || state === 'refused' || hello === undefined) return
     if (!isSharing) return listen(signal, () => {})
     become('open')
-    const receive = (message: Told): void => ('state' in message ? become(message.state) : take(message))
+    const receive = (message: PageMessage): void => ('state' in message ? become(message.state) : take(message))
     // Pages of another version tell each other something else.
     const name = `toolwright ${protocolVersion} ${url} ${hello.session}`
     await sharePages(name, signal, receive, (tell) => listen(signal, tell))
   }
 
-  async function listen(signal: AbortSignal, tell: (message: Told) => void): Promise<void> {
+  async function listen(signal: AbortSignal, tell: (message: PageMessage) => void): Promise<void> {
     await again(signal, async (begun) => {
       const lost = new AbortController()
       const leave = (): void => lost.abort()

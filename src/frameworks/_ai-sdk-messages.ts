@@ -1,5 +1,5 @@
 import { isObject, type Fields } from '../formats/_read.ts'
-import type { PersonAnswer, Unheard } from './_visit.ts'
+import type { PersonAnswer, AnswerOfCall } from './_visit.ts'
 
 // Messages come from clients: nothing of them is taken for granted, and nothing here throws.
 
@@ -31,10 +31,10 @@ function approvalAnswer({ approved, reason }: Fields): PersonAnswer {
 }
 
 /** Returns the denials of the messages, and what clients gave for their own tools. */
-export function unheardIn(messages: readonly unknown[], isClients: (name: string) => boolean): Unheard[] {
+export function answersIn(messages: readonly unknown[], isClients: (name: string) => boolean): AnswerOfCall[] {
   const names = new Map<string, string>()
   const called = new Map<unknown, string>()
-  const unheard: Unheard[] = []
+  const answers: AnswerOfCall[] = []
   for (const part of objectsOf(messages).flatMap((message) => objectsOf(message['content']))) {
     const { type, toolCallId: id, toolName, approvalId, output } = part
     if (type === 'tool-call' && typeof id === 'string' && typeof toolName === 'string') names.set(id, toolName)
@@ -43,15 +43,15 @@ export function unheardIn(messages: readonly unknown[], isClients: (name: string
       const answered = called.get(approvalId)
       const answer = approvalAnswer(part)
       if (answered !== undefined && answer.decision === 'deny') {
-        unheard.push({ id: answered, name: names.get(answered) ?? '', answer })
+        answers.push({ id: answered, name: names.get(answered) ?? '', answer })
       }
     }
     const name = typeof id === 'string' ? (names.get(id) ?? toolName) : undefined
     if (type === 'tool-result' && typeof id === 'string' && typeof name === 'string' && isClients(name)) {
-      unheard.push({ id, name, answer: { value: outputValue(output) } })
+      answers.push({ id, name, answer: { value: outputValue(output) } })
     }
   }
-  return unheard
+  return answers
 }
 
 /** Returns what a client gave: a value, or its failure. */

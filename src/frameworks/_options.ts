@@ -68,7 +68,7 @@ export interface FrameworkRun {
 }
 
 /** An answer to a call that the framework does not run: a denial, or what a client gave. */
-export interface Unheard {
+export interface AnswerOfCall {
   readonly id: string
   readonly name: string
   readonly answer: PersonAnswer | { readonly value: unknown }

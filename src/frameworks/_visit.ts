@@ -12,7 +12,7 @@ import {
 import { ApprovalInvalidError, ToolDeniedError, isToolError } from '../errors.ts'
 import { reporterOf, type JsonSchemaObject, type RespondOptions } from '../extension.ts'
 import { aiSdk, type AiSdkFormat } from '../formats/ai-sdk.ts'
-import type { PersonAnswer, ApprovalQuestion, FrameworkOptions, FrameworkRun, Unheard } from './_options.ts'
+import type { PersonAnswer, ApprovalQuestion, FrameworkOptions, FrameworkRun, AnswerOfCall } from './_options.ts'
 import { callIdFor, deniedWords, failedCall, notAsked } from './_results.ts'
 
 export type {
@@ -22,7 +22,7 @@ export type {
   FrameworkOptions,
   FrameworkResult,
   FrameworkRun,
-  Unheard,
+  AnswerOfCall,
 } from './_options.ts'
 export { resultJson } from './_results.ts'
 
@@ -166,12 +166,12 @@ export class Visit {
   }
 
   /** Passes on denials, and clients' answers, to the calls that wait for them. Other answers are left alone. */
-  async hear(unheard: readonly Unheard[], context?: unknown): Promise<ToolResult[]> {
+  async answer(answers: readonly AnswerOfCall[], context?: unknown): Promise<ToolResult[]> {
     const results: ToolResult[] = []
-    if (unheard.length === 0) return results
+    if (answers.length === 0) return results
     const all = await this.executor.calls.waiting({ session: this.session })
     const open = new Map(all.map((waiting) => [waiting.invocationId, waiting]))
-    for (const { id, name, answer } of open.size === 0 ? [] : unheard) {
+    for (const { id, name, answer } of open.size === 0 ? [] : answers) {
       const call = { id, name }
       try {
         const options = this.#optionsFor(call, context)

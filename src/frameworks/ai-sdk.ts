@@ -6,7 +6,7 @@
  */
 import type { ToolDefinition, ToolResult } from '../index.ts'
 import { aiSdk } from '../formats/ai-sdk.ts'
-import { answerIn, objectsOf, unheardIn } from './_ai-sdk-messages.ts'
+import { answerIn, objectsOf, answersIn } from './_ai-sdk-messages.ts'
 import { modeOf, requireTools } from './_ai-sdk-options.ts'
 import { Outputs } from './_ai-sdk-outputs.ts'
 import type {
@@ -65,7 +65,7 @@ export interface AiSdkTools<
    * Passes on the denials and the clients' answers in the messages of a request, which the SDK gives to no tool. Call it before
    * `generateText` or `streamText`. Returns the results of the calls that it closed.
    */
-  readonly hear: (messages: readonly unknown[]) => Promise<ToolResult[]>
+  readonly answer: (messages: readonly unknown[]) => Promise<ToolResult[]>
   /** Records what the provider ran in a step, for tools of type `provider`. Give it to `onStepEnd`. */
   readonly record: (step: object) => Promise<ToolResult[]>
 }
@@ -128,7 +128,7 @@ export function aiSdkTools<
     { toolCallId, messages }: Pick<AiSdkExecution, 'toolCallId' | 'messages'>,
     context: unknown,
   ): Promise<Partial<ApprovalQuestion> | undefined> => {
-    // The SDK asks again when the answer has come. It must hear the same, and nothing more is held.
+    // The SDK asks again when the answer has come. It must get the same, and nothing more is held.
     if (answerIn(messages, toolCallId) !== undefined) return {}
     return visit.asks(visit.callOf(toolCallId, name, input), context)
   }
@@ -187,7 +187,7 @@ export function aiSdkTools<
     tools: Object.fromEntries(tools) as unknown as AiSdkHostTools<Tools, Output, Errors>,
     toolApproval: Object.fromEntries(toolApproval) as AiSdkTools<Tools>['toolApproval'],
     results: outputs.results,
-    hear: (messages) => visit.hear(unheardIn(messages, (name) => byName.get(name)?.type === 'client')),
+    answer: (messages) => visit.answer(answersIn(messages, (name) => byName.get(name)?.type === 'client')),
     async record(step) {
       const parts = objectsOf((step as { readonly content?: unknown }).content)
       const results: ToolResult[] = []

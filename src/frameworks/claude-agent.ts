@@ -144,7 +144,7 @@ export function claudeAgentServer<Options extends ClaudePermissionOptions = Clau
         answers.set(id, answer)
         return allowed
       }
-      const [result] = await visit.hear([{ id, name, answer }])
+      const [result] = await visit.answer([{ id, name, answer }])
       return { behavior: 'deny', message: textIn(result) }
     },
   }

@@ -11,7 +11,7 @@ import { openaiResponses, type OpenAiToolOutput } from '../formats/openai-respon
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
 import type { ForeignFunction } from './_options.ts'
 import { toolCallIdOf } from './_results.ts'
-import { Visit, type PersonAnswer, type FrameworkOptions, type Unheard } from './_visit.ts'
+import { Visit, type PersonAnswer, type FrameworkOptions, type AnswerOfCall } from './_visit.ts'
 
 export type { ForeignOptions, ForeignToolOptions } from './_foreign.ts'
 export type { DialectName, FrameworkOptions } from './_visit.ts'
@@ -50,7 +50,7 @@ export interface OpenAiAgentsTools<Made> {
    * Passes on the rejections in the state of a run: the SDK answers these calls itself, and asks no tool. Call it after
    * `state.reject`, before the run goes on. Returns the results of the calls that it closed.
    */
-  readonly hear: (state: OpenAiRunState) => Promise<ToolResult[]>
+  readonly answer: (state: OpenAiRunState) => Promise<ToolResult[]>
 }
 
 /** The state of a run that waits for approvals. */
@@ -129,15 +129,15 @@ export function openaiAgentsTools<Made extends object>(
   }
   return {
     tools,
-    hear: (state) => {
-      const unheard = state.getInterruptions().flatMap(({ name, rawItem }): Unheard[] => {
+    answer: (state) => {
+      const answers = state.getInterruptions().flatMap(({ name, rawItem }): AnswerOfCall[] => {
         const { callId: id } = rawItem as { readonly callId?: unknown }
         if (name === undefined || typeof id !== 'string') return []
         if (state._context.isToolApproved({ toolName: name, callId: id }) !== false) return []
         const note = state._context.getRejectionMessage?.(name, id)
         return [{ id, name, answer: { decision: 'deny', ...(note !== undefined && { note }) } }]
       })
-      return visit.hear(unheard, state._context.context)
+      return visit.answer(answers, state._context.context)
     },
   }
 }

@@ -145,20 +145,20 @@ export function tanstackTools(options: FrameworkOptions): TanstackTools {
             function: { name },
           } of toolCalls)
             names.set(id, name)
-        const unheard = messages.flatMap(({ role, toolCallId: id, content }) => {
+        const answers = messages.flatMap(({ role, toolCallId: id, content }) => {
           const name = id === undefined ? undefined : names.get(id)
           if (role !== 'tool' || id === undefined || name === undefined || !isDenial(content)) return []
           return [{ id, name, answer }]
         })
-        await visit.hear(unheard, context)
+        await visit.answer(answers, context)
       },
       async onToolPhaseComplete({ context }, { needsApproval, results }) {
         for (const { toolCallId, toolName, input } of needsApproval) {
           if (approvable.has(toolName)) await visit.asks(visit.callOf(toolCallId, toolName, input), context)
         }
         const denied = results.filter(({ toolCallId, toolName }) => approvable.has(toolName) && !ran.has(toolCallId))
-        const unheard = denied.map(({ toolCallId: id, toolName: name }) => ({ id, name, answer }))
-        await visit.hear(unheard, context)
+        const answers = denied.map(({ toolCallId: id, toolName: name }) => ({ id, name, answer }))
+        await visit.answer(answers, context)
       },
     },
   }

@@ -175,7 +175,7 @@ export function sqlJournal(database: SqlDatabase, options: SqlJournalOptions = {
       })
     },
     changed: (after) => read(() => statements.changed('$1', [after])),
-    hear: (listener) => bus?.subscribe(topic, listener) ?? (() => {}),
+    subscribe: (listener) => bus?.subscribe(topic, listener) ?? (() => {}),
   })
   const rows = rowsOf(
     statements,

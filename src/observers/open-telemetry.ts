@@ -72,7 +72,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Extension & {
   }
 
   return {
-    observers: [(event, tool) => spans.hear(event, tool)],
+    observers: [(event, tool) => spans.observe(event, tool)],
     middleware: [
       (call, callContext, next) => {
         const entry = quietly(() => spans.enter(call.tool, callContext))

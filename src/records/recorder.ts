@@ -269,7 +269,7 @@ export class JournalRecorder implements Recorder {
     if (hasStarted) journal.hasStarted = true
     if (awaits !== undefined) journal.awaits = awaits
     else if (settlement === undefined && call.resumption?.taken !== undefined) journal.work = call.resumption.taken
-    return this.#format.whole(record, journal, settlement)
+    return this.#format.complete(record, journal, settlement)
   }
 
   /** Writes a record: at once, or after the write in progress. */

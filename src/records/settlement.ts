@@ -29,13 +29,13 @@ export interface RecordFormat {
    *
    * @throws `E_JOURNAL` if a part of it is not JSON.
    */
-  whole(record: ToolCallRecord, journal: OpenJournaled, settlement?: RecordedSettlement): ToolCallRecord
+  complete(record: ToolCallRecord, journal: OpenJournaled, settlement?: RecordedSettlement): ToolCallRecord
 }
 
 /** The format of plain objects. */
 export const plainRecords: RecordFormat = {
   args: (args) => copyOf(args),
-  whole(record, journal, settlement) {
+  complete(record, journal, settlement) {
     if (settlement !== undefined) {
       settlementFields(settlement, journal, (value) => value)
       journal.result = settlement.result.content

@@ -11,7 +11,7 @@ import { checkOptions, numberFrom, timerOption, type ArtifactStore, type SpoolRe
 import { isHandle, newHandle, noArtifact, tooLargeSource } from './_handles.ts'
 import { piecesOf } from './_source.ts'
 import { openDatabase, type PostgresStorePool, type StoreRow, type Transaction } from './postgres/_database.ts'
-import { nameInTables, pieceLength, prepareStore, tablesOf } from './postgres/_tables.ts'
+import { tableNameOption, pieceLength, prepareStore, tablesOf } from './postgres/_tables.ts'
 
 export type { PostgresConnection, PostgresStorePool } from './postgres/_database.ts'
 
@@ -76,8 +76,8 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
     )
   }
   checkOptions('postgresStore', options, {
-    schema: nameInTables,
-    prefix: nameInTables,
+    schema: tableNameOption,
+    prefix: tableNameOption,
     timeout: timerOption,
     maximumBytes: numberFrom(1),
   })

@@ -80,7 +80,7 @@ export async function conversation(
   answer: 'allow' | 'deny' | undefined,
   sdk: {
     readonly generate: (messages: never) => Promise<Generated>
-    readonly hear: (messages: readonly unknown[]) => Promise<unknown>
+    readonly passAnswers: (messages: readonly unknown[]) => Promise<unknown>
     readonly model: { readonly doGenerateCalls: readonly { readonly prompt: unknown }[] }
   },
 ): Promise<Seen> {
@@ -91,7 +91,7 @@ export async function conversation(
     const { approvalId } = asked
     const part = { type: 'tool-approval-response', approvalId, approved: answer === 'allow', reason: 'says the test' }
     messages.push(...response.messages, { role: 'tool', content: [part] })
-    await sdk.hear(messages)
+    await sdk.passAnswers(messages)
     await sdk.generate(messages as never)
   }
   return { words: wordsOf(toldOf(sdk.model.doGenerateCalls.at(-1)?.prompt, id)), isAsked: asked !== undefined }

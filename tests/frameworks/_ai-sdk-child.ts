@@ -12,9 +12,9 @@ const { file, session, messages, id } = JSON.parse(process.argv[2] ?? '') as {
   readonly id: string
 }
 const executor = executorOn(file)
-const { tools, toolApproval, hear } = aiSdkTools({ executor, session, values: { user: 'bob' } })
+const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor, session, values: { user: 'bob' } })
 const model = modelOf({ text: 'done' })
-const heard = await hear(messages)
+const heard = await passAnswers(messages)
 await generateText({ model, tools, toolApproval, messages })
 const told = toldOf(model.doGenerateCalls[0]?.prompt, id)
 await executor.close()

@@ -320,7 +320,7 @@ describe.skipIf(missing !== undefined)('a front end of the AI SDK', () => {
         })
         const next = aiSdkTools(options)
         const messages = await convertToModelMessages([{ ...stored, parts } as UIMessage], { tools: next.tools })
-        await next.hear(messages)
+        await next.answer(messages)
         const model = modelOf({ text: 'done' })
         const outputs: unknown[] = []
         const { stream } = streamText({ model, tools: next.tools, toolApproval: next.toolApproval, messages })

@@ -48,9 +48,9 @@ function answered(messages: readonly ModelMessage[], approved: boolean, reason?:
 
 /** Sends a request, as a server does. Returns what the model was told of a call. */
 async function sent(its: Kit, messages: ModelMessage[], id = 'c1', session = 'chat-1'): Promise<string | undefined> {
-  const { tools, toolApproval, hear } = aiSdkTools({ executor: its.executor, session })
+  const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor: its.executor, session })
   const model = modelOf({ text: 'done' })
-  await hear(messages)
+  await passAnswers(messages)
   await generateText({ model, tools, toolApproval, messages })
   return wordsOf(toldOf(model.doGenerateCalls[0]?.prompt, id))
 }
@@ -181,9 +181,9 @@ describe.skipIf(missing !== undefined)('the AI SDK', () => {
     })
 
     test('messages of any shape are read, and none throws', async () => {
-      const { hear, toolApproval } = aiSdkTools({ executor: kit().executor, session: 'chat-1' })
+      const { answer: passAnswers, toolApproval } = aiSdkTools({ executor: kit().executor, session: 'chat-1' })
       const odd = [null, 5, 'x', [], { content: 7 }, { content: [null, 'x', { type: 'tool-approval-response' }] }]
-      expect(await hear(odd)).toEqual([])
+      expect(await passAnswers(odd)).toEqual([])
       const given = { toolCallId: 'c1', messages: odd }
       const question = { type: 'user-approval', reason: 'Pay 500?' }
       expect(await toolApproval['pay']?.({ cents: 500 }, given)).toEqual(question)
@@ -234,15 +234,15 @@ describe.skipIf(missing !== undefined)('the AI SDK', () => {
 
   test('gives a client’s tool no function: its call waits for the answer in the next request', async () => {
     const its = kit()
-    const { tools, toolApproval, hear } = aiSdkTools({ executor: its.executor, session: 'chat-1' })
+    const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor: its.executor, session: 'chat-1' })
     const model = modelOf({ calls: [{ id: 'a', name: 'choose', args: {} }] })
     const { response } = await generateText({ model, tools, toolApproval, messages: [user] })
     expect(await its.executor.calls.waiting()).toMatchObject([{ toolName: 'choose', reason: 'client' }])
     const output = { type: 'json' as const, value: { chosen: 'blue' } }
     const content = [{ type: 'tool-result' as const, toolCallId: 'a', toolName: 'choose', output }]
-    const heard: ToolResult[] = await hear([user, ...response.messages, { role: 'tool', content }])
+    const heard: ToolResult[] = await passAnswers([user, ...response.messages, { role: 'tool', content }])
     expect(heard).toMatchObject([{ status: 'ok', content: [{ data: { chosen: 'blue' } }] }])
-    expect(await hear([user, ...response.messages, { role: 'tool', content }])).toEqual([])
+    expect(await passAnswers([user, ...response.messages, { role: 'tool', content }])).toEqual([])
   })
 
   test('passes on the definition of a provider’s tool, and records what the provider ran', async () => {

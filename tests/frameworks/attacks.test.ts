@@ -122,7 +122,7 @@ describe.each(journals)('%s', (_, use) => {
       const asked = await its.asks(call)
       const { status } = await its.run(call, { answer: allow })
       expect([status, ran.length]).toEqual(asked === undefined ? ['error', 0] : ['ok', 1])
-      await its.hear([{ id, name: 'wipe', answer: { decision: 'deny' } }])
+      await its.answer([{ id, name: 'wipe', answer: { decision: 'deny' } }])
     },
   )
 

@@ -49,11 +49,11 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
 
   test('hears of a rejection with its message, and closes the record', async () => {
     const its = kit()
-    const { agent, hear } = agentOf(its.executor, modelOf([large]))
+    const { agent, passAnswers } = agentOf(its.executor, modelOf([large]))
     const { interruptions, state } = await new Runner().run(agent, 'go')
-    expect(await hear(state)).toEqual([]) // not answered yet
+    expect(await passAnswers(state)).toEqual([]) // not answered yet
     for (const asked of interruptions) state.reject(asked, { message: 'not on a Friday' })
-    const [heard] = await hear(state)
+    const [heard] = await passAnswers(state)
     expect(heard).toMatchObject({ status: 'denied', error: { message: expect.stringContaining('Friday') as string } })
     expect(its.runs()).toEqual([])
   })
@@ -73,11 +73,11 @@ describe.skipIf(missing !== undefined)('OpenAI Agents', () => {
     ['7', 'The args of pay are not valid: must be object, got number 7'],
   ])('is asked by the SDK about a call with the text %j, which then runs nothing', async (words, told) => {
     const its = kit()
-    const { agent, hear } = agentOf(its.executor, modelOf([{ id: 'c1', name: 'pay', text: words }]))
+    const { agent, passAnswers } = agentOf(its.executor, modelOf([{ id: 'c1', name: 'pay', text: words }]))
     const { interruptions, state } = await new Runner().run(agent, 'go')
     expect(interruptions.map(({ name }) => name)).toEqual(['pay'])
     for (const asked of interruptions) state.approve(asked)
-    expect(await hear(state)).toEqual([])
+    expect(await passAnswers(state)).toEqual([])
     const model = modelOf()
     const resumed = await RunState.fromString(agentOf(its.executor, model).agent, state.toString())
     await new Runner().run(agentOf(its.executor, model).agent, resumed)

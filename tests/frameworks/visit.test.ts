@@ -219,7 +219,7 @@ describe.each<[string, () => Extension[]]>([
     const { visit, runs, executor } = paying(use())
     await visit.asks(large)
     expect((await visit.run({ id: 'c2', name: 'confirm' })).status).toBe('waiting')
-    const heard = await visit.hear([
+    const heard = await visit.answer([
       { id: 'c1', name: 'pay', answer: deny },
       { id: 'c2', name: 'confirm', answer: { value: { yes: true } } },
       { id: 'c3', name: 'pay', answer: deny },
@@ -232,7 +232,7 @@ describe.each<[string, () => Extension[]]>([
   test('is not approved by what is only heard', async () => {
     const { visit, runs, executor } = paying(use())
     await visit.asks(large)
-    expect(await visit.hear([{ id: 'c1', name: 'pay', answer: allow }])).toEqual([])
+    expect(await visit.answer([{ id: 'c1', name: 'pay', answer: allow }])).toEqual([])
     expect([runs.length, (await executor.calls.waiting()).length]).toEqual([0, 1])
   })
 })

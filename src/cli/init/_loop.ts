@@ -1,5 +1,5 @@
 /** What differs between the loops of providers. */
-interface Provider {
+interface ProviderLoop {
   readonly factory: string
   readonly model: string
   /** The variables of the environment that the provider's own library reads too. */
@@ -30,7 +30,7 @@ function source(value: unknown): string {
 }
 
 /** The providers by the names of their formats. */
-export const providers: Readonly<Record<string, Provider>> = {
+export const providers: Readonly<Record<string, ProviderLoop>> = {
   anthropic: {
     factory: 'anthropic',
     model: 'claude-sonnet-4-5',
@@ -151,7 +151,7 @@ function modelSays(part: object): string {
 }
 
 /** The file `agent.ts` of the template `loop`. */
-export function loopFile(name: string, provider: Provider): string {
+export function loopFile(name: string, provider: ProviderLoop): string {
   const { factory, key, base, defaultBase, model } = provider
   return `\
 // An agent: it asks a model, runs the tools that the model calls, and tells the results, until the model calls none.

@@ -27,7 +27,7 @@ export class MaskedCalls {
   }
 
   /** Returns what the page gets in place of an event. */
-  shown(one: AgUiEvent): AgUiEvent[] {
+  masked(one: AgUiEvent): AgUiEvent[] {
     const { type, toolCallId, toolCallName } = one
     const id = typeof toolCallId === 'string' ? toolCallId : this.#last // later chunks need not name it
     const isChunk = type === 'TOOL_CALL_CHUNK'

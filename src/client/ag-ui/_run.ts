@@ -162,7 +162,7 @@ export class Run {
           throw new Error(`The model's stream ended with an error: ${String(one['message'])}`)
         if (one.type === 'RUN_STARTED' || one.type === 'RUN_FINISHED') continue // they are those of this run
         reply.take(one)
-        for (const maskedEvent of calls.shown(one)) await this.#emit(maskedEvent)
+        for (const maskedEvent of calls.masked(one)) await this.#emit(maskedEvent)
       }
       for (const maskedEvent of calls.rest()) await this.#emit(maskedEvent)
       this.#messages = [...this.#messages, reply.message()]
@@ -182,7 +182,7 @@ export class Run {
       const maskedCalls = this.#maskedCalls()
       for (const one of announced(calls)) {
         reply.take(one)
-        for (const maskedEvent of maskedCalls.shown(one)) void this.#emit(maskedEvent)
+        for (const maskedEvent of maskedCalls.masked(one)) void this.#emit(maskedEvent)
       }
       this.#messages = [...this.#messages, reply.message()]
     }

@@ -10,7 +10,7 @@ export function canShare(): boolean {
  * Lets one page of all that use a name listen, and tell the others. A browser has six connections to a server of HTTP/1.1, so
  * six pages with a stream of their own would leave no connection for an answer.
  *
- * @param hear Called with what the listening page tells.
+ * @param receive Called with what the listening page tells.
  * @param lead Listens, until the signal aborts. It is given the function that tells the others.
  */
 export async function sharePages<Message>(

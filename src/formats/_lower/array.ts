@@ -15,7 +15,7 @@ export function array(schema: SchemaObject, words: string[], compiler: Compiler)
     if (!compiler.takes('maxItems')) words.push('No items.')
   }
   if (!items) compiler.lose(schema, 'items', 'widened', 'any items')
-  const each = compiler.lower(items && !isEmpty ? items : compiler.made({}, schema))
+  const each = compiler.lower(items && !isEmpty ? items : compiler.placed({}, schema))
   return {
     schema: {
       type: 'array',
@@ -36,10 +36,10 @@ function lowerTuple(schema: SchemaObject, words: string[], compiler: Compiler): 
   compiler.lose(schema, 'prefixItems', 'as fields')
   const size = prefixItems.length
   const isSaid = minItems <= size && (maxItems === size || maxItems === Infinity)
-  keptKeywords(isSaid ? compiler.made(others, schema) : schema, words, compiler, 'array', true)
+  keptKeywords(isSaid ? compiler.placed(others, schema) : schema, words, compiler, 'array', true)
   const names = prefixItems.map((_, index) => `item${index + 1}`)
   const isOpen = !isNever(items) && maxItems > size
-  const rest = compiler.made({ type: 'array', ...(items && { items }) }, schema)
+  const rest = compiler.placed({ type: 'array', ...(items && { items }) }, schema)
   const named = <Item>(all: readonly Item[]): Readonly<Record<string, Item>> =>
     objectOf(all.map((item, index) => [names[index]!, item]))
   const fields = {
@@ -48,7 +48,7 @@ function lowerTuple(schema: SchemaObject, words: string[], compiler: Compiler): 
     required: names.slice(0, minItems),
     additionalProperties: never,
   }
-  const { schema: shape, way } = lowerObject(compiler.made(fields, schema), words, compiler)
+  const { schema: shape, way } = lowerObject(compiler.placed(fields, schema), words, compiler)
   return {
     schema: shape,
     way(value, scope) {

@@ -12,7 +12,7 @@ export interface SchemaSource {
   readonly places: ReadonlyMap<string, SchemaObject>
   readonly losses: SchemaLoss[]
   /** Makes a schema that has the place of another one. */
-  readonly made: (schema: SchemaObject, place: SchemaObject) => SchemaObject
+  readonly placed: (schema: SchemaObject, place: SchemaObject) => SchemaObject
   /** Returns the place of a schema, as a JSON Pointer. */
   readonly pointerOf: (schema: SchemaObject) => string
   /** Returns the schema that `$ref` means. Throws a Refusal if it leads nowhere. */
@@ -118,7 +118,7 @@ function readSchema(original: Node): SchemaSource {
     losses,
     pointerOf: (schema) => originOf(schema).pointer,
     lose,
-    made(schema, place) {
+    placed(schema, place) {
       origins.set(schema, originOf(place))
       return schema
     },

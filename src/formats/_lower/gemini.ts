@@ -40,7 +40,7 @@ export function arrayOrTuple(schema: SchemaObject, words: string[], compiler: Co
   if (isClosed) compiler.lose(schema, 'items', 'widened', `maxItems: ${first.length}`)
   const hasRest = !isClosed || first.length === 0
   if (!items) compiler.lose(schema, 'items', 'widened', 'any items')
-  const each = hasRest ? compiler.lower(items && !isClosed ? items : compiler.made({}, schema)) : undefined
+  const each = hasRest ? compiler.lower(items && !isClosed ? items : compiler.placed({}, schema)) : undefined
   const ways = [...first, ...(each ? [each] : [])].map(({ way }) => way)
   return {
     schema: {
@@ -91,7 +91,7 @@ export function boundedInteger(
     if (typeof edge !== 'number') continue
     const next = sign * (Math.floor(sign * edge) + 1)
     const tighter = typeof otherBound === 'number' ? sign * Math.max(sign * otherBound, sign * next) : next
-    bounded = compiler.made({ ...rest, [bound]: tighter }, schema)
+    bounded = compiler.placed({ ...rest, [bound]: tighter }, schema)
     compiler.lose(schema, exclusive, 'widened', `${bound}: ${next}`)
   }
   return { type, ...keptKeywords(bounded, words, compiler, type) }

@@ -25,7 +25,7 @@ export function addItems({ root, places, lose }: SchemaSource): void {
 export function rooted(reading: SchemaSource, refused: string): Lowered {
   const { $schema, ...rest } = reading.root
   if ($schema !== undefined) reading.lose(reading.root, '$schema', 'dropped')
-  const root = reading.made(rest, reading.root)
+  const root = reading.placed(rest, reading.root)
   const keyword = Object.keys(root).find((name) => hasWord(refused, name))
   if (keyword === undefined) return { schema: root, way: same }
   const before = reading.losses.length
@@ -50,7 +50,7 @@ function withoutUnion(root: SchemaObject, refused: string, reading: SchemaSource
     reading.tell(root, keyword, words, (isUnion ? alternativesSentence : sentenceOf)(keyword, content as never))
     fields.delete(keyword)
   }
-  return described({ schema: reading.made(objectOf(fields), root), way: same }, flat['description'], ...words)
+  return described({ schema: reading.placed(objectOf(fields), root), way: same }, flat['description'], ...words)
 }
 
 /** Puts a schema into the one field of an object. Definitions stay at the root, so that references find them. */
@@ -69,7 +69,7 @@ function underInput(root: SchemaObject, keyword: string, reading: SchemaSource):
   const { type, ...box } = wrapper.schema
   // JSON leaves out what is undefined.
   return {
-    schema: reading.made({ type, description, ...box, $defs, definitions } as SchemaObject, root),
+    schema: reading.placed({ type, description, ...box, $defs, definitions } as SchemaObject, root),
     way: wrapper.way,
   }
 }

@@ -89,7 +89,7 @@ function compileSchema(dialect: Dialect, reading: SchemaSource): Lowered & Sums 
     if (choices) {
       if (!refines(schema, choices)) return lowerUnion(schema, words, compiler, keyword)
       compiler.tell(schema, keyword, words, alternativesSentence(keyword, choices))
-      return ofKeywords(compiler.made(fields, schema), words)
+      return ofKeywords(compiler.placed(fields, schema), words)
     }
     if (schema.enum || 'const' in schema) return constants(schema, words, compiler)
     const types = listOf<TypeName>(schema.type)
@@ -116,6 +116,6 @@ function compileSchema(dialect: Dialect, reading: SchemaSource): Lowered & Sums 
   /** Returns a schema of several types for one of them. */
   function only(schema: SchemaObject, type: TypeName): SchemaObject {
     const own = constraintsOf(schema).filter(([name]) => speaksOf(name, type))
-    return compiler.made({ ...objectOf(own), type }, schema)
+    return compiler.placed({ ...objectOf(own), type }, schema)
   }
 }

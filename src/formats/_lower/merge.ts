@@ -24,7 +24,7 @@ export function flatten(
   function flattened(schema: SchemaObject): SchemaObject {
     reading.count()
     const { $ref, allOf = [], ...rest } = schema
-    let target = reading.made(rest, schema)
+    let target = reading.placed(rest, schema)
     if ($ref !== undefined) target = add(target, reading.resolve($ref), schema, '$ref')
     for (const part of allOf) target = add(target, part, schema, 'allOf')
     return target
@@ -47,10 +47,10 @@ export function flatten(
       reading.tell(place, name, words, sentenceOf(name, other))
       return one
     })
-    return reading.made(merged, place)
+    return reading.placed(merged, place)
   }
 
   function both(one: SchemaObject, other: SchemaObject): SchemaObject {
-    return [one, other].find(isNever) ?? reading.made({ allOf: [one, other] }, one)
+    return [one, other].find(isNever) ?? reading.placed({ allOf: [one, other] }, one)
   }
 }

@@ -84,9 +84,9 @@ export function othersOf(schema: SchemaObject, words: string[], compiler: Compil
   if (patterns.length === 0) return isClosed ? undefined : rest
   const patternText = patterns.map((pattern) => `/${pattern}/`).join(' or ')
   words.push(isClosed ? `Field names match ${patternText}.` : sentenceOf('patternProperties', patternProperties))
-  if (isAny(rest)) return compiler.made({}, schema)
+  if (isAny(rest)) return compiler.placed({}, schema)
   const anyOf = [...Object.values(patternProperties), ...(isClosed ? [] : [rest!])]
-  return anyOf.length === 1 ? anyOf[0] : compiler.made({ anyOf }, schema)
+  return anyOf.length === 1 ? anyOf[0] : compiler.placed({ anyOf }, schema)
 }
 
 /** Lowers the fields that a schema knows. An optional one that no value fits is left out. */
@@ -96,7 +96,7 @@ export function fieldsIn(schema: SchemaObject, names: Iterable<string>, compiler
   const required = new Set(schema.required)
   const named = naming?.(names, compiler)
   return [...names].flatMap((from) => {
-    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.made({}, schema)
+    const own = Object.hasOwn(properties, from) ? properties[from]! : compiler.placed({}, schema)
     const isOptional = !required.has(from)
     const lowered = isOptional ? lowerSome(own, 'properties', compiler) : compiler.lower(own)
     if (!lowered) return []

@@ -38,18 +38,23 @@ export function lowerUnion(
   if (keyword === 'oneOf') compiler.lose(schema, 'oneOf', 'widened', 'anyOf')
   const hasNull = isAlone && choices.some(isNull)
   const others = choices.filter((branch) => !isNever(branch) && !(hasNull && isNull(branch)))
-  if (hasNull && others.length === 0) return scalar(compiler.made({}, schema), words, compiler, 'null')
+  if (hasNull && others.length === 0) return scalar(compiler.placed({}, schema), words, compiler, 'null')
   if (isAlone && others.length > 1 && others.every(isConstant)) {
     // Constants, each with its description, are one list.
     compiler.lose(schema, keyword, 'widened', 'enum')
     for (const { const: value, description } of others) {
       if (typeof description === 'string') words.push(`${jsonOf(value)}: ${description}`)
     }
-    return constants(compiler.made({ enum: others.map((branch) => branch['const']) }, schema), words, compiler, hasNull)
+    return constants(
+      compiler.placed({ enum: others.map((branch) => branch['const']) }, schema),
+      words,
+      compiler,
+      hasNull,
+    )
   }
-  const rest = compiler.made(objectOf(shared), schema)
+  const rest = compiler.placed(objectOf(shared), schema)
   const lowered = others.flatMap((branch) => {
-    const branchSchema = isAlone ? branch : compiler.made({ allOf: [branch, rest] }, branch)
+    const branchSchema = isAlone ? branch : compiler.placed({ allOf: [branch, rest] }, branch)
     return lowerSome(branchSchema, keyword, compiler) ?? []
   })
   return unionOf(schema, lowered, compiler, hasNull)
@@ -84,7 +89,7 @@ export function constants(schema: SchemaObject, words: string[], compiler: Compi
   else if (types.length === 0 && !compiler.dialect.untyped) compiler.lose(schema, keyword, 'widened', 'type')
   else if (values.length !== choiceValues.length)
     compiler.lose(schema, keyword, 'widened', 'without values of other types')
-  const rest = compiler.made(others, schema)
+  const rest = compiler.placed(others, schema)
   const branches = [...groups].map(([type, group]) => branchOf(type, group))
   if (branches.length === 0) return scalar(rest, words, compiler, 'null')
   return unionOf(schema, branches, compiler, hasNull || takesNull)

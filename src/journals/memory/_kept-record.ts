@@ -20,7 +20,7 @@ export const keptRecords: RecordFormat = {
   args(args, text = JSON.stringify(args)) {
     return text === undefined ? undefined : new JsonText(text)
   },
-  whole(record, journal, settlement) {
+  complete(record, journal, settlement) {
     if (typeof journal.caller === 'object') journal.caller = ownJson(journal.caller)
     return keptRecord(record, journal, settlement) as unknown as ToolCallRecord
   },

@@ -5,7 +5,7 @@ const reconnectInterval = 5_000
 
 /** A listener to a channel. */
 interface ChannelListener {
-  readonly hear: (payload: string) => void
+  readonly receive: (payload: string) => void
   /** What was told before is missed. */
   readonly begin: () => void
 }
@@ -36,12 +36,12 @@ export class NotificationChannels {
   /**
    * Listens to a channel, whose name needs no escaping.
    *
-   * @param hear Called with each payload.
+   * @param receive Called with each payload.
    * @param begin Called each time that the channel is listened to, at first and after the connection was lost.
    * @returns A function that ends it.
    */
-  add(channel: string, hear: ChannelListener['hear'], begin: ChannelListener['begin'] = () => {}): () => void {
-    const hearing = { hear, begin }
+  add(channel: string, receive: ChannelListener['receive'], begin: ChannelListener['begin'] = () => {}): () => void {
+    const hearing = { receive, begin }
     const hearings = this.#hearings.get(channel) ?? new Set()
     this.#hearings.set(channel, hearings.add(hearing))
     if (this.#timer === undefined) {
@@ -113,6 +113,6 @@ export class NotificationChannels {
   }
 
   #tell(channel: string | undefined, payload: string): void {
-    for (const { hear } of this.#hearings.get(channel ?? '') ?? []) hear(payload)
+    for (const { receive } of this.#hearings.get(channel ?? '') ?? []) receive(payload)
   }
 }

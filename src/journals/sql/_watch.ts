@@ -12,7 +12,7 @@ export interface WatchedJournal {
   /** Returns the rows that were changed after a change. */
   changed(after: number): Promise<readonly Row[]>
   /** Calls the listener when another process has changed something, if it can be heard. Returns what ends it. */
-  hear(listener: () => void): () => void
+  subscribe(listener: () => void): () => void
 }
 
 /** Tells listeners of changes, by this process and by others. Transactions follow one another, so that no change has a number of the past. */
@@ -47,7 +47,7 @@ export class SqlWatch {
 
   #begin(): void {
     this.#looks.begin()
-    this.#unhear = this.#journal.hear(() => this.look())
+    this.#unhear = this.#journal.subscribe(() => this.look())
     this.look()
   }
 

@@ -86,7 +86,7 @@ export class Spans {
     return entry
   }
 
-  hear(event: ToolEvent, tool: ToolDefinition | undefined): void {
+  observe(event: ToolEvent, tool: ToolDefinition | undefined): void {
     switch (event.event) {
       case 'call:received':
         this.#begin(event, tool, event.args)

@@ -11,7 +11,7 @@ const storeComment = 'Toolwright artifacts '
 const storeLock = 7_301_982_155
 
 /** Takes a name that needs no escaping in SQL. */
-export const nameInTables: OptionCheck = {
+export const tableNameOption: OptionCheck = {
   expected: 'lower-case letters, digits and underscores, 40 at most,',
   accepts: (value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,39}$/.test(value),
 }

@@ -8,11 +8,11 @@ import type { Driver } from '../_kit.ts'
 export const driver: Driver = {
   name: 'AI SDK 6',
   async run({ executor }, call, { answer, signal, session = 'chat-1' } = {}) {
-    const { tools, hear } = aiSdkTools({ executor, session, version: 6 })
+    const { tools, answer: passAnswers } = aiSdkTools({ executor, session, version: 6 })
     const steps = modelOf({ calls: [call] }, { text: 'done' })
     const model = new MockLanguageModelV3({ doGenerate: (options) => steps.doGenerate(options as never) as never })
     const request = { tools, stopWhen: stepCountIs(3), ...(signal && { abortSignal: signal }) }
     const generate = (messages: ModelMessage[]) => generateText({ ...request, model: model as LanguageModel, messages })
-    return conversation(call, answer, { generate, hear, model })
+    return conversation(call, answer, { generate, passAnswers, model })
   },
 }

@@ -7,10 +7,10 @@ import type { Driver } from '../_kit.ts'
 export const driver: Driver = {
   name: 'AI SDK 7',
   async run({ executor }, call, { answer, signal, session = 'chat-1' } = {}) {
-    const { tools, toolApproval, hear } = aiSdkTools({ executor, session })
+    const { tools, toolApproval, answer: passAnswers } = aiSdkTools({ executor, session })
     const model = modelOf({ calls: [call] }, { text: 'done' })
     const request = { model, tools, toolApproval, stopWhen: stepCountIs(3), ...(signal && { abortSignal: signal }) }
     const generate = (messages: ModelMessage[]) => generateText({ ...request, messages })
-    return conversation(call, answer, { generate, hear, model })
+    return conversation(call, answer, { generate, passAnswers, model })
   },
 }

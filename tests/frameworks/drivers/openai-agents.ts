@@ -41,9 +41,9 @@ export function agentOf(
   executor: ToolExecutor,
   model: Model,
   session = 'run-1',
-): { readonly agent: Agent; readonly hear: OpenAiAgentsTools<object>['hear'] } {
-  const { tools, hear } = openaiAgentsTools({ executor, session, tool })
-  return { agent: new Agent({ name: 'payer', instructions: 'Pay.', model, tools }), hear }
+): { readonly agent: Agent; readonly passAnswers: OpenAiAgentsTools<object>['answer'] } {
+  const { tools, answer: passAnswers } = openaiAgentsTools({ executor, session, tool })
+  return { agent: new Agent({ name: 'payer', instructions: 'Pay.', model, tools }), passAnswers }
 }
 
 /** What the model read as the result of a call. */
@@ -60,14 +60,14 @@ export const driver: Driver = {
   name: 'OpenAI Agents',
   async run({ executor }, call, { answer, signal, session } = {}) {
     const model = modelOf([call])
-    const { agent, hear } = agentOf(executor, model, session)
+    const { agent, passAnswers } = agentOf(executor, model, session)
     const runner = new Runner()
     let result = await runner.run(agent, 'go', { ...(signal && { signal }) })
     const [asked] = result.interruptions
     if (asked !== undefined && answer !== undefined) {
       if (answer === 'allow') result.state.approve(asked)
       else result.state.reject(asked, { message: 'says the test' })
-      await hear(result.state)
+      await passAnswers(result.state)
       result = await runner.run(agent, result.state)
     }
     return { words: toldOf(model, call.id), isAsked: asked !== undefined }

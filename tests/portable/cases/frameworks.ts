@@ -56,7 +56,7 @@ export const hosts: readonly Case[] = [
       const { strandsTools } = await import('toolwright/frameworks/strands')
       const { tanstackTools } = await import('toolwright/frameworks/tanstack')
       const executor = createExecutor({ tools: [asked] })
-      const { toolApproval, tools, hear } = aiSdkTools({ executor, session: 's' })
+      const { toolApproval, tools, answer: passAnswers } = aiSdkTools({ executor, session: 's' })
       const question = await toolApproval['asked']?.({}, { toolCallId: 'c1', messages: [] })
       same(question?.type, 'user-approval')
       same((await executor.calls.waiting()).length, 1)
@@ -67,7 +67,7 @@ export const hosts: readonly Case[] = [
       for await (const { status } of tools['asked']?.execute({}, { toolCallId: 'c2', messages: yes }) ?? []) {
         same(status, 'error')
       }
-      same(await hear([]), [])
+      same(await passAnswers([]), [])
       const makers = [openaiAgentsTools, anthropicTools, langchainTools, mastraTools, strandsTools, tanstackTools]
       has(
         makers.every((maker) => typeof maker === 'function'),

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
+import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import * as door from 'toolwright'
 import * as compatDoor from 'toolwright/compat'
@@ -197,6 +198,38 @@ describe('the walls', () => {
   it.each(sources)('%s has at most 300 lines, a leaf 250; comments count in the kernel', (file) => {
     const lines = kernel.includes(file) ? linesOf([file]) : codeLines(file)
     expect(lines).toBeLessThanOrEqual(leaves.includes(file) && !file.includes('/_') ? 250 : 300)
+  })
+})
+
+/** The names that a file declares at its top level, whether it exports them or not. */
+function topLevelNames(file: string): Set<string> {
+  const names = new Set<string>()
+  const add = (name: ts.BindingName): void => {
+    if (ts.isIdentifier(name)) names.add(name.text)
+    else for (const element of name.elements) if (ts.isBindingElement(element)) add(element.name)
+  }
+  for (const statement of ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest).statements) {
+    if (ts.isVariableStatement(statement)) statement.declarationList.declarations.forEach(({ name }) => add(name))
+    const isNamed =
+      ts.isFunctionDeclaration(statement) ||
+      ts.isClassDeclaration(statement) ||
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement) ||
+      ts.isEnumDeclaration(statement)
+    if (isNamed && statement.name !== undefined) add(statement.name)
+  }
+  return names
+}
+
+describe('the names', () => {
+  it('of the top level are declared in one file of src, but for those of twins and of the public entries', () => {
+    const files = new Map<string, string[]>()
+    for (const file of globSync('src/**/*.{ts,tsx}')) {
+      for (const name of topLevelNames(file)) files.set(name, [...(files.get(name) ?? []), file])
+    }
+    const shared = [...files].filter(([, places]) => places.length > 1).map(([name, places]) => [name, ...places])
+    // This wall only goes down: a private name says of what it is, and what two files need is declared once.
+    expect(shared.length, JSON.stringify(shared, null, 1)).toBeLessThanOrEqual(21)
   })
 })
 

@@ -3,13 +3,13 @@ import { stamp, type Authorized, type Received, type Resolved, type Verdict } fr
 import type { Approval, Approver } from '../kernel/call/approval.ts'
 import { Wait, type Resumption } from '../kernel/call/wait.ts'
 import { ToolDeniedError } from '../kernel/errors.ts'
-import type { Approvals, EventTargets } from '../kernel/executor-context.ts'
+import type { ApprovalDesk, EventTargets } from '../kernel/executor-context.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
 import { askApprover, questionFor } from './approver.ts'
 import { fingerprint, requireUnchanged } from './fingerprint.ts'
 
 /** Asks people. Without an approver the call waits: what keeps waiting calls takes the answer. */
-export class HumanApprovals implements Approvals {
+export class HumanApprovals implements ApprovalDesk {
   readonly #kernel: EventTargets & { readonly approvalTimeout: number }
 
   constructor(kernel: EventTargets & { readonly approvalTimeout: number }) {
@@ -25,8 +25,8 @@ export class HumanApprovals implements Approvals {
     return requireAllowed(await askApprover(call, this.#kernel, approver, ask))
   }
 
-  readonly fingerprint: Approvals['fingerprint'] = fingerprint
-  readonly requireUnchanged: Approvals['requireUnchanged'] = requireUnchanged
+  readonly fingerprint: ApprovalDesk['fingerprint'] = fingerprint
+  readonly requireUnchanged: ApprovalDesk['requireUnchanged'] = requireUnchanged
 
   admit(received: Received, tool: ToolDefinition | undefined): void {
     if (received.resumption === undefined) return

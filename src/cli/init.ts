@@ -92,7 +92,7 @@ and a package.json if there is none. Asks nothing, and overwrites nothing.
     }
     const isNew = (await existingOf(folder, ['package.json'])).length === 0
     const all = isNew ? { ...files, 'package.json': packageFile(basename(folder), template.program, packages) } : files
-    for (const [name, text] of Object.entries(all)) await write(join(folder, name), text)
+    for (const [name, text] of Object.entries(all)) await writeNew(join(folder, name), text)
 
     const install = isNew ? 'npm install' : `npm install ${Object.keys(packages).join(' ')}`
     const steps = [...(options.positionals.length > 0 ? [`cd ${options.positionals[0]}`] : []), install]
@@ -162,7 +162,7 @@ async function existingOf(folder: string, names: readonly string[]): Promise<str
 }
 
 /** Writes a file that is not there yet. */
-async function write(path: string, text: string): Promise<void> {
+async function writeNew(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true })
     await access(dirname(path), constants.W_OK)

@@ -9,11 +9,12 @@ import type { WaitKeeper } from './recorder.ts'
 import { HumanApprovals } from '../approvals/approvals.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
-import type { Approvals } from './executor-context.ts'
+import type { ApprovalDesk } from './executor-context.ts'
 import type { Kernel } from './kernel.ts'
 import { reporterOf } from './reporter.ts'
+import { isFunction } from './tool/checks.ts'
 import { registryOf, ToolRegistry } from './tool/registry.ts'
-import { loadPart } from './json/thenable.ts'
+import { whenLoaded } from './json/thenable.ts'
 import { registriesOf } from './tool/name-owners.ts'
 
 export interface ExecutorOptions {
@@ -42,25 +43,24 @@ const closingTime = 30_000
 const optionNames = 'tools use concurrency timeout approvalTimeout inlineLimit argsLimit exposeErrors report'.split(' ')
 
 type PointCheck = readonly [expected: string, holds: (value: unknown) => boolean]
-const isFunction = (value: unknown): boolean => typeof value === 'function'
 const callable: PointCheck = ['a function', isFunction]
 const withMethods = (...names: string[]): PointCheck => [
   `an object with ${names.map((name) => `\`${name}()\``).join(', ')}`,
   (value) => typeof value === 'object' && value !== null && names.every((name) => isFunction(value[name as never])),
 ]
-const listOf = ([expected, holds]: PointCheck): PointCheck => [
+const listPoint = ([expected, holds]: PointCheck): PointCheck => [
   `an array, and each member ${expected}`,
   (value) => Array.isArray(value) && value.every(holds),
 ]
 /** What each extension point takes. */
 const parts: Readonly<Record<Exclude<keyof Extension, 'isGuest'>, PointCheck>> = {
-  policies: listOf(withMethods('decide')),
+  policies: listPoint(withMethods('decide')),
   approver: withMethods('ask'),
-  middleware: listOf(callable),
-  runners: listOf(withMethods('run')),
+  middleware: listPoint(callable),
+  runners: listPoint(withMethods('run')),
   store: withMethods('write', 'open', 'delete'),
   records: callable,
-  observers: listOf(callable),
+  observers: listPoint(callable),
   elsewhere: callable,
   tools: callable,
   onToolsChange: callable,
@@ -84,7 +84,7 @@ export interface Assembled {
  * same single part.
  */
 export function assemble(options: ExecutorOptions, owner: () => string): Assembled {
-  requireKnown(options)
+  requireKnownOptions(options)
   const extensions = options.use ?? []
   extensions.forEach(requireExtension)
   const report = reporterOf(options.report)
@@ -109,7 +109,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     runners,
-    approvals: undefined as unknown as Approvals,
+    approvals: undefined as unknown as ApprovalDesk,
     redaction: { redactorOf, redactIssues },
     waitingValues: new Map(),
     spool,
@@ -145,7 +145,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
 
 /** Loads what keeps waiting calls without a journal. */
 async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {
-  const { UnrecordedCalls } = await loadPart(import('#records'))
+  const { UnrecordedCalls } = await whenLoaded(import('#records'))
   return (kernel.unrecorded ??= new UnrecordedCalls(kernel))
 }
 
@@ -191,7 +191,7 @@ function runnersOf(extensions: readonly Extension[]): ReadonlyMap<string, Runner
 }
 
 /** Throws on unknown options, since a misspelt policy would protect nothing. */
-function requireKnown(options: object): void {
+function requireKnownOptions(options: object): void {
   const stranger = Object.keys(options).find((name) => !optionNames.includes(name))
   if (stranger === undefined) return
   const next = points.includes(stranger) ? ` Bring it with an extension, as in \`use: [{ ${stranger}: … }]\`.` : ''

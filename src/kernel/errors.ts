@@ -9,7 +9,7 @@ export type CallStatus = SettledStatus | 'waiting'
 export type ErrorCategory =
   'network' | 'rate_limit' | 'auth' | 'validation' | 'timeout' | 'cancelled' | 'application' | 'unknown'
 
-type Row = readonly [category: ErrorCategory, status?: Exclude<SettledStatus, 'ok'>, retryable?: boolean]
+type ErrorRow = readonly [category: ErrorCategory, status?: Exclude<SettledStatus, 'ok'>, retryable?: boolean]
 
 /**
  * Every code: its category, the status of a call that it ends (default `error`), and `retryable`: whether the same call may
@@ -62,8 +62,8 @@ const errorBrand: unique symbol = Symbol.for('toolwright.error') as never
 const failureBrand: unique symbol = Symbol.for('toolwright.failure') as never
 
 // Limits, since errors go into records and events.
-const longestMessage = 8_192
-const longestLine = 1_024
+export const longestMessage = 8_192
+const longestErrorLine = 1_024
 const longestKey = 256
 const mostIssues = 100
 const mostInIssues = 65_536
@@ -91,23 +91,23 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     const { cause = message.length > longestMessage ? message : undefined, issues, recommendations: advice } = details
     super(shortened(message, longestMessage), cause === undefined ? undefined : { cause })
     this.code = new.target.code as Code
-    const [category, , retryable = false]: Row = table[this.code]
-    Object.defineProperty(this, 'name', { value: nameOf(this.code), configurable: true, writable: true })
+    const [category, , retryable = false]: ErrorRow = table[this.code]
+    Object.defineProperty(this, 'name', { value: classNameOf(this.code), configurable: true, writable: true })
     Object.defineProperty(this, errorBrand, { value: true })
     this.category = details.category ?? category
     this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
     if (issues) this.issues = firstOf(issues)
-    if (advice) this.recommendations = [...advice].slice(0, 16).map((line) => shortened(String(line), longestLine))
+    if (advice) this.recommendations = [...advice].slice(0, 16).map((line) => shortened(String(line), longestErrorLine))
   }
 
   /** Restores an error from the JSON of `toJSON`, without its stack and cause. */
   static restore(written: Record<string, unknown>): ToolError {
     const { code, message, category, retryable, recommendations, issues } = written as Partial<ToolError>
     const error = new ToolError(String(message), { category, retryable, recommendations, issues })
-    const known = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
+    const knownCode = code !== undefined && Object.hasOwn(table, code) ? code : 'E_INTERNAL'
     const { toolName, callId, invocationId } = written
-    return Object.assign(error, { code: known, name: nameOf(known), toolName, callId, invocationId })
+    return Object.assign(error, { code: knownCode, name: classNameOf(knownCode), toolName, callId, invocationId })
   }
 
   /** Returns what may leave the process: never the stack, never the cause. */
@@ -125,12 +125,12 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /** Returns the status of a call that an error ends. */
-export function statusOf(error: ToolError): NonNullable<Row[1]> {
-  return (table[error.code] as Row)[1] ?? 'error'
+export function statusOf(error: ToolError): NonNullable<ErrorRow[1]> {
+  return (table[error.code] as ErrorRow)[1] ?? 'error'
 }
 
 /** Returns the name of a code's class: `ToolNotFoundError` of `E_TOOL_NOT_FOUND`. */
-function nameOf(code: ErrorCode): string {
+function classNameOf(code: ErrorCode): string {
   const words = code.replace(/_ERROR$/, '').toLowerCase()
   return `${words.replace(/^e|_(.)/g, (_, letter = '') => String(letter).toUpperCase())}Error`
 }
@@ -141,7 +141,7 @@ function firstOf(issues: readonly Issue[]): readonly Issue[] {
   let length = 0
   let isWhole = issues.length <= mostIssues
   for (const issue of issues.slice(0, mostIssues)) {
-    const message = shortened(issue.message, longestLine)
+    const message = shortened(issue.message, longestErrorLine)
     const path = issue.path.map((key) => (typeof key === 'string' ? shortened(key, longestKey) : key))
     length += path.reduce<number>((sum, key) => sum + String(key).length + 4, message.length)
     if (length > mostInIssues) break
@@ -179,7 +179,7 @@ function classOf<Instance extends ToolError>(code: Instance['code']): ErrorClass
   const Class = class extends ToolError {
     static override readonly code = code
   }
-  return Object.defineProperty(Class, 'name', { value: nameOf(code) }) as unknown as ErrorClass<Instance>
+  return Object.defineProperty(Class, 'name', { value: classNameOf(code) }) as unknown as ErrorClass<Instance>
 }
 
 /** The config of a tool is wrong; the message and `issues` name every wrong field. */

@@ -65,7 +65,7 @@ export interface CallsInFlight extends Iterable<Received> {
 }
 
 /** Asks people. */
-export interface Approvals {
+export interface ApprovalDesk {
   /**
    * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
    * if the person refuses.
@@ -84,7 +84,7 @@ export interface RecordsContext extends OutcomeContext {
   /** Returns the executor's name in records. */
   owner(): string
   readonly inFlight: CallsInFlight
-  readonly approvals: Pick<Approvals, 'fingerprint' | 'requireUnchanged'>
+  readonly approvals: Pick<ApprovalDesk, 'fingerprint' | 'requireUnchanged'>
   readonly redaction: {
     /** Returns issues without the validator's message about a secret or its container, for a tool that no call runs. */
     redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[]

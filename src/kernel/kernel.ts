@@ -13,7 +13,7 @@ import type { Issue } from './schema/standard.ts'
 import type { Validation } from './schema/validator.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import type { Redactor } from './call/redactor.ts'
-import type { RecordsContext, RunContext, ElsewhereContext, Approvals } from './executor-context.ts'
+import type { RecordsContext, RunContext, ElsewhereContext, ApprovalDesk } from './executor-context.ts'
 
 /** Makes what hides secrets. */
 export interface Redaction {
@@ -49,7 +49,7 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext {
   readonly policies: readonly Policy[]
   readonly approver: Approver | undefined
   /** Asks people. */
-  readonly approvals: Approvals
+  readonly approvals: ApprovalDesk
   /** Hides secrets. */
   readonly redaction: Redaction
   readonly spool: Spool

@@ -41,16 +41,16 @@ export async function execute(received: Received, kernel: Kernel): Promise<ToolR
 
 /** Runs a call with an id of the application, unless the id has a record. */
 export async function executeOnce(received: Received, kernel: Kernel, recorder: Recorder): Promise<ToolResult> {
-  let known: ToolResult | undefined
+  let earlierResult: ToolResult | undefined
   try {
-    known = await received.deadline.within(recorder.recall(received))
+    earlierResult = await received.deadline.within(recorder.recall(received))
   } catch (thrown) {
     return settleUnread(received, kernel, thrown)
   }
-  if (known === undefined) return execute(received, kernel)
+  if (earlierResult === undefined) return execute(received, kernel)
   received.deadline.end()
   kernel.inFlight.leave(received)
-  return known
+  return earlierResult
 }
 
 /**

@@ -1,7 +1,7 @@
 import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.ts'
 import { classOfKind, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
-import { wordsOf } from '../kernel/outcome/failure.ts'
+import { errorWords } from '../kernel/outcome/failure.ts'
 import { LineIndex } from './lines.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { ArtifactStore, SpoolReader, SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
@@ -88,7 +88,7 @@ export class ArtifactShelf implements Shelf {
     } catch (error) {
       if (remembered?.session === session) this.#forget(handle)
       if (isToolError(error)) throw error
-      const words = `The artifact could not be opened: ${wordsOf(error).message}`
+      const words = `The artifact could not be opened: ${errorWords(error).message}`
       throw new ArtifactError(words, { cause: error, retryable: true })
     }
     const { mediaType } = reader

@@ -6,7 +6,7 @@ import { isOf } from './argument.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { openStream, type OpenStream } from './stream.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
-import { wordsOf } from '../kernel/outcome/failure.ts'
+import { errorWords } from '../kernel/outcome/failure.ts'
 import { stageFields, type Checked, type Received } from '../kernel/call/parcel.ts'
 import type { SpoolSource, StoredArtifact } from '../kernel/result/store.ts'
 import { previewLength, previewOf } from './preview.ts'
@@ -154,7 +154,7 @@ export async function keepBeside(
     if (deadline.isOver) throw new ArtifactError('The call has settled: keep artifacts before the handler returns.')
     deadline.check()
     if (cause instanceof ArtifactError) throw cause
-    throw new ArtifactError(`The artifact could not be kept: ${wordsOf(cause).message}`, { cause, retryable: true })
+    throw new ArtifactError(`The artifact could not be kept: ${errorWords(cause).message}`, { cause, retryable: true })
   }
 }
 
@@ -193,7 +193,7 @@ function notStored(cause: unknown, start?: Uint8Array): ArtifactError {
   if (cause instanceof ArtifactError && start === undefined) return cause
   const beginning =
     start === undefined ? '' : `\nIt begins: ${new TextDecoder().decode(start.subarray(0, previewLength))}…`
-  return new ArtifactError(`The tool ran, but its result could not be kept: ${wordsOf(cause).message}${beginning}`, {
+  return new ArtifactError(`The tool ran, but its result could not be kept: ${errorWords(cause).message}${beginning}`, {
     cause,
     retryable: isToolError(cause) && cause.retryable,
   })

@@ -11,7 +11,7 @@ export {
   modelLine,
   oneLine,
   returnedFailure,
-  wordsOf,
+  errorWords,
 } from '../../src/kernel/outcome/failure.ts'
 export { MemoryReader } from '../../src/kernel/result/artifact.ts'
 export { isArtifact } from '../../src/kernel/result/brand.ts'
@@ -20,7 +20,7 @@ export { chosenClass } from '../../src/kernel/result/kinds.ts'
 export { LineIndex, stretch } from '../../src/spool/lines.ts'
 export { openStream } from '../../src/spool/stream.ts'
 export { isGenerator, isStream, type Stream } from '../../src/kernel/run/stream.ts'
-export { invalid, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
+export { issuesText, loadEngine, validatorOf } from '../../src/kernel/schema/validator.ts'
 export { isVisible } from '../../src/kernel/tool/registry.ts'
 export { advance } from '../../src/records/fold.ts'
 export { snapshotOf } from '../../src/records/record.ts'

@@ -6,7 +6,7 @@ import { openai } from 'toolwright/formats/openai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { hostile, outcome, revoked, sink, text, work } from './_calls.ts'
-import { categoryOf, downstream, modelLine, oneLine, returnedFailure, wordsOf } from './_inside.ts'
+import { categoryOf, downstream, modelLine, oneLine, returnedFailure, errorWords } from './_inside.ts'
 
 class Unreadable extends Error {
   override get message(): string {
@@ -69,7 +69,7 @@ const thrown: readonly (readonly [string, () => unknown])[] = [
 
 describe('whatever a handler throws', () => {
   test.each(thrown)('is read: %s', (_, make) => {
-    const { name, message } = wordsOf(make())
+    const { name, message } = errorWords(make())
     expect(typeof name === 'string' && typeof message === 'string').toBe(true)
   })
 

@@ -3,7 +3,7 @@ import { zod } from 'toolwright/validators/zod'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { data, hostile, outcome, sink, text } from './_calls.ts'
-import { invalid, validatorOf } from './_inside.ts'
+import { issuesText, validatorOf } from './_inside.ts'
 
 type Validate = (value: unknown) => unknown
 
@@ -102,7 +102,7 @@ describe('a refusal', () => {
 
   test('of a hundred reasons names eight', () => {
     const issues = Array.from({ length: 100 }, (_, index) => ({ message: `m${index}`, path: [] }))
-    expect(invalid(issues)).toBe('m0; m1; m2; m3; m4; m5; m6; m7; and 92 more')
+    expect(issuesText(issues)).toBe('m0; m1; m2; m3; m4; m5; m6; m7; and 92 more')
   })
 
   test('keeps no path entry of a library, only its key', () => {

@@ -23,7 +23,7 @@ interface ProviderLoop {
 
 const answer = 'Bergen: rain, 9 °C. I asked to send that to Ada.'
 const city = { city: 'Bergen' }
-const message = { to: 'Ada', text: 'Take an umbrella to Bergen.' }
+const sampleMessage = { to: 'Ada', text: 'Take an umbrella to Bergen.' }
 
 function source(value: unknown): string {
   return JSON.stringify(value)
@@ -53,7 +53,7 @@ export const providers: Readonly<Record<string, ProviderLoop>> = {
       source({ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_forecast', input: city }] }),
       source({
         role: 'assistant',
-        content: [{ type: 'tool_use', id: 'toolu_2', name: 'send_message', input: message }],
+        content: [{ type: 'tool_use', id: 'toolu_2', name: 'send_message', input: sampleMessage }],
       }),
       source({ role: 'assistant', content: [{ type: 'text', text: answer }] }),
     ],
@@ -77,7 +77,7 @@ export const providers: Readonly<Record<string, ProviderLoop>> = {
     text: "reply.content ?? ''",
     said: 'reply',
     results: '...format.results(results, reply)',
-    script: [chatCall('call_1', 'get_forecast', city), chatCall('call_2', 'send_message', message)].concat(
+    script: [chatCall('call_1', 'get_forecast', city), chatCall('call_2', 'send_message', sampleMessage)].concat(
       source({ role: 'assistant', content: answer }),
     ),
   },
@@ -104,7 +104,7 @@ export const providers: Readonly<Record<string, ProviderLoop>> = {
     results: '...format.results(results, reply)',
     script: [
       source({ output: [functionCall('call_1', 'get_forecast', city)] }),
-      source({ output: [functionCall('call_2', 'send_message', message)] }),
+      source({ output: [functionCall('call_2', 'send_message', sampleMessage)] }),
       source({ output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: answer }] }] }),
     ],
   },
@@ -131,7 +131,7 @@ interface Part {
     results: 'format.results(results, reply)',
     script: [
       modelSays({ functionCall: { name: 'get_forecast', args: city } }),
-      modelSays({ functionCall: { name: 'send_message', args: message } }),
+      modelSays({ functionCall: { name: 'send_message', args: sampleMessage } }),
       modelSays({ text: answer }),
     ],
   },

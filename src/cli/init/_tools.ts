@@ -1,5 +1,5 @@
 /** How a validator writes the schemas of the two tools that `init` makes. */
-interface Schemas {
+interface ValidatorSchemas {
   /** The packages to install beside this one. */
   readonly packages: readonly string[]
   readonly imports: readonly string[]
@@ -8,7 +8,7 @@ interface Schemas {
 }
 
 /** The validators by their names. */
-export const validators: Readonly<Record<string, Schemas>> = {
+export const validators: Readonly<Record<string, ValidatorSchemas>> = {
   zod: {
     packages: ['zod'],
     imports: ["import { z } from 'zod'"],
@@ -53,7 +53,7 @@ export const validators: Readonly<Record<string, Schemas>> = {
 }
 
 /** The file `tools.ts`. */
-export function toolsFile({ imports, city, message }: Schemas): string {
+export function toolsFile({ imports, city, message }: ValidatorSchemas): string {
   return `\
 // The tools. \`npx toolwright list tools.ts\` prints what a model reads of them.
 import { tool, ToolFailure, type Tool } from 'toolwright'

@@ -87,18 +87,18 @@ const longestToldId = 1_024
 const strangers = ['input', 'arguments', 'parameters'] as const
 
 /** Makes a call from any value, so that the pipeline can always answer. The answer has the whole id. */
-export function callOf(given: ToolCall): TakenCall {
+export function callOf(candidate: ToolCall): TakenCall {
   try {
-    const { id, name, args, result, program } = (given ?? {}) as { [Field in keyof ToolCall]?: unknown }
+    const { id, name, args, result, program } = (candidate ?? {}) as { [Field in keyof ToolCall]?: unknown }
     const call: TakenCall = {
       id: typeof id === 'string' || typeof id === 'number' ? id : undefined,
       name: typeof name === 'string' ? shortened(name, longestName) : '',
       args,
       result,
     }
-    const refusal = args === undefined || typeof id === 'string' ? refusalOf(given, call) : undefined
+    const refusal = args === undefined || typeof id === 'string' ? refusalOf(candidate, call) : undefined
     if (refusal === undefined && program === undefined) return call
-    return { ...call, ...(refusal && { refusal }), ...(isProgram(program) && { program: programOf(program) }) }
+    return { ...call, ...(refusal && { refusal }), ...(isProgram(program) && { program: callingProgram(program) }) }
   } catch {
     return { name: '' } // a value that cannot be read names no tool
   }
@@ -108,7 +108,7 @@ function isProgram(value: unknown): value is CallingProgram {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-function programOf({ type, id }: CallingProgram): CallingProgram {
+function callingProgram({ type, id }: CallingProgram): CallingProgram {
   return { type: shortened(type, longestName), ...(typeof id === 'string' && { id: shortened(id, longestName) }) }
 }
 
@@ -119,18 +119,18 @@ export function toldId(id: ToolCall['id']): ToolCall['id'] {
 }
 
 /** Refuses a call whose args have another name, since it would run without them. */
-function refusalOf(given: object | null | undefined, call: ToolCall): ToolError | undefined {
+function refusalOf(candidate: object | null | undefined, call: ToolCall): ToolError | undefined {
   const { id, args } = call
   if (typeof id === 'string' && id.length > longestId) {
     return new InvalidToolArgsError(`The id of the call has ${id.length} characters. Use one of at most ${longestId}.`)
   }
-  if (args !== undefined || typeof given !== 'object' || given === null) return undefined
-  if (call.name === '' && Object.hasOwn(given, 'function')) {
+  if (args !== undefined || typeof candidate !== 'object' || candidate === null) return undefined
+  if (call.name === '' && Object.hasOwn(candidate, 'function')) {
     return new InvalidToolArgsError(
       'The call has `function` and no `name`, so nothing was run. Pass { id, name: call.function.name, args: call.function.arguments }, or make calls of the whole message with a format, such as openai().calls(message).',
     )
   }
-  const stranger = strangers.find((field) => Object.hasOwn(given, field) && given[field as never] !== undefined)
+  const stranger = strangers.find((field) => Object.hasOwn(candidate, field) && candidate[field as never] !== undefined)
   if (stranger === undefined) return undefined
   return new InvalidToolArgsError(
     `The call has \`${stranger}\` and no \`args\`, so nothing was run. Pass { id, name, args: block.${stranger} }, or make calls of the whole message with a format, such as anthropic().calls(message).`,

@@ -59,8 +59,10 @@ const eventNames: Readonly<Record<ToolEventName | '*', true>> = {
 /** @throws `E_INVALID_CONFIGURATION` if there is no event of this name, since its listener would never be called. */
 export function requireEventName(name: unknown): void {
   if (typeof name === 'string' && Object.hasOwn(eventNames, name)) return
-  const known = [...Object.keys(eventNames), 'tools:changed'].join(', ')
-  throw new InvalidConfigurationError(`There is no event ${JSON.stringify(String(name))}. Listen to one of ${known}.`)
+  const knownNames = [...Object.keys(eventNames), 'tools:changed'].join(', ')
+  throw new InvalidConfigurationError(
+    `There is no event ${JSON.stringify(String(name))}. Listen to one of ${knownNames}.`,
+  )
 }
 
 /** The fields of every event. */

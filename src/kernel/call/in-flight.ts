@@ -117,7 +117,7 @@ export class Gates {
   readonly #inFlight: Iterable<Received>
   readonly #report: (error: unknown) => void
   /** The lines of the sessions in which a call runs alone or waits. Other sessions have none. */
-  readonly #lines = new Map<string, Line>()
+  readonly #lines = new Map<string, SessionLine>()
   /** Calls that have settled while their work continues. */
   readonly #late = new Set<Received>()
 
@@ -196,7 +196,7 @@ export class Gates {
     const [holder] = this.#running(session)
     const held = holder === undefined ? 'calls before it' : describeCall(holder)
     return later(
-      `The call had no turn within ${mostWait.toLocaleString('en')} ms: in its session ${held} runs, and one of the two tools runs beside no other.`,
+      `The call was not started within ${mostWait.toLocaleString('en')} ms: in its session ${held} runs, and one of the two tools runs beside no other.`,
     )
   }
 
@@ -243,7 +243,7 @@ export class Gates {
   }
 }
 
-interface Line {
+interface SessionLine {
   readonly waiting: Waiting[]
   /** When the last call of the line started, in milliseconds of the monotonic clock. */
   movedAt: number

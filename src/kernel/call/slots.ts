@@ -15,14 +15,14 @@ export class Slots {
       return undefined
     }
     let begin = (): void => {}
-    const turn = new Promise<void>((resolve) => (begin = resolve))
-    this.#waiting.set(turn, begin)
-    return turn
+    const place = new Promise<void>((resolve) => (begin = resolve))
+    this.#waiting.set(place, begin)
+    return place
   }
 
   /** Frees the slot, or leaves the line if the slot was never taken. */
-  leave(turn: Promise<void> | undefined): void {
-    if (turn !== undefined && this.#waiting.delete(turn)) return // it left the line before its turn came
+  leave(place: Promise<void> | undefined): void {
+    if (place !== undefined && this.#waiting.delete(place)) return // it left the line before it had a slot
     for (const [next, begin] of this.#waiting) {
       this.#waiting.delete(next)
       begin()

@@ -164,8 +164,8 @@ class Writer {
   }
 
   nameOf(key: string): MemberName {
-    const known = names.get(key)
-    if (known !== undefined) return known
+    const cachedName = names.get(key)
+    if (cachedName !== undefined) return cachedName
     const text = this.quote(key) + ':'
     const name = { first: '{' + text, next: ',' + text }
     if (key.length <= 64) {
@@ -217,9 +217,9 @@ export function uncanonical(
   path: readonly (PropertyKey | undefined)[],
   cause?: unknown,
 ): UncanonicalArgsError {
-  const known = path.filter((key) => key !== undefined)
-  const place = known.length > 0 ? ` at ${pathText(known)}` : ''
-  const issues = [{ message: reason, path: known }]
+  const steps = path.filter((key) => key !== undefined)
+  const place = steps.length > 0 ? ` at ${pathText(steps)}` : ''
+  const issues = [{ message: reason, path: steps }]
   return new UncanonicalArgsError(`The args cannot be identified${place}: ${reason}.`, { issues, cause })
 }
 

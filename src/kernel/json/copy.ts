@@ -14,10 +14,12 @@ export function isArrayBuffer(value: object): value is ArrayBuffer {
  *
  * @param known An earlier copy of args, which is returned again if the value still equals it.
  */
-export function copyOf(value: unknown, known?: unknown): unknown {
+export function copyOf(value: unknown, formerCopy?: unknown): unknown {
   const rules = rulesOf(fewObjects, cloneOf)
   try {
-    return known !== undefined && !rules.isPolluted && isSame(value, known) ? known : copied(value, rules)
+    return formerCopy !== undefined && !rules.isPolluted && isSame(value, formerCopy)
+      ? formerCopy
+      : copied(value, rules)
   } catch (cause) {
     return cause === many ? copyOfGraph(value, cloneOf) : undefined
   }
@@ -94,17 +96,17 @@ interface Rules {
   readonly isPolluted: boolean
 }
 
-function rulesOf(left: number, other?: (object: object) => unknown, seen?: Map<object, unknown>): Rules {
+function rulesOf(left: number, other?: (object: object) => unknown, copies?: Map<object, unknown>): Rules {
   let isPolluted = false
   for (const _key in Object.prototype) isPolluted = true
-  return { left, other, seen, isPolluted }
+  return { left, other, seen: copies, isPolluted }
 }
 
 function copied(value: unknown, rules: Rules): unknown {
   if (typeof value !== 'object' || value === null) return rules.other === undefined ? scalarOfJson(value) : value
   if (--rules.left < 0) throw many
-  const known = rules.seen?.get(value)
-  if (known !== undefined) return known // the same object again, or a cycle
+  const formerCopy = rules.seen?.get(value)
+  if (formerCopy !== undefined) return formerCopy // the same object again, or a cycle
   const isJson = rules.other === undefined
   if (Array.isArray(value)) {
     // Read by index: an array's own iterator, or its length, may be endless.
@@ -143,12 +145,12 @@ function refuse(): never {
 
 /** Sets a member; `__proto__` becomes an own member and does not change the prototype. */
 export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') define(object, key, value)
+  if (key === '__proto__') defineMember(object, key, value)
   else object[key] = value
 }
 
 /** Defines a member as if it were assigned, also over an accessor or a read-only member. */
-export function define(object: object, key: string, value: unknown): void {
+export function defineMember(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
 }
 

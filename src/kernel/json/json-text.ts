@@ -32,7 +32,7 @@ export function textOf(value: unknown): string {
  * of a `toJSON` replaces its object, and the number of values. Throws `E_INVALID_TOOL_RESULT` as `jsonText` does.
  */
 export function readResult(value: unknown): { readonly value: unknown; readonly values: number } {
-  const reading = new Reading()
+  const reading = new ResultReader()
   try {
     const plain = reading.read(value, '', 0, false)
     return { value: plain, values: reading.values }
@@ -44,7 +44,7 @@ export function readResult(value: unknown): { readonly value: unknown; readonly 
 /** Throws `E_INVALID_TOOL_RESULT` for a value that expands beyond the limits of a result, and for nothing else. */
 export function requireBounded(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
-  const reading = new Reading()
+  const reading = new ResultReader()
   try {
     reading.read(value, '', 0, true)
   } catch {
@@ -66,7 +66,7 @@ export function readText(text: string): unknown {
 }
 
 /** One walk over a value, which counts values and characters. It throws at the first that cannot be kept. */
-class Reading {
+class ResultReader {
   values = 0
   refusal: InvalidToolResultError | undefined = undefined
   #characters = 0
@@ -97,10 +97,10 @@ class Reading {
 
   #container(value: object, key: string | number, depth: number, isLenient: boolean): unknown {
     if (!hasMethod(value, 'toJSON')) return this.#within(value, depth, isLenient)
-    const said = value.toJSON(String(key))
-    return typeof said === 'object' && said !== null
-      ? this.#within(said, depth, true)
-      : this.read(said, key, depth, true)
+    const jsonForm = value.toJSON(String(key))
+    return typeof jsonForm === 'object' && jsonForm !== null
+      ? this.#within(jsonForm, depth, true)
+      : this.read(jsonForm, key, depth, true)
   }
 
   #within(value: object, depth: number, isLenient: boolean): unknown {
@@ -121,8 +121,8 @@ class Reading {
     for (let index = 0; index < length; index++) {
       this.#path[depth] = index
       const item = value[index]
-      const its = this.read(item, index, depth + 1, isLenient)
-      if (!Object.is(its, item)) (copy ??= Array.from({ length }, (_, at) => value[at]))[index] = its
+      const memberValue = this.read(item, index, depth + 1, isLenient)
+      if (!Object.is(memberValue, item)) (copy ??= Array.from({ length }, (_, at) => value[at]))[index] = memberValue
     }
     return copy ?? value
   }
@@ -139,8 +139,8 @@ class Reading {
         continue
       }
       this.#path[depth] = key
-      const its = this.read(member, key, depth + 1, isLenient)
-      if (!Object.is(its, member)) put((copy ??= { ...value }), key, its)
+      const memberValue = this.read(member, key, depth + 1, isLenient)
+      if (!Object.is(memberValue, member)) put((copy ??= { ...value }), key, memberValue)
     }
     return copy ?? value
   }
@@ -172,7 +172,8 @@ function isLossy(value: object): boolean {
 }
 
 function lost(value: unknown, path: readonly PropertyKey[]): InvalidToolResultError {
-  const what = typeof value === 'object' && value !== null ? `a ${nameOf(value)}` : `${typeof value} ${String(value)}`
+  const what =
+    typeof value === 'object' && value !== null ? `a ${constructorName(value)}` : `${typeof value} ${String(value)}`
   return unkept(`JSON cannot hold ${what.slice(0, 80)}`, path, 'Return a plain value instead.')
 }
 
@@ -183,7 +184,7 @@ function unkept(message: string, path: readonly PropertyKey[], next: string): In
   })
 }
 
-function nameOf(value: object): string {
+function constructorName(value: object): string {
   const { constructor } = value as { constructor?: { name?: unknown } }
   return typeof constructor?.name === 'string' && constructor.name !== '' ? constructor.name : 'object'
 }

@@ -118,9 +118,9 @@ export function readJson(text: string, levels: number): unknown {
   }
   const unexpected = (expected: string): never => {
     const found = /^(?:[\w.+-]{1,32}|[^])/u.exec(text.slice(at, at + 40))?.[0]
-    const shown =
+    const excerpt =
       found === undefined ? 'the end of the text' : found === '\ufeff' ? 'a byte order mark' : JSON.stringify(found)
-    const message = `expected ${expected} at ${where(at)}, found ${shown}.`
+    const message = `expected ${expected} at ${where(at)}, found ${excerpt}.`
     throw new InvalidToolArgsError(`The args are not valid JSON: ${message}`, { issues: [{ message, path: path() }] })
   }
   const ambiguous = (position: number, reason: string, next: string): never => {

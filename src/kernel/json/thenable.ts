@@ -19,7 +19,7 @@ export async function unawaited(work: unknown, failed: (error: unknown) => void 
 }
 
 /** Waits for a module of the package that is loaded on first use. Throws `E_INTERNAL`, retryable, if it cannot be loaded. */
-export async function loadPart<Module>(module: Promise<Module>): Promise<Module> {
+export async function whenLoaded<Module>(module: Promise<Module>): Promise<Module> {
   try {
     return await module
   } catch (cause) {
@@ -28,8 +28,8 @@ export async function loadPart<Module>(module: Promise<Module>): Promise<Module>
   }
 }
 
-/** Calls `next` synchronously for plain values, asynchronously for promises. A plain value costs no turn of the event loop. */
-export function thenSync<Value, Next>(
+/** Calls `next` synchronously for plain values, asynchronously for promises. A plain value does not wait for the event loop. */
+export function whenReady<Value, Next>(
   value: Value | PromiseLike<Value>,
   next: (value: Value) => Next,
 ): Next | Promise<Awaited<Next>> {

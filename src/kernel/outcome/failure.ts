@@ -1,11 +1,10 @@
 import type { Received } from '../call/parcel.ts'
-import { DuplicateInvocationError, isToolError, ToolDownstreamError, ToolFailure } from '../errors.ts'
+import { DuplicateInvocationError, isToolError, longestMessage, ToolDownstreamError, ToolFailure } from '../errors.ts'
 import type { ErrorCategory, ToolError } from '../errors.ts'
 import { escapeDeceptive } from '../json/deceptive.ts'
 import { shortened } from '../json/shortened.ts'
 
-const longestLine = 1_000
-const longestMessage = 8_192
+const longestFailureLine = 1_000
 
 /** A name and a message, read from anything that can be thrown. */
 interface Words {
@@ -14,7 +13,7 @@ interface Words {
 }
 
 /** Reads a thrown value. It may be no error, and its getters may throw too. */
-export function wordsOf(thrown: unknown): Words {
+export function errorWords(thrown: unknown): Words {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { name: 'Error', message: String(thrown) }
     const { name, message } = thrown as { readonly name?: unknown; readonly message?: unknown }
@@ -58,7 +57,7 @@ function connectionOf(thrown: object, words: string): string {
 
 /** Wraps what a handler or a middleware threw. */
 export function downstream(toolName: string, thrown: unknown): ToolDownstreamError {
-  const { name, message } = wordsOf(thrown)
+  const { name, message } = errorWords(thrown)
   const category = categoryOf(thrown)
   const isTransient = category === 'network' || category === 'rate_limit'
   const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
@@ -116,10 +115,10 @@ export function categoryOf(thrown: unknown): ErrorCategory {
 export function modelLine(error: ToolError, isExposed: boolean): string {
   if (!isExposed || !error.exposed) return 'The tool failed; the reason is not shown.'
   const cause = error.code === 'E_TOOL_DOWNSTREAM_ERROR' ? error.cause : undefined
-  const { name, message } = cause === undefined ? error : wordsOf(cause)
+  const { name, message } = cause === undefined ? error : errorWords(cause)
   const isForeign = cause !== undefined && !isToolError(cause) && !(cause instanceof ToolFailure)
   const advice = error.recommendations?.length ? ` Recommendations: ${error.recommendations.join(' ')}` : ''
-  return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestLine)
+  return oneLine(`${isForeign ? `${name}: ` : ''}${message}${advice}`, longestFailureLine)
 }
 
 /** Returns text as one line. Deceptive characters are escaped. */

@@ -9,7 +9,7 @@ const mostListed = 20
 const longestWord = 64
 const mostEdits = 8
 /** The most steps of all comparisons for one answer: about 2 ms. */
-const mostSteps = 200_000
+const mostComparisons = 200_000
 const runHere: readonly string[] = ['server', 'mcp', 'client', 'output']
 
 /** Makes the error for a tool that the registry lacks, or that the caller may not see. Names those that it could call, the most similar first. */
@@ -21,15 +21,15 @@ export function notFound(
   const isRunnable = ({ type }: ToolDefinition): boolean => runHere.includes(type) || kernel.runners.has(type)
   const runnable = Array.from(registry.list(caller).filter(isRunnable), ({ name }) => name)
   const names = nearestFirst(runnable, call.name)
-  const shown: string[] = []
+  const shownNames: string[] = []
   let checked = 0
-  while (shown.length < mostListed && checked < names.length) {
+  while (shownNames.length < mostListed && checked < names.length) {
     const name = names[checked++]!
     const tool = registry.get(name)
-    if (tool !== undefined && canBeDescribed(tool, () => {})) shown.push(name)
+    if (tool !== undefined && canBeDescribed(tool, () => {})) shownNames.push(name)
   }
   const rest = names.length > checked ? ` and ${names.length - checked} more` : ''
-  const available = shown.length === 0 ? 'no tools' : shown.join(', ') + rest
+  const available = shownNames.length === 0 ? 'no tools' : shownNames.join(', ') + rest
   return new ToolNotFoundError(`There is no tool ${JSON.stringify(oneLine(call.name, 64))}. Available: ${available}.`, {
     recommendations: [
       'Call one of the tools that are available, by its exact name.',
@@ -68,7 +68,7 @@ function nearestFirst(names: readonly string[], word: string): string[] {
   let steps = 0
   for (const entry of entries.toSorted((one, other) => one.least - other.least)) {
     const { spelling, limit, least } = entry
-    const isCompared = least <= limit && (steps += spelling.length * (2 * limit + 1)) <= mostSteps
+    const isCompared = least <= limit && (steps += spelling.length * (2 * limit + 1)) <= mostComparisons
     const edits = isCompared ? editsBetween(spelling, wanted, limit) : limit + 1
     const [short, long] = spelling.length < wanted.length ? [spelling, wanted] : [wanted, spelling]
     if (edits <= limit) entry.apart = edits

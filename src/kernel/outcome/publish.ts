@@ -25,7 +25,7 @@ export function publishOutcome(
   result: ToolResult,
   recorder: Pick<Recorder, 'settle'> | null | undefined,
 ): ToolResult | Promise<ToolResult> {
-  emitArrival(received, kernel)
+  emitUnidentified(received, kernel)
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
   const settled = eventOf(received, kernel, 'call:settled', summaryOf(result, artifact))
   let digest: string | undefined | Promise<string | undefined>
@@ -59,7 +59,7 @@ export function publishWait(
   beginning: BeginningWait,
   keeper: WaitKeeper,
 ): ToolResult | Promise<ToolResult> {
-  emitArrival(received, kernel)
+  emitUnidentified(received, kernel)
   const event = eventOf(received, kernel, 'call:waiting', beginning.body)
   let written: void | Promise<void>
   try {
@@ -83,7 +83,7 @@ export function publishWait(
 }
 
 /** Emits `call:received` of a call that failed before it had an identity. Its args are left out if they may hold secrets. */
-function emitArrival(received: Received, kernel: OutcomeContext): void {
+function emitUnidentified(received: Received, kernel: OutcomeContext): void {
   if (received.seq > 0) return
   const args = maySayArgs(received, kernel) ? plainArgs(received.call.args, kernel) : undefined
   emit(received, kernel, 'call:received', { args })
@@ -103,8 +103,8 @@ function summaryOf({ status, effect, error, durationMs }: ToolResult, artifact: 
 function describeArtifact(artifact: SpooledArtifact, kernel: OutcomeContext): Description {
   try {
     const isOurs = artifact.toJSON === SpooledArtifact.prototype.toJSON && artifact.mediaType.length <= 256
-    const said: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)
-    if (typeof said === 'object' && said !== null) return said as Description
+    const artifactJson: unknown = isOurs ? artifact.toJSON() : bounded(artifact.toJSON(), largestDescription)
+    if (typeof artifactJson === 'object' && artifactJson !== null) return artifactJson as Description
     throw new InvalidToolResultError('`toJSON` of the artifact gives no object that says what it is.')
   } catch (error) {
     kernel.report(error)

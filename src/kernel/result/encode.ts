@@ -3,7 +3,7 @@ import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from './kinds
 import { isMarkedJson, looksLikeBlocks, markedBlocks, markedValue, requireMimeTypes } from './content.ts'
 import type { AudioBlock, ContentBlock, ImageBlock, JsonBlock } from './content.ts'
 import { InvalidToolResultError, isToolError } from '../errors.ts'
-import { copyOfJson, define, isArrayBuffer } from '../json/copy.ts'
+import { copyOfJson, defineMember, isArrayBuffer } from '../json/copy.ts'
 import { readResult, readText, textOf } from '../json/json-text.ts'
 import { utf8Length } from '../json/text.ts'
 
@@ -128,15 +128,15 @@ export interface Receipt {
 /** Whether a result fits into the result object and is shown as it is. */
 export function isSmall({ source, blocks, isApart }: EncodedResult, inlineLimit: number): boolean {
   if (isApart === true && byteLength(String(source), inlineLimit) > inlineLimit) return false
-  let shown = 0
+  let shownBytes = 0
   let media = 0
   for (const block of blocks) {
     if (isMedia(block)) {
       if (!isShownAsMedia(block)) return false
       media++
-    } else shown += byteLength(wordsOfBlock(block), inlineLimit)
+    } else shownBytes += byteLength(wordsOfBlock(block), inlineLimit)
   }
-  if (shown > inlineLimit) return false
+  if (shownBytes > inlineLimit) return false
   return typeof source === 'string' || media > 0 || source.byteLength <= inlineLimit
 }
 
@@ -218,11 +218,11 @@ const readWhenAsked: PropertyDescriptor & ThisType<object> = {
   configurable: true,
   get() {
     const data = readText(TextedBlock.textOf(this) ?? 'null')
-    define(this, 'data', data)
+    defineMember(this, 'data', data)
     return data
   },
   set(data) {
-    define(this, 'data', data)
+    defineMember(this, 'data', data)
   },
 }
 

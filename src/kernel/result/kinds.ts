@@ -22,7 +22,7 @@ export class JsonArtifact extends SpooledArtifact {
    * @throws `E_ARTIFACT` if the text is not JSON.
    */
   value(): Promise<unknown> {
-    this.#value ??= this.asString().then(valueOf)
+    this.#value ??= this.asString().then(jsonValueOf)
     this.#value.catch(() => (this.#value = undefined)) // a later read may succeed if the store failed
     return this.#value
   }
@@ -73,7 +73,7 @@ export class JsonArtifact extends SpooledArtifact {
   }
 }
 
-function valueOf(text: string): unknown {
+function jsonValueOf(text: string): unknown {
   try {
     return readText(text)
   } catch (cause) {
@@ -94,13 +94,13 @@ export class BinaryArtifact extends SpooledArtifact {
 export function chosenClass(option: ArtifactOption | undefined, otherwise: ArtifactClass): ArtifactClass {
   if (option === undefined) return otherwise
   if (isArtifactClass(option)) return option as ArtifactClass
-  let given: unknown
+  let returnedValue: unknown
   try {
-    given = (option as () => unknown)()
+    returnedValue = (option as () => unknown)()
   } catch (cause) {
     throw new ArtifactError("The tool's `artifact` function threw instead of giving a class.", { cause })
   }
-  if (isArtifactClass(given)) return given as ArtifactClass
+  if (isArtifactClass(returnedValue)) return returnedValue as ArtifactClass
   throw new ArtifactError(
     "The tool's `artifact` is neither a subclass of SpooledArtifact nor a function that gives one.",
   )
@@ -113,14 +113,14 @@ export function classOfKind(kind: string | undefined): ArtifactClass {
 
 // A registered symbol: any copy of the package may have made a tool that takes artifacts.
 const search: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
-const shared = globalThis as { [search]?: (input: unknown) => boolean }
+const globalSearch = globalThis as { [search]?: (input: unknown) => boolean }
 
 /** Sets what finds artifacts in validated args. Until an argument is an artifact, nothing is searched. */
 export function searchArtifacts(isIn: (input: unknown) => boolean): void {
-  shared[search] ??= isIn
+  globalSearch[search] ??= isIn
 }
 
 /** Whether validated args name artifacts. */
 export function hasArtifacts(input: unknown): boolean {
-  return shared[search]?.(input) === true
+  return globalSearch[search]?.(input) === true
 }

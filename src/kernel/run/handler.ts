@@ -16,7 +16,7 @@ import { timerLength } from '../call/deadline.ts'
 import { Wait } from '../call/wait.ts'
 import { compose } from './middleware.ts'
 import type { Runner } from '../ports.ts'
-import { thenSync, isThenable } from '../json/thenable.ts'
+import { whenReady, isThenable } from '../json/thenable.ts'
 import type { RunContext } from '../executor-context.ts'
 
 /** How long a client may take to answer if its tool has no timeout, in milliseconds. */
@@ -46,7 +46,7 @@ export function wrap(confirmed: Confirmed, input: unknown, kernel: RunContext): 
   if (isBare) return runHandler(confirmed, input, kernel)
   // A copy, so that no middleware changes what a person approved.
   const own = confirmed.approval === null ? input : copyOfPlain(input)
-  const work = async (): Promise<unknown> => thenSync(runHandler(confirmed, own, kernel), (ran) => ran.returned)
+  const work = async (): Promise<unknown> => whenReady(runHandler(confirmed, own, kernel), (ran) => ran.returned)
   const passed = compose(confirmed, kernel, work)
   const ran = deadline.within(passed, (value) => stamp(confirmed, 'returned', value))
   return orError(ran, confirmed, true)
@@ -60,7 +60,7 @@ export function runHandler(confirmed: Confirmed, input: unknown, kernel: RunCont
   if (hasEffect(confirmed)) confirmed.effect = 'unknown'
   confirmed.attempts++
   if (confirmed.attempts === 1) return invoke(confirmed, work, kernel)
-  return thenSync(kernel.recorder?.commit(confirmed), () => {
+  return whenReady(kernel.recorder?.commit(confirmed), () => {
     confirmed.deadline.check() // it may have passed while the attempt was written
     return invoke(confirmed, work, kernel)
   })
@@ -74,7 +74,7 @@ function hasEffect({ tool: { type, traits, mcpConfig } }: Confirmed): boolean {
 function invoke(confirmed: Confirmed, work: () => unknown, kernel: RunContext): Ran | Promise<Ran> {
   try {
     const value = work()
-    const ran = isThenable(value) ? awaitHandler(value, confirmed, kernel) : given(value, confirmed, kernel)
+    const ran = isThenable(value) ? awaitHandler(value, confirmed, kernel) : returnedOrDrained(value, confirmed, kernel)
     return isThenable(ran) ? orError(ran, confirmed) : ran
   } catch (thrown) {
     throw errorOf(thrown, confirmed)
@@ -91,7 +91,7 @@ function orError(ran: Promise<Ran>, confirmed: Confirmed, isOfMiddleware = false
 function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: RunContext): Promise<Ran> {
   const { deadline } = confirmed
   const { recorder } = kernel
-  const next = (value: unknown): Ran | Promise<Ran> => given(value, confirmed, kernel)
+  const next = (value: unknown): Ran | Promise<Ran> => returnedOrDrained(value, confirmed, kernel)
   if (recorder === undefined) return deadline.within(work, next)
   // The late outcome of a handler does not change the result. It is noted in the audit trail.
   return deadline.within(work, next, (isError) => {
@@ -100,7 +100,7 @@ function awaitHandler(work: PromiseLike<unknown>, confirmed: Confirmed, kernel: 
 }
 
 /** Takes a value that a handler gave. A generator first runs to its end. */
-function given(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran | Promise<Ran> {
+function returnedOrDrained(value: unknown, confirmed: Confirmed, kernel: RunContext): Ran | Promise<Ran> {
   if (!isGenerator(value)) return returned(value, confirmed, kernel)
   const progress = (data: unknown): void => emitProgress(confirmed, kernel, 'yield', data)
   return drain(value, confirmed.deadline, progress, (last) => returned(last, confirmed, kernel))

@@ -61,22 +61,22 @@ function emitRetry(call: Confirmed, kernel: RunContext, failure: unknown): void 
 function afterwards(hook: NonNullable<ToolHooks['postToolUse']>): Middleware {
   return async (call, context, next) => {
     const result = await next()
-    const said: unknown = await hook(call, result, context)
-    if (said === undefined || said === null) return result
-    const { replace, update } = said as { readonly replace?: unknown; readonly update?: unknown }
+    const answer: unknown = await hook(call, result, context)
+    if (answer === undefined || answer === null) return result
+    const { replace, update } = answer as { readonly replace?: unknown; readonly update?: unknown }
     if (has(replace, 'content')) return replace.content
     if (replace !== undefined || !has(update, 'result')) {
       throw new InvalidConfigurationError(
         `\`postToolUse\` of tool "${call.name}" returned something else than nothing, { update: { result } } or { replace: { content } }.`,
       )
     }
-    const its = update.result
-    return isPlainObject(result) && isPlainObject(its) ? { ...result, ...its } : its
+    const updatedResult = update.result
+    return isPlainObject(result) && isPlainObject(updatedResult) ? { ...result, ...updatedResult } : updatedResult
   }
 }
 
-function has<Name extends string>(said: unknown, name: Name): said is Record<Name, unknown> {
-  return typeof said === 'object' && said !== null && name in said
+function has<Name extends string>(answer: unknown, name: Name): answer is Record<Name, unknown> {
+  return typeof answer === 'object' && answer !== null && name in answer
 }
 
 /** Returns the middleware of a tool, outermost first: the executor's, the tool's own, and its `postToolUse`. */

@@ -30,7 +30,7 @@ export function askPolicy(policy: Policy, validated: Validated): PolicyAnswer | 
     const decision: unknown = policy.decide(validated, validated.context)
     return isThenable(decision) ? answerLater(decision, policy, validated) : readAnswer(decision, policy)
   } catch (cause) {
-    throw refusal(cause, policy, validated)
+    throw policyRefusal(cause, policy, validated)
   }
 }
 
@@ -38,35 +38,35 @@ export function askPolicy(policy: Policy, validated: Validated): PolicyAnswer | 
 function answerLater(decision: PromiseLike<unknown>, policy: Policy, validated: Validated): Promise<PolicyAnswer> {
   const answer = validated.deadline.within(decision, (later) => readAnswer(later, policy))
   return answer.catch((cause: unknown) => {
-    throw refusal(cause, policy, validated)
+    throw policyRefusal(cause, policy, validated)
   })
 }
 
-function refusal(cause: unknown, { name }: Policy, { deadline }: Validated): ToolDeniedError {
+function policyRefusal(cause: unknown, { name }: Policy, { deadline }: Validated): ToolDeniedError {
   deadline.check()
   return new ToolDeniedError(`Policy ${name} could not decide`, { cause })
 }
 
-function invalid({ name }: Policy, why: string): PolicyAnswer {
+function undecided({ name }: Policy, why: string): PolicyAnswer {
   return { decision: 'deny', reason: `Policy ${name} could not decide: ${why}.` }
 }
 
 function readAnswer(decision: unknown, policy: Policy): PolicyAnswer {
   if (decision === undefined || decision === null) return noObjection
-  const said: Record<string, unknown> = typeof decision === 'object' ? { ...decision } : {}
-  const { decision: word, timeout = 0, reason, meta } = said
-  if (reason !== undefined && typeof reason !== 'string') return invalid(policy, '`reason` is text')
-  if (word === 'deny' || (word !== 'ask' && 'result' in said)) return said
-  if (word !== 'ask') return invalid(policy, 'a decision asks, denies, or gives a result')
-  if (!(typeof timeout === 'number' && timeout >= 0)) return invalid(policy, '`timeout` is a number of at least 0')
-  if (meta === undefined) return said
+  const answer: Record<string, unknown> = typeof decision === 'object' ? { ...decision } : {}
+  const { decision: word, timeout = 0, reason, meta } = answer
+  if (reason !== undefined && typeof reason !== 'string') return undecided(policy, '`reason` is text')
+  if (word === 'deny' || (word !== 'ask' && 'result' in answer)) return answer
+  if (word !== 'ask') return undecided(policy, 'a decision asks, denies, or gives a result')
+  if (!(typeof timeout === 'number' && timeout >= 0)) return undecided(policy, '`timeout` is a number of at least 0')
+  if (meta === undefined) return answer
   try {
     const text = jsonText(meta) // records and pages get it
-    if (!text.startsWith('{')) return invalid(policy, '`meta` is an object')
-    return { ...said, meta: readText(text) as NonNullable<PolicyAnswer['meta']> }
+    if (!text.startsWith('{')) return undecided(policy, '`meta` is an object')
+    return { ...answer, meta: readText(text) as NonNullable<PolicyAnswer['meta']> }
   } catch (error) {
     const { path = [] } = (error as InvalidToolResultError).issues?.[0] ?? {}
-    return invalid(policy, `JSON cannot hold \`${pathText(path, 'meta')}\`. Return plain values`)
+    return undecided(policy, `JSON cannot hold \`${pathText(path, 'meta')}\`. Return plain values`)
   }
 }
 

@@ -38,9 +38,9 @@ export async function drain<Next>(
     for (;;) {
       const next = await deadline.within(generator.next(), take)
       if (isOver) return next as Next
-      const turn = pace.step()
-      if (turn === undefined) continue
-      await turn
+      const yielded = pace.step()
+      if (yielded === undefined) continue
+      await yielded
       deadline.check()
     }
   } catch (error) {

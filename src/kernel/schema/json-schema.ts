@@ -58,8 +58,8 @@ const mostParts = 100_000
 
 /** Returns a private copy that is certainly JSON, without `$schema` if it names the default dialect. */
 function plainCopy(schema: unknown): JsonSchemaObject {
-  const whole = typeof schema === 'object' && schema !== null ? copyOfJson(schema, mostParts) : undefined
-  const copy: unknown = whole ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
+  const directCopy = typeof schema === 'object' && schema !== null ? copyOfJson(schema, mostParts) : undefined
+  const copy: unknown = directCopy ?? JSON.parse(JSON.stringify(schema)) // class instances and `toJSON` need the text
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy)) {
     throw new TypeError('the JSON Schema is not an object')
   }

@@ -2,7 +2,7 @@ import { pathText } from '../json/text.ts'
 import { InvalidToolArgsError, InvalidToolResultError, SchemaConversionError, ValidatorFailedError } from '../errors.ts'
 import type { Schema } from './infer.ts'
 import type { Issue, JsonSchema, StandardSchemaV1 } from './standard.ts'
-import { isThenable, loadPart } from '../json/thenable.ts'
+import { isThenable, whenLoaded } from '../json/thenable.ts'
 import { isObject, isStandardSchema, reasonOf } from './json-schema.ts'
 import { isZodThatMayWait, parseZod, type ZodSchema } from './zod.ts'
 
@@ -26,7 +26,7 @@ let engine: SchemaEngine | undefined
 
 /** Loads the engine for raw JSON Schema, which is not part of the bundle of the front door. */
 export async function loadEngine(): Promise<SchemaEngine> {
-  return (engine ??= await loadPart(import('#json-schema')))
+  return (engine ??= await whenLoaded(import('#json-schema')))
 }
 
 /** Returns the validator of a schema of any library. */
@@ -84,7 +84,7 @@ function issuesOf(issues: readonly StandardSchemaV1.Issue[]): Issue[] {
 }
 
 /** Returns the issues of a value as one text, each with its place. */
-export function invalid(issues: readonly Issue[], root = 'args'): string {
+export function issuesText(issues: readonly Issue[], root = 'args'): string {
   const words = issues
     .slice(0, 8)
     .map(({ path, message }) => (path.length === 0 ? message : `${pathText(path, root)}: ${message}`))
@@ -93,7 +93,7 @@ export function invalid(issues: readonly Issue[], root = 'args'): string {
 
 /** Makes the error for args that do not fit their schema. */
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
-  return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${invalid(issues).replace(/\.$/, '')}.`, {
+  return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${issuesText(issues).replace(/\.$/, '')}.`, {
     issues,
     recommendations: ['Correct the args to fit the schema of the tool.', 'Call it again.'],
   })
@@ -101,7 +101,7 @@ export function invalidArgs(toolName: string, issues: readonly Issue[]): Invalid
 
 /** Makes the error for a result that does not fit its schema. */
 export function invalidOutput(toolName: string, issues: readonly Issue[]): InvalidToolResultError {
-  const what = invalid(issues, 'result')
+  const what = issuesText(issues, 'result')
   return new InvalidToolResultError(`The result of tool "${toolName}" does not fit its outputSchema: ${what}.`, {
     issues,
   })

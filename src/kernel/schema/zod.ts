@@ -42,16 +42,16 @@ const ownChecks = new Set(
 )
 
 /** Whether a schema of Zod 4 has a function of its author or a type that Zod does not know: both may return a promise. */
-export function mayWait(part: unknown, seen: Set<unknown> = new Set()): boolean {
-  if (typeof part !== 'object' || part === null || seen.has(part)) return false
-  seen.add(part)
+export function mayWait(part: unknown, visited: Set<unknown> = new Set()): boolean {
+  if (typeof part !== 'object' || part === null || visited.has(part)) return false
+  visited.add(part)
   const inner = (part as { readonly _zod?: { readonly def: Record<string, unknown>; readonly innerType?: unknown } })
     ._zod
-  if (inner === undefined) return Object.values(part).some((child) => mayWait(child, seen))
+  if (inner === undefined) return Object.values(part).some((child) => mayWait(child, visited))
   const { def } = inner
   if (def['type'] !== undefined && !ownTypes.has(def['type'] as string)) return true
   if (def['check'] !== undefined && !ownChecks.has(def['check'] as string)) return true
   if (def['transform'] !== undefined) return true
-  if (def['type'] === 'lazy' && mayWait(inner.innerType, seen)) return true
-  return children.some((field) => mayWait(def[field], seen))
+  if (def['type'] === 'lazy' && mayWait(inner.innerType, visited)) return true
+  return children.some((field) => mayWait(def[field], visited))
 }

@@ -25,23 +25,23 @@ function askFrom(
   let verdict = before
   for (let index = from; index < policies.length; index++) {
     const policy = policies[index]!
-    const said = askPolicy(policy, validated)
-    if (isThenable(said)) {
-      return said.then((later) => askFrom(validated, policies, index + 1, merge(later, verdict, policy)))
+    const answer = askPolicy(policy, validated)
+    if (isThenable(answer)) {
+      return answer.then((later) => askFrom(validated, policies, index + 1, merge(later, verdict, policy)))
     }
-    verdict = merge(said, verdict, policy)
+    verdict = merge(answer, verdict, policy)
   }
   return stamp(validated, 'verdict', verdict)
 }
 
-function merge(said: PolicyAnswer, verdict: Verdict, { name }: Policy): Verdict {
-  if (said === noObjection) return verdict
-  if (said.decision === 'deny') throw new ToolDeniedError(said.reason ?? `Denied by ${name}`, said)
+function merge(answer: PolicyAnswer, verdict: Verdict, { name }: Policy): Verdict {
+  if (answer === noObjection) return verdict
+  if (answer.decision === 'deny') throw new ToolDeniedError(answer.reason ?? `Denied by ${name}`, answer)
   const { ask, result } = verdict
-  if (said.decision === 'ask') {
-    const { reason, meta, timeout = ask?.timeout } = said
+  if (answer.decision === 'ask') {
+    const { reason, meta, timeout = ask?.timeout } = answer
     const least = timeout === undefined ? undefined : Math.min(ask?.timeout ?? Infinity, timeout || Infinity)
     return { ask: { reason: ask?.reason ?? reason, meta: { ...ask?.meta, ...meta }, timeout: least }, result }
   }
-  return { ask, result: result ?? { value: said.result } }
+  return { ask, result: result ?? { value: answer.result } }
 }

@@ -12,19 +12,21 @@ import { isThenable } from '../json/thenable.ts'
 export function check(ran: Ran, _kernel: Kernel): Checked | Promise<Checked> {
   const outcome = validateOutput(ran.tool, ran.returned)
   if (outcome === undefined) return stamp(ran, 'output', ran.returned)
-  return isThenable(outcome) ? ran.deadline.within(outcome, (settled) => accept(ran, settled)) : accept(ran, outcome)
+  return isThenable(outcome)
+    ? ran.deadline.within(outcome, (settled) => acceptOutput(ran, settled))
+    : acceptOutput(ran, outcome)
 }
 
 /** Validates a result; of content, its one json block. Returns `undefined` if the tool has no `outputSchema`. */
 export function validateOutput(tool: ToolDefinition, returned: unknown): Validation | Promise<Validation> | undefined {
   const output = outputOf(tool)
   if (output === undefined) return undefined
-  const value = valueOf(returned, tool)
+  const value = returnedValue(returned, tool)
   requireBounded(value) // a validator may walk all of it
   return output.validate(value)
 }
 
-function valueOf(returned: unknown, { name }: ToolDefinition): unknown {
+function returnedValue(returned: unknown, { name }: ToolDefinition): unknown {
   if (typeof returned !== 'object' || returned === null) return returned
   if (isMarkedJson(returned)) return markedValue(returned)
   const blocks = markedBlocks(returned)
@@ -36,7 +38,7 @@ function valueOf(returned: unknown, { name }: ToolDefinition): unknown {
   )
 }
 
-function accept(ran: Ran, outcome: Validation): Checked {
+function acceptOutput(ran: Ran, outcome: Validation): Checked {
   const { returned, name, redactor } = ran
   const { issues } = outcome
   if (issues !== undefined) throw invalidOutput(name, redactor?.issues(issues) ?? issues)

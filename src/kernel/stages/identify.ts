@@ -10,8 +10,8 @@ import type { Resumption } from '../call/wait.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
-  const given = resolved.call.args
-  const { text: pieces, value: args } = read(given === undefined ? {} : given, resolved, kernel)
+  const rawArgs = resolved.call.args
+  const { text: pieces, value: args } = readArgs(rawArgs === undefined ? {} : rawArgs, resolved, kernel)
   const text = flat(pieces)
   const callId = callIdOf(resolved.tool.name, text)
   if (resolved.resumption !== undefined) requireKept(callId, resolved.resumption)
@@ -21,8 +21,8 @@ export function identify(resolved: Resolved, kernel: Kernel): Identified {
 }
 
 /** Requires that the args that were kept while the call waited are still those that were shown. Edited args replace them. */
-function requireKept(callId: string, { editedFrom = callId, callId: shown, invocationId }: Resumption): void {
-  if (editedFrom === shown) return
+function requireKept(callId: string, { editedFrom = callId, callId: shownCallId, invocationId }: Resumption): void {
+  if (editedFrom === shownCallId) return
   throw new JournalError(
     `The record of invocation ${JSON.stringify(invocationId)} is damaged: the args in it are not those that were shown, so they are not used. Make the call anew.`,
   )
@@ -39,19 +39,19 @@ interface Args {
 }
 
 /** Returns the canonical text and the value of args. The value is a copy if the call needs its own. */
-function read(given: unknown, resolved: Resolved, kernel: Kernel): Args {
+function readArgs(args: unknown, resolved: Resolved, kernel: Kernel): Args {
   const { argsLimit } = kernel
-  if (typeof given !== 'string' && kernel.owns(resolved)) return ownArgs(given, argsLimit)
-  const value = typeof given === 'string' ? parseArgs(given, argsLimit) : given
+  if (typeof args !== 'string' && kernel.owns(resolved)) return ownArgs(args, argsLimit)
+  const value = typeof args === 'string' ? parseArgs(args, argsLimit) : args
   return { text: canonicalize(value, argsLimit), value }
 }
 
 /** Derives text and value from each other, so that a caller that mutates its args cannot make them diverge. */
-function ownArgs(given: unknown, limit: number): Args {
+function ownArgs(args: unknown, limit: number): Args {
   // Each object and element takes at least one byte of text, so the limit also bounds the copy.
-  const copy = typeof given === 'object' && given !== null ? copyOfJson(given, limit) : given
+  const copy = typeof args === 'object' && args !== null ? copyOfJson(args, limit) : args
   if (copy !== undefined) return { text: canonicalize(copy, limit), value: copy }
-  const text = canonicalize(given, limit) // also for plain objects of another realm, and to refuse the rest
+  const text = canonicalize(args, limit) // also for plain objects of another realm, and to refuse the rest
   return { text, value: readText(text) }
 }
 

@@ -4,9 +4,9 @@ import { asksClient, resultWithoutRun, wrap } from '../run/handler.ts'
 import type { Kernel } from '../kernel.ts'
 import { isThenable } from '../json/thenable.ts'
 
-type Turn = Promise<void> | undefined
+type StartWait = Promise<void> | undefined
 
-/** Runs the tool within its middleware, once it has a slot and its turn in the session. */
+/** Runs the tool within its middleware, once it has a slot and the order of its session lets it. */
 export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   const handedOver = kernel.elsewhere?.handOver(confirmed)
   if (handedOver !== undefined) return handedOver
@@ -29,7 +29,7 @@ export function run(confirmed: Confirmed, kernel: Kernel): Ran | Promise<Ran> {
   }
   let ran: Ran | Promise<Ran>
   try {
-    ran = isFree ? start(confirmed, kernel) : inTurn(confirmed, kernel, [slot, gate])
+    ran = isFree ? start(confirmed, kernel) : afterWaits(confirmed, kernel, [slot, gate])
   } catch (error) {
     end(true)
     throw error
@@ -50,8 +50,8 @@ async function endLater(running: Promise<Ran>, end: (isError: boolean) => void):
   }
 }
 
-async function inTurn(confirmed: Confirmed, kernel: Kernel, turns: readonly Turn[]): Promise<Ran> {
-  for (const turn of turns) if (turn !== undefined) await confirmed.deadline.outside(turn)
+async function afterWaits(confirmed: Confirmed, kernel: Kernel, waits: readonly StartWait[]): Promise<Ran> {
+  for (const wait of waits) if (wait !== undefined) await confirmed.deadline.outside(wait)
   return start(confirmed, kernel)
 }
 

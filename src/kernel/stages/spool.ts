@@ -8,16 +8,16 @@ import { encodeFor, isSmall, keepSmall, shownLimit } from '../result/encode.ts'
 /** Keeps the whole result, and makes the content for the model. */
 export function spool(checked: Checked, kernel: Kernel): Spooled | Promise<Spooled> {
   const { output } = checked
-  if (isArtifact(output) || isStream(output)) return keep(output, checked, kernel)
-  const shown = toldOutput(checked)
-  const encoded = encodeFor(checked, shown)
+  if (isArtifact(output) || isStream(output)) return keepOutput(output, checked, kernel)
+  const visibleOutput = toldOutput(checked)
+  const encoded = encodeFor(checked, visibleOutput)
   // A record has only the content, so a value beside it goes to the store.
   const isRecorded = encoded.isApart === true && kernel.recorder !== undefined
   if (!isRecorded && isSmall(encoded, shownLimit(checked, kernel.inlineLimit)))
-    return stamp(checked, 'receipt', keepSmall(encoded, checked, unmarked(shown)))
-  return keep(encoded, checked, kernel)
+    return stamp(checked, 'receipt', keepSmall(encoded, checked, unmarked(visibleOutput)))
+  return keepOutput(encoded, checked, kernel)
 }
 
-async function keep(...[output, checked, kernel]: [...Parameters<Spool['keep']>, Kernel]): Promise<Spooled> {
+async function keepOutput(...[output, checked, kernel]: [...Parameters<Spool['keep']>, Kernel]): Promise<Spooled> {
   return stamp(checked, 'receipt', await kernel.spool.keep(output, checked))
 }

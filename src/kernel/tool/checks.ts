@@ -9,30 +9,30 @@ type Check = readonly [expected: string, holds: (value: unknown) => boolean]
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'
-const isFunction = (value: unknown): boolean => typeof value === 'function'
+export const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isName = (value: unknown): boolean => isText(value) && /^[a-zA-Z0-9_-]{1,64}$/.test(value)
 
-const text: Check = ['a string', isText]
+const textCheck: Check = ['a string', isText]
 const flag: Check = ['true or false', isFlag]
 const object: Check = ['an object', isObject]
-const list: Check = ['an array', Array.isArray]
+const listCheck: Check = ['an array', Array.isArray]
 const handler: Check = ['a function', isFunction]
 const textOrFunction: Check = ['a string or a function', (value) => isText(value) || isFunction(value)]
 const schema: Check = [
   'a Standard Schema or a raw JSON Schema',
   (value) => isStandardSchema(value) || isJsonSchema(value),
 ]
-const amount = (unit: string): Check => [
+const amountCheck = (unit: string): Check => [
   `a number of ${unit}, 0 or more`,
   (value) => typeof value === 'number' && value >= 0,
 ]
 const isCacheable = ({ cacheable, cacheTTL }: { cacheable?: unknown; cacheTTL?: unknown }): boolean =>
-  (cacheable === undefined || isFlag(cacheable)) && (cacheTTL === undefined || amount('')[1](cacheTTL))
-const oneOf = (...words: string[]): Check => [
+  (cacheable === undefined || isFlag(cacheable)) && (cacheTTL === undefined || amountCheck('')[1](cacheTTL))
+const oneOfWords = (...words: string[]): Check => [
   words.map((word) => `'${word}'`).join(' or '),
   (value) => words.includes(value as string),
 ]
-const listOf = (items: string, holds: (item: unknown) => boolean, least = 0): Check => [
+const arrayOf = (items: string, holds: (item: unknown) => boolean, least = 0): Check => [
   `an array of ${items}`,
   (value) => Array.isArray(value) && value.length >= least && value.every(holds),
 ]
@@ -41,7 +41,7 @@ const hookNames: Record<keyof ToolHooks, true> = { preToolUse: true, postToolUse
 
 const fields: Record<keyof ErasedConfig, Check> = {
   name: ['1 to 64 letters, digits, "_" or "-"', isName],
-  title: text,
+  title: textCheck,
   description: ['text that tells the model what the tool does', (value) => isText(value) && value.trim() !== ''],
   type: ['a word', (value) => isText(value) && value !== ''],
   inputSchema: schema,
@@ -52,17 +52,17 @@ const fields: Record<keyof ErasedConfig, Check> = {
     'a subclass of SpooledArtifact, or an arrow function that gives one',
     (value) => typeof value === 'function' && (value.prototype === undefined || isArtifactClass(value)),
   ],
-  intent: oneOf(...Object.values(ToolIntent)),
-  audience: oneOf('model', 'user', 'all'),
+  intent: oneOfWords(...Object.values(ToolIntent)),
+  audience: oneOfWords('model', 'user', 'all'),
   traits: ['an object of true and false', (value) => isObject(value) && Object.values(value).every(isFlag)],
-  timeout: amount('milliseconds'),
+  timeout: amountCheck('milliseconds'),
   requiresConfirmation: ['true, false or a function', (value) => isFlag(value) || isFunction(value)],
   confirmationMessage: textOrFunction,
   displaySummary: textOrFunction,
   confirmationPreview: handler,
   requiresResponse: flag,
-  defaultResult: list,
-  middleware: listOf('functions', isFunction),
+  defaultResult: listCheck,
+  middleware: arrayOf('functions', isFunction),
   hooks: [
     `an object of functions called ${Object.keys(hookNames).join(' and ')}`,
     (value) =>
@@ -73,23 +73,23 @@ const fields: Record<keyof ErasedConfig, Check> = {
   ],
   ephemeral: flag,
   trusted: flag,
-  onCollision: oneOf('replace', 'keep', 'throw'),
+  onCollision: oneOfWords('replace', 'keep', 'throw'),
   meta: object,
   metadata: [
     'an object, with `cacheable` true or false and `cacheTTL` a number of milliseconds, if it has them',
     (value) => isObject(value) && isCacheable(value),
   ],
-  aliases: listOf('names', isName),
+  aliases: arrayOf('names', isName),
   providerOptions: object,
   libraryOptions: object,
   mcpConfig: object,
   ui: object,
-  allowedCallers: listOf("'model' and 'program'", (item) => item === 'model' || item === 'program', 1),
+  allowedCallers: arrayOf("'model' and 'program'", (item) => item === 'model' || item === 'program', 1),
   deferLoading: flag,
-  examples: list,
-  secrets: listOf('JSON Pointers such as "/password"', (item) => isText(item) && item.startsWith('/')),
+  examples: listCheck,
+  secrets: arrayOf('JSON Pointers such as "/password"', (item) => isText(item) && item.startsWith('/')),
   exposeErrors: flag,
-  inlineLimit: amount('bytes'),
+  inlineLimit: amountCheck('bytes'),
 }
 
 /** The fields that the config of a tool may have. */
@@ -119,15 +119,15 @@ const otherWays = new Map([
 /** Returns the issues of a tool's config, one for each wrong field. */
 export function issuesOfConfig(config: unknown): Issue[] {
   if (!isObject(config)) return [{ message: 'must be an object', path: [] }]
-  const given = config as Record<string, unknown>
+  const values = config as Record<string, unknown>
   const issues: Issue[] = []
   for (const [field, [expected, holds]] of Object.entries(fields)) {
     const isRequired = field === 'name' || field === 'description'
-    if (given[field] === undefined ? isRequired : !holds(given[field])) {
+    if (values[field] === undefined ? isRequired : !holds(values[field])) {
       issues.push({ message: `must be ${expected}`, path: [field] })
     }
   }
-  for (const field of Object.keys(given)) {
+  for (const field of Object.keys(values)) {
     if (Object.hasOwn(fields, field)) continue
     const ours = otherNames.get(field)
     issues.push({
@@ -135,8 +135,8 @@ export function issuesOfConfig(config: unknown): Issue[] {
       path: [field],
     })
   }
-  const { type } = given
-  if ((type === undefined || type === 'server' || type === 'mcp') && given['handler'] === undefined) {
+  const { type } = values
+  if ((type === undefined || type === 'server' || type === 'mcp') && values['handler'] === undefined) {
     issues.push({ message: `is required for a tool of type '${type ?? 'server'}'`, path: ['handler'] })
   }
   return issues

@@ -103,25 +103,25 @@ export function define(config: ErasedConfig, takesAnyObject = false): ToolDefini
 }
 
 /** What a validator or a class knows by its identity. */
-const shared: readonly string[] = ['inputSchema', 'outputSchema', 'artifact', 'handler']
+const sharedFields: readonly string[] = ['inputSchema', 'outputSchema', 'artifact', 'handler']
 
 /** Returns the fields of a config that are set. What its author still holds is copied, and frozen. */
 function ownOptions(config: ErasedConfig): ErasedConfig {
   const fields = Object.entries(withoutUndefined(config))
-  const own = fields.map(([field, value]) => [field, shared.includes(field) ? value : frozenCopy(value)])
+  const own = fields.map(([field, value]) => [field, sharedFields.includes(field) ? value : frozenCopy(value)])
   return Object.fromEntries(own) as ErasedConfig
 }
 
 function frozenCopy(value: unknown): unknown {
   const copy = copyOfPlain(value)
-  return copy === value ? value : frozen(copy)
+  return copy === value ? value : deepFrozen(copy)
 }
 
 /** Freezes arrays and plain objects all the way down. */
-function frozen(value: unknown): unknown {
+function deepFrozen(value: unknown): unknown {
   if ((!Array.isArray(value) && !isPlainObject(value)) || Object.isFrozen(value)) return value
   Object.freeze(value)
-  for (const member of Object.values(value)) frozen(member)
+  for (const member of Object.values(value)) deepFrozen(member)
   return value
 }
 

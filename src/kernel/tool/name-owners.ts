@@ -6,7 +6,7 @@ import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors
 import { spelling, ToolRegistry } from './registry.ts'
 
 /** The most names that one extension may claim in the life of an executor. */
-const mostNames = 10_000
+const mostClaimedNames = 10_000
 
 interface Owner {
   readonly extension: Extension
@@ -55,9 +55,9 @@ class NameOwners {
           `The tool ${JSON.stringify(name)}${of} is set aside: ${JSON.stringify(other)} belongs to a tool of another source. Give the tool another name; \`mcpTools\` takes a \`prefix\`.`,
           isGuest ? spelling(other) : undefined, // a page has many spellings of one name
         )
-      } else if (isServer && count > mostNames) {
+      } else if (isServer && count > mostClaimedNames) {
         this.#refuse(
-          `The server ${JSON.stringify(mcpConfig.serverName)} has used ${mostNames} names: its tools of other names are set aside.`,
+          `The server ${JSON.stringify(mcpConfig.serverName)} has used ${mostClaimedNames} names: its tools of other names are set aside.`,
         )
         return words.every((word) => this.#owners.has(spelling(word)))
       } else if (!isGuest) this.#give(words, { extension, isServer }, count)
@@ -84,7 +84,7 @@ class NameOwners {
   }
 
   #give(words: readonly string[], owner: Owner, count: number): void {
-    if (count > mostNames) return
+    if (count > mostClaimedNames) return
     this.#hasServers ||= owner.isServer
     for (const word of words.map(spelling)) {
       if (this.#owners.has(word)) continue
@@ -96,7 +96,7 @@ class NameOwners {
 
   /** Reports each clash once. */
   #refuse(message: string, clash = message): void {
-    if (this.#reported.has(clash) || this.#reported.size >= mostNames) return
+    if (this.#reported.has(clash) || this.#reported.size >= mostClaimedNames) return
     this.#reported.add(clash)
     this.#report(new ToolAlreadyRegisteredError(message))
   }
@@ -139,7 +139,7 @@ class SessionRegistry extends ToolRegistry {
 }
 
 /** The tools of an extension for a session, and those whose names it owns. */
-interface Given {
+interface ExtensionTools {
   readonly tools: readonly ToolLike[]
   readonly own: readonly ToolLike[]
 }
@@ -155,7 +155,7 @@ export function registriesOf(
   const giving = extensions.filter((extension) => extension.tools !== undefined).toSorted((a, b) => rank(a) - rank(b))
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
-  let last: { readonly given: readonly Given[]; readonly registry: ToolRegistry } | undefined
+  let last: { readonly given: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
   let isAsking = false
   const requestOf = (extension: Extension, session: string): SessionTools => ({
     session,
@@ -169,7 +169,7 @@ export function registriesOf(
     },
   })
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
-  const givenBy = (extension: Extension, session: string, former: Given | undefined): Given => {
+  const givenBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
     try {
       const tools = extension.tools?.(requestOf(extension, session)) ?? []
       if (former?.tools !== tools) return { tools, own: owners.claim(tools, extension) }

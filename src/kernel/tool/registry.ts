@@ -50,7 +50,7 @@ export class ToolRegistry {
     const { name } = definition
     const former = this.#tools.get(name)
     if (former !== undefined && options.onCollision === 'keep') return () => {}
-    if (former !== undefined && options.onCollision !== 'replace') throw taken(name, `a tool of this name`)
+    if (former !== undefined && options.onCollision !== 'replace') throw nameTaken(name, `a tool of this name`)
     requireDescribable(definition)
     if (isRaw(definition.inputSchema) || isRaw(definition.outputSchema)) loadEngine().catch(() => {}) // validation reports it
     if (former !== undefined) this.#remove(former)
@@ -191,7 +191,7 @@ export class ToolRegistry {
     for (const word of [name, ...aliases]) {
       const other = this.#spellings.get(spelling(word))
       if (other !== undefined && other !== name)
-        throw taken(word, `the tool "${other}", whose name or alias is too like it`)
+        throw nameTaken(word, `the tool "${other}", whose name or alias is too like it`)
     }
     this.#tools.set(name, definition)
     for (const word of [name, ...aliases]) this.#spellings.set(spelling(word), name)
@@ -235,7 +235,7 @@ function requireTool(tool: unknown, which: string): void {
   )
 }
 
-function taken(name: string, by: string): ToolAlreadyRegisteredError {
+function nameTaken(name: string, by: string): ToolAlreadyRegisteredError {
   return new ToolAlreadyRegisteredError(
     `The name ${JSON.stringify(name)} is taken: the registry holds ${by}. Rename the tool, or add it with { onCollision: 'replace' }.`,
   )

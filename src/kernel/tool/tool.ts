@@ -1,7 +1,7 @@
 import type { SpooledArtifact } from '../result/artifact.ts'
 import { changed, define, definitionKey, isToolLike } from './definition.ts'
 import type { ToolDefinition, ToolDescription } from './definition.ts'
-import { loadPart } from '../json/thenable.ts'
+import { whenLoaded } from '../json/thenable.ts'
 import type { InputOf, OutputOf, Schema } from '../schema/infer.ts'
 import type { StandardSchemaV1 } from '../schema/standard.ts'
 import { fieldNames, issuesOfConfig } from './checks.ts'
@@ -30,7 +30,7 @@ let direct: Direct | undefined
 
 /** Loads the module that runs tools without an executor, so that a program that only defines tools does not bundle it. */
 async function loadDirect(): Promise<Direct> {
-  return (direct ??= await loadPart(import('../direct.ts')))
+  return (direct ??= await whenLoaded(import('../direct.ts')))
 }
 
 const loadAndCall: Direct['callDirectly'] = async (...call) => (await loadDirect()).callDirectly(...call)

@@ -22,6 +22,8 @@ interface OldWord {
   readonly except?: RegExp
   /** Only in pages: in code the word is a name of a part. */
   readonly isOfPages?: true
+  /** Only in the code of the package. */
+  readonly isOfSources?: true
 }
 
 const oldWords: readonly OldWord[] = [
@@ -44,15 +46,31 @@ const oldWords: readonly OldWord[] = [
   { old: /\bthe counter\b|\bvisitors?\b|\bvisitorOf\b/i, word: 'HTTP API, page, user' },
   { old: /\b(?:tools|values|approver|middleware|data) of the host\b|approvals: 'host'/, word: 'application' },
   { old: /toolwright\/hosts|src\/hosts|tests\/hosts/, word: 'frameworks' },
+  {
+    old: /\b(?:const|let|function\*?) (?:told|said|asked|given|shown|whole|taken|its|heard|known|kept|made|seen)\b/,
+    word: 'a noun that says what the variable holds',
+    // What a handler puts around a result is called so in public.
+    except: /kernel\/result\/content/,
+    isOfSources: true,
+  },
+  { old: /\b(?:hear|unheard)\b[^a-z]*\} = \w+Tools\(|\bvisit\.hear\(|\bloadPart\b|\bthenSync\b/, word: 'answer' },
+  {
+    old: /\b(?:its|the|a) turn of (?:the event loop|a call)\b|\btakes? turns\b|\bgets? (?:a )?turns?\b|\bin its turn\b/i,
+    word: 'slot, order, yield',
+    isOfSources: true,
+  },
   { old: /\bwings?\b/i, word: 'part of the kernel', isOfPages: true },
   { old: /\bdoors\b|\bfront door\b/i, word: 'extension points, entry', isOfPages: true },
   { old: /\b[Aa] leaf\b|\bthe leaf\b|\bleaves of\b/, word: 'extension', isOfPages: true },
 ]
 
 describe('an old word', () => {
-  it.each(oldWords)('of $word ($old) is nowhere', ({ old, except, isOfPages }) => {
+  it.each(oldWords)('of $word ($old) is nowhere', ({ old, except, isOfPages, isOfSources }) => {
     const places = files
-      .filter((file) => (isOfPages === true ? file.endsWith('.md') : true) && except?.test(file) !== true)
+      .filter((file) => (isOfPages === true ? file.endsWith('.md') : true))
+      .filter(
+        (file) => (isOfSources === true ? /^(?:src|validators)\//.test(file) : true) && except?.test(file) !== true,
+      )
       .flatMap((file) =>
         readFileSync(join(root, file), 'utf8')
           .split('\n')

@@ -33,8 +33,8 @@ export type ZodOptions = Pick<Conversion, 'metadata' | 'override' | 'cycles' | '
  * import { zod } from 'toolwright/validators/zod'
  * import { z } from 'zod'
  *
- * const known = new Set(['ada'])
- * const user = zod(z.object({ id: z.string().refine(async (id) => known.has(id)) }))
+ * const users = new Set(['ada'])
+ * const user = zod(z.object({ id: z.string().refine(async (id) => users.has(id)) }))
  * ```
  * @see https://zod.dev/json-schema
  */

@@ -4,7 +4,7 @@ import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.
 import { ApprovalInvalidError } from '../kernel/errors.ts'
 
 /** The last hash of each definition, and what it was made of. Large schemas take a while to sort. */
-const fingerprints = new WeakMap<ToolDefinition, { readonly made: readonly unknown[]; readonly hash: string }>()
+const fingerprints = new WeakMap<ToolDefinition, { readonly sources: readonly unknown[]; readonly hash: string }>()
 
 /**
  * Returns the hash of a tool's definition and its server. An approval for another definition or another server is void. Two tools
@@ -25,9 +25,9 @@ export function fingerprint(definition: ToolDefinition): string {
   // A definition describes itself with the same schemas each time. The rest is small, and is compared.
   const sources = [JSON.stringify(promise), schemas.inputSchema, schemas.outputSchema]
   const last = fingerprints.get(definition)
-  if (last?.made.every((part, index) => part === sources[index])) return last.hash
+  if (last?.sources.every((part, index) => part === sources[index])) return last.hash
   const hash = sha256(JSON.stringify({ ...promise, ...schemas }, sortMembers))
-  fingerprints.set(definition, { made: sources, hash })
+  fingerprints.set(definition, { sources, hash })
   return hash
 }
 

@@ -39,8 +39,8 @@ const escapable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
  * import { consoleObserver } from 'toolwright/observers/console'
  *
  * function watched() {
- *   const said: string[] = []
- *   return { extension: consoleObserver({ write: (line) => void said.push(line) }), said }
+ *   const lines: string[] = []
+ *   return { extension: consoleObserver({ write: (line) => void lines.push(line) }), said: lines }
  * }
  * describeObserver('consoleObserver', watched, { writesLines: true })
  * ```

@@ -28,7 +28,7 @@ import { WaitingCalls } from './memory/_waiting.ts'
 const mostBeats = 10_000
 
 interface MemoryEntry {
-  kept: StoredRecord
+  facts: StoredRecord
   /** That of the record, which is computed on each reading. */
   weight: number
   owner: string
@@ -92,7 +92,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   function claim(facts: StoredRecord, owner: string): Fence | null {
     if (entries.has(facts.id)) return null
     const started = { heldSince: 0, version: 0, seenAt: 0, isTaken: false, standing: 'running' } as const
-    const entry: MemoryEntry = { ...started, kept: facts, owner, weight: 0 }
+    const entry: MemoryEntry = { ...started, facts, owner, weight: 0 }
     entries.set(facts.id, entry)
     put(entry, facts)
     return { owner, number: 0 }
@@ -110,7 +110,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     const { id, standing, weight } = facts
     const before = entry.standing
     bytes += weight - entry.weight
-    entry.kept = facts
+    entry.facts = facts
     entry.weight = weight
     entry.standing = standing
     entry.isTaken = false
@@ -144,7 +144,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     while (waiting.size > 0 && (bytes > maximumBytes || waiting.size > mostWaiting)) {
       const entry = remove(waiting.next(Date.now()) ?? '')
       if (entry === undefined) break
-      const { kept: facts } = entry
+      const { facts } = entry
       // The write that takes the room goes on first.
       if (drops.size > 0) queueMicrotask(() => drops.tell({ record: recordCopy(facts), fence: entryFence(entry) }))
     }
@@ -167,7 +167,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
   }
 
   /** Whether a call waits for a worker and may run now. */
-  function isFree({ kept: facts, standing }: MemoryEntry, except?: ReadonlySet<string>): boolean {
+  function isFree({ facts, standing }: MemoryEntry, except?: ReadonlySet<string>): boolean {
     const at = Date.now()
     return standing === 'waiting' && (facts.expiresAt ?? 0) >= at && sessionOrder.has(facts.id, at, except)
   }
@@ -180,7 +180,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     read(invocationId) {
       requireId(invocationId)
       const entry = entries.get(invocationId)
-      return entry === undefined ? null : { record: recordCopy(entry.kept), fence: entryFence(entry) }
+      return entry === undefined ? null : { record: recordCopy(entry.facts), fence: entryFence(entry) }
     },
 
     takeOver(invocationId, fence, owner) {
@@ -200,12 +200,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         // Only the newest are kept meanwhile: a list of a few does not sort all.
         if (found.length > limit * 2 + 1_000) found = found.toSorted(newestFirst).slice(0, limit)
         const idle = query.silentFor === undefined ? 0 : idleOf(entry)
-        if (isListed(entry.isTaken ? asRunning(entry.kept) : entry.kept, entry.owner, idle, query))
-          found.push(entry.kept)
+        if (isListed(entry.isTaken ? asRunning(entry.facts) : entry.facts, entry.owner, idle, query))
+          found.push(entry.facts)
       }
       for (const { id } of found.toSorted(newestFirst).slice(0, limit)) {
         const entry = entries.get(id)
-        if (entry !== undefined) yield { record: recordCopy(entry.kept), fence: entryFence(entry), idle: idleOf(entry) }
+        if (entry !== undefined)
+          yield { record: recordCopy(entry.facts), fence: entryFence(entry), idle: idleOf(entry) }
       }
     },
 
@@ -221,7 +222,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
 
     async take(wanted, owner) {
       const ids = 'invocationId' in wanted ? [wanted.invocationId] : queued.list(wanted.queue)
-      const except = leftOut(wanted, ids, (id) => entries.get(id)?.kept.fingerprint)
+      const except = leftOut(wanted, ids, (id) => entries.get(id)?.facts.fingerprint)
       const takenRecords: FoundRecord[] = []
       for (const id of ids) {
         if (takenRecords.length >= wanted.limit) break
@@ -232,8 +233,8 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
         entry.isTaken = true
         waiting.delete(id)
         queued.delete(id)
-        sessionOrder.put(entry.kept, true)
-        takenRecords.push({ record: recordCopy(entry.kept), fence: entryFence(entry) })
+        sessionOrder.put(entry.facts, true)
+        takenRecords.push({ record: recordCopy(entry.facts), fence: entryFence(entry) })
       }
       return takenRecords
     },
@@ -266,7 +267,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
     async settledOf(ids) {
       return ids.flatMap((id) => {
         const entry = entries.get(id)
-        return entry?.standing === 'settled' ? [{ record: recordCopy(entry.kept), fence: entryFence(entry) }] : []
+        return entry?.standing === 'settled' ? [{ record: recordCopy(entry.facts), fence: entryFence(entry) }] : []
       })
     },
 
@@ -278,14 +279,13 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Extension & {
       const entry = entries.get(invocationId)
       if (entry === undefined || entry.standing === 'settled') return false
       cancelled.add(invocationId)
-      if (watches.size > 0) queueMicrotask(() => watches.tell(invocationId, entry.kept.session, 'cancelled'))
+      if (watches.size > 0) queueMicrotask(() => watches.tell(invocationId, entry.facts.session, 'cancelled'))
       return true
     },
 
     async delete({ settledBefore, limit }) {
       const found: StoredRecord[] = []
-      for (const { kept: facts } of entries.values())
-        if ((facts.settledAt ?? Infinity) < settledBefore) found.push(facts)
+      for (const { facts } of entries.values()) if ((facts.settledAt ?? Infinity) < settledBefore) found.push(facts)
       const oldest = found.toSorted((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0)).slice(0, limit)
       order.removeAll(new Set(oldest.map(({ id }) => id)))
       for (const { id } of oldest) remove(id)

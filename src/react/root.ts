@@ -83,16 +83,16 @@ export function useTool<
 ): void
 export function useTool(definition: MadeTool, overrides?: ToolOverrides): void
 export function useTool(config: unknown, overrides: ToolOverrides = {}): void {
-  useGiven('useTool', (typeof config === 'function' ? { ...overrides, tool: config } : config) as ComponentTool)
+  useComponent('useTool', (typeof config === 'function' ? { ...overrides, tool: config } : config) as ComponentTool)
 }
 
-function useGiven(name: string, given: ComponentTool): void {
+function useComponent(name: string, own: ComponentTool): void {
   const root = useRoot(name)
   const ref = useRef<Seat>(undefined)
   const seat = (ref.current ??= { isMounted: false, version: undefined })
-  const version = versionOf(given, seat)
+  const version = versionOf(own, seat)
   useInsertionEffect(() => {
-    version.given = given
+    version.component = own
     seat.version = version
   })
   useInsertionEffect(() => {
@@ -128,7 +128,7 @@ export function Tool<
 ): ReactNode
 export function Tool(props: unknown): ReactNode {
   const { render, children } = props as ToolChildren
-  useGiven('<Tool>', props as ComponentTool)
+  useComponent('<Tool>', props as ComponentTool)
   return createElement(ToolPlace, { children, ...(render && { render }) })
 }
 

@@ -98,7 +98,7 @@ export interface Journal {
    */
   take?(wanted: TakeQuery, owner: string): Promise<readonly FoundRecord[]>
   /**
-   * Returns calls of some queues that wait for a worker and have their turn, and that were not written or returned by this
+   * Returns calls of some queues that wait for a worker and may run now, and that were not written or returned by this
    * method for so many milliseconds.
    */
   unsent?(query: UnsentQuery): Promise<readonly { readonly invocationId: string; readonly queue: string }[]>

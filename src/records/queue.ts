@@ -125,16 +125,13 @@ export class JournalQueue implements WorkQueue {
   }
 
   async #take(invocationId: string): Promise<ResumableCall | undefined> {
-    const claimedRecord = await this.#claim(invocationId)
-    const before = claimedRecord?.record.journal?.awaits
-    if (claimedRecord === undefined || before?.work === undefined) return undefined
+    const claim = await this.#claim(invocationId)
+    const before = claim?.record.journal?.awaits
+    if (claim === undefined || before?.work === undefined) return undefined
     if (before.work.attempts >= mostLost) await this.#waitInLine(invocationId)
     const work = { ...before, work: { ...before.work, attempts: before.work.attempts + 1 } }
-    const recording = this.#recorder.resume(
-      begunAgain(claimedRecord.record, claimedRecord.fence, { work }),
-      claimedRecord.fence,
-    )
-    return { ...resumableCallOf(claimedRecord.record, before, recording), taken: work }
+    const recording = this.#recorder.resume(begunAgain(claim.record, claim.fence, { work }), claim.fence)
+    return { ...resumableCallOf(claim.record, before, recording), taken: work }
   }
 
   /** Waits for the calls in the line. */
@@ -193,8 +190,8 @@ export class JournalQueue implements WorkQueue {
     { record, fence }: ListedRecord,
     attempts: number,
   ): Promise<Pick<QueuedWork, 'queue' | 'attempts'> | 'over' | 'taken'> {
-    const { work: taken, awaits } = record.journal ?? {}
-    const wait = taken ?? awaits
+    const { work: running, awaits } = record.journal ?? {}
+    const wait = running ?? awaits
     if (wait?.work === undefined) return 'over'
     // A worker that died before it wrote the record did not die of this call.
     const count = wait.work.attempts
@@ -209,7 +206,7 @@ export class JournalQueue implements WorkQueue {
     remark(again, Date.now(), 'queued again')
     const isWritten = await this.#await(again, next, wait)
     if (isWritten && end !== undefined) publish(end, undefined, this.#kernel)
-    return isWritten ? { queue: wait.work.queue, attempts: count + (taken === undefined ? 1 : 0) } : 'taken'
+    return isWritten ? { queue: wait.work.queue, attempts: count + (running === undefined ? 1 : 0) } : 'taken'
   }
 
   #await(record: ToolCallRecord, fence: Fence, awaits: WaitRecord): boolean | Promise<boolean> {

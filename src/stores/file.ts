@@ -125,9 +125,9 @@ export function fileStore(directory: string, options: FileStoreOptions = {}): Fi
 
   return {
     store,
-    async collect(given = {}) {
-      checkOptions('collect', given, { olderThan: numberFrom(0) })
-      const { olderThan = Infinity } = given
+    async collect(collectOptions = {}) {
+      checkOptions('collect', collectOptions, { olderThan: numberFrom(0) })
+      const { olderThan = Infinity } = collectOptions
       return onDisk('collected', () => collect(places, olderThan))
     },
   }

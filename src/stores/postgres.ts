@@ -218,9 +218,9 @@ export function postgresStore(pool: PostgresStorePool | string, options: Postgre
 
   return {
     store,
-    async collect(given = {}) {
-      checkOptions('collect', given, { olderThan: numberFrom(0) })
-      const { olderThan = Infinity } = given
+    async collect(collectOptions = {}) {
+      checkOptions('collect', collectOptions, { olderThan: numberFrom(0) })
+      const { olderThan = Infinity } = collectOptions
       const condition = `created_at < clock_timestamp() - interval '1 millisecond' * $1::float8`
       return { artifacts: await remove(condition, Math.min(olderThan, oldest)) }
     },

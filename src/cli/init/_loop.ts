@@ -186,7 +186,7 @@ const model = process.env['MODEL'] ?? '${model}'
 if (apiKey === undefined) console.log('No ${key} is set: a script answers in place of the model, offline.')
 
 const script: Reply[] = [
-${provider.script.map((turn) => `  ${turn},\n`).join('')}]
+${provider.script.map((part) => `  ${part},\n`).join('')}]
 
 async function ask(messages: readonly unknown[]): Promise<Reply> {
   if (apiKey === undefined) return script.shift()!
@@ -202,7 +202,7 @@ async function ask(messages: readonly unknown[]): Promise<Reply> {
 const question = process.argv[2] ?? 'What is the weather in Bergen? Tell Ada.'
 console.log(\`> \${question}\`)
 const messages: unknown[] = [${provider.question}]
-for (let turn = 0; turn < 10; turn++) {
+for (let round = 0; round < 10; round++) {
   const reply = await ask(messages)
   const text = ${provider.text}
   if (text !== '') console.log(text)

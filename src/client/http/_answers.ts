@@ -74,7 +74,7 @@ export class PageAnswers {
       await before.accepting?.catch(() => {}) // if it was refused, this one may be right
       before = this.#before(key, pause)
     }
-    if (before !== undefined && before.digest !== digest) throw alreadyAnswered(this.#calls.known(invocationId))
+    if (before !== undefined && before.digest !== digest) throw alreadyAnswered(this.#calls.knownView(invocationId))
     if (before !== undefined) return this.#repeat(userAnswer, before, wait)
     const accepting = this.#accept(userAnswer, call)
     if (pause !== undefined) this.#remember(key, { pause, digest, accepting, state: 'EXECUTING' })
@@ -149,7 +149,7 @@ export class PageAnswers {
       view.error?.code === 'E_APPROVAL_EXPIRED' ||
       view.error?.code === 'E_CLIENT_TOOL' ||
       (!isOver(view) &&
-        (snapshot?.expiresAt ?? this.#calls.known(invocationId)?.waiting?.expiresAt ?? Infinity) < Date.now())
+        (snapshot?.expiresAt ?? this.#calls.knownView(invocationId)?.waiting?.expiresAt ?? Infinity) < Date.now())
     if (isExpired)
       throw new RefusedRequest(410, 'E_APPROVAL_EXPIRED', 'The answer comes too late: the call has expired.')
     throw alreadyAnswered(view)
@@ -178,7 +178,7 @@ export class PageAnswers {
     } finally {
       clearTimeout(timer)
     }
-    const view = this.#calls.known(invocationId)
+    const view = this.#calls.knownView(invocationId)
     if (settled === undefined) return { repeated: isRepeated, state: view?.state ?? 'EXECUTING' }
     if ('seq' in settled) return { repeated: isRepeated, ...standing(settled) }
     const isWaiting = settled.status === 'waiting'

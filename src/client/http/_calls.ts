@@ -57,7 +57,7 @@ export class PageCalls {
   }
 
   /** Returns what is known here of a call, as of now. */
-  known(invocationId: string): CallView | undefined {
+  knownView(invocationId: string): CallView | undefined {
     return this.#views.get(invocationId)
   }
 

@@ -35,7 +35,7 @@ export interface Compiler extends SchemaSource {
 }
 
 /** The place of a schema, and what stands there. */
-type SchemaOrigin = { readonly pointer: string; readonly given: object }
+type SchemaOrigin = { readonly pointer: string; readonly source: object }
 
 /** The most schemas that one compilation visits or merges. It bounds the work that a hostile schema can cause. */
 const mostSchemas = 20_000
@@ -101,10 +101,10 @@ function readSchema(original: Node): SchemaSource {
   let hasReference = false
   /** The last place of an `$id` that is not the root's. */
   let inner = ''
-  const originOf = (schema: SchemaObject): SchemaOrigin => origins.get(schema) ?? { pointer: '', given: original }
+  const originOf = (schema: SchemaObject): SchemaOrigin => origins.get(schema) ?? { pointer: '', source: original }
   const lose: SchemaSource['lose'] = (schema, keyword, done, note) => {
-    const { pointer, given } = originOf(schema)
-    const isOwn = Object.hasOwn(given, keyword)
+    const { pointer, source } = originOf(schema)
+    const isOwn = Object.hasOwn(source, keyword)
     // The compiler made this `allOf` itself: a loss of the keyword that it stands for is known.
     if (done === 'inlined' && !isOwn) return
     // What the schema does not have is lost of the schema itself.
@@ -145,7 +145,7 @@ function readSchema(original: Node): SchemaSource {
     // Without a prototype, a keyword such as `__proto__` is one like any other.
     const schema = (isPlain ? booleanSchema(member) : Object.create(null)) as Record<string, unknown>
     const fields = Object(member) as Node
-    origins.set(schema, { pointer, given: fields })
+    origins.set(schema, { pointer, source: fields })
     places.set(pointer, schema)
     if (typeof fields['$id'] === 'string') inner = pointer
     hasReference ||= '$ref' in fields

@@ -20,7 +20,7 @@ export class SqliteWatch {
     this.#answer = answer
   }
 
-  add(listener: (...told: RecordHint) => void): () => void {
+  add(listener: (...hint: RecordHint) => void): () => void {
     return this.#listeners.add(listener)
   }
 

@@ -91,7 +91,7 @@ interface Rules {
   /** Copies objects that are not plain. Without it the copy is of JSON, and anything else is refused. */
   readonly other: ((object: object) => unknown) | undefined
   /** The copies by their originals, if some may be shared. */
-  readonly seen: Map<object, unknown> | undefined
+  readonly copies: Map<object, unknown> | undefined
   /** Whether `Object.prototype` has enumerable members: checked once, since a check for each member is slow. */
   readonly isPolluted: boolean
 }
@@ -99,13 +99,13 @@ interface Rules {
 function rulesOf(left: number, other?: (object: object) => unknown, copies?: Map<object, unknown>): Rules {
   let isPolluted = false
   for (const _key in Object.prototype) isPolluted = true
-  return { left, other, seen: copies, isPolluted }
+  return { left, other, copies, isPolluted }
 }
 
 function copied(value: unknown, rules: Rules): unknown {
   if (typeof value !== 'object' || value === null) return rules.other === undefined ? scalarOfJson(value) : value
   if (--rules.left < 0) throw many
-  const formerCopy = rules.seen?.get(value)
+  const formerCopy = rules.copies?.get(value)
   if (formerCopy !== undefined) return formerCopy // the same object again, or a cycle
   const isJson = rules.other === undefined
   if (Array.isArray(value)) {
@@ -114,7 +114,7 @@ function copied(value: unknown, rules: Rules): unknown {
     if ((rules.left -= length) < 0) throw many
     // oxlint-disable-next-line unicorn/no-new-array -- allocated at its exact length, since the copy lives as long as its call
     const items: unknown[] = new Array(length)
-    rules.seen?.set(value, items)
+    rules.copies?.set(value, items)
     for (let index = 0; index < length; index++) {
       const item: unknown = value[index]
       items[index] = typeof item === 'string' ? item : isJson && item === undefined ? null : copied(item, rules)
@@ -124,7 +124,7 @@ function copied(value: unknown, rules: Rules): unknown {
   if (!isPlainObject(value)) return isJson ? refuse() : rules.other(value)
   if (isJson && (Symbol.iterator in value || Symbol.asyncIterator in value)) refuse()
   const copy: Record<string, unknown> = {}
-  rules.seen?.set(value, copy)
+  rules.copies?.set(value, copy)
   for (const key in value) {
     if (rules.isPolluted && !Object.hasOwn(value, key)) continue
     const member = value[key]

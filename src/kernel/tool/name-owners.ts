@@ -155,7 +155,7 @@ export function registriesOf(
   const giving = extensions.filter((extension) => extension.tools !== undefined).toSorted((a, b) => rank(a) - rank(b))
   if (giving.length === 0) return () => registry
   const owners = new NameOwners(registry, report)
-  let last: { readonly given: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
+  let last: { readonly sets: readonly ExtensionTools[]; readonly registry: ToolRegistry } | undefined
   let isAsking = false
   const requestOf = (extension: Extension, session: string): SessionTools => ({
     session,
@@ -169,7 +169,7 @@ export function registriesOf(
     },
   })
   /** Returns the tools of an extension. Returns none if the extension throws, which is reported. */
-  const givenBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
+  const toolsBy = (extension: Extension, session: string, former: ExtensionTools | undefined): ExtensionTools => {
     try {
       const tools = extension.tools?.(requestOf(extension, session)) ?? []
       if (former?.tools !== tools) return { tools, own: owners.claim(tools, extension) }
@@ -185,11 +185,11 @@ export function registriesOf(
   }
   const registryFor = (session: string): ToolRegistry => {
     isAsking = true
-    const given = giving.map((extension, index) => givenBy(extension, session, last?.given[index]))
+    const sets = giving.map((extension, index) => toolsBy(extension, session, last?.sets[index]))
     isAsking = false
-    if (last === undefined || given.some((each, index) => each !== last?.given[index])) {
-      const own = given.flatMap((each) => each.own)
-      last = { given, registry: new SessionRegistry(owners, own, report) }
+    if (last === undefined || sets.some((each, index) => each !== last?.sets[index])) {
+      const own = sets.flatMap((each) => each.own)
+      last = { sets, registry: new SessionRegistry(owners, own, report) }
     }
     return last.registry
   }

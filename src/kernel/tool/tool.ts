@@ -244,7 +244,7 @@ Object.defineProperty(Tool, 'name', { value: 'Tool' })
  *   inputSchema: z.object({ to: z.email(), body: z.string().default('Hello') }),
  *   handler: ({ to, body }, { toolName }) => `${toolName}: ${body} to ${to}`,
  * })
- * const said = await sendEmail({ to: 'ada@example.com' }) // "send_email: Hello to ada@example.com"
+ * const answer = await sendEmail({ to: 'ada@example.com' }) // "send_email: Hello to ada@example.com"
  * ```
  */
 export function tool<

@@ -162,9 +162,9 @@ export class Root implements ToolRoot {
     return answers
   }
 
-  async #ask({ given }: Version, call: (hooks: ToolLifecycle) => unknown): Promise<unknown> {
+  async #ask({ component }: Version, call: (hooks: ToolLifecycle) => unknown): Promise<unknown> {
     try {
-      return await call(given)
+      return await call(component)
     } catch (error) {
       this.report(error)
       return undefined

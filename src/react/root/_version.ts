@@ -16,7 +16,7 @@ export interface Version {
   /** Equal for configs that tell the same. */
   readonly key: string
   /** What the newest render gave. */
-  given: ComponentTool
+  component: ComponentTool
 }
 
 /** What lasts as long as a component is mounted. */
@@ -37,25 +37,26 @@ interface AsyncParser {
 const holders: readonly string[] = ['hooks', 'middleware']
 
 /** Returns the version of a render: the former one if the same is told, so that the tool stays in the registry. */
-export function versionOf(given: ComponentTool, seat: Seat): Version {
+export function versionOf(component: ComponentTool, seat: Seat): Version {
   const { version: former } = seat
-  const options = toolOptions(given)
-  if (former !== undefined && hasSameOptions(given, options, former.given)) return former
-  const open = { given }
+  const options = toolOptions(component)
+  if (former !== undefined && hasSameOptions(component, options, former.component)) return former
+  const open = { component }
   const config = Object.fromEntries(
     options.map(([field, value]) => {
-      const newest = (): unknown => open.given[field as keyof ComponentTool]
-      if (field === 'handler') return [field, liveHandler(String(given.name), seat, newest)]
+      const newest = (): unknown => open.component[field as keyof ComponentTool]
+      if (field === 'handler') return [field, liveHandler(String(component.name), seat, newest)]
       if (schemaFields.includes(field)) return [field, liveSchema(value, newest)]
       return [field, isLive(field, value) || holders.includes(field) ? live(value, newest) : value]
     }),
   ) as unknown as ErasedConfig
   const isChanged = options.length > 0
-  const tool = given.tool === undefined ? new Tool(config) : isChanged ? given.tool.with(config) : given.tool
+  const tool =
+    component.tool === undefined ? new Tool(config) : isChanged ? component.tool.with(config) : component.tool
   const toolFields = options.filter(([field]) => !schemaFields.includes(field))
-  const libraries = schemaFields.map((field) => standardOf(given[field as keyof ComponentTool])?.vendor)
+  const libraries = schemaFields.map((field) => standardOf(component[field as keyof ComponentTool])?.vendor)
   const key = [
-    objectNumber(given.tool),
+    objectNumber(component.tool),
     comparedText(safeDescription(tool)),
     ...libraries,
     ...toolFields.map(([field, value]) => field + comparedText(value)),
@@ -81,17 +82,17 @@ const besides: Readonly<Record<Exclude<keyof ComponentTool, keyof ErasedConfig> 
 }
 
 /** Returns the options of the tool itself. */
-function toolOptions(given: ComponentTool): [field: string, value: unknown][] {
-  return Object.entries(given).filter(([field, value]) => value !== undefined && !Object.hasOwn(besides, field))
+function toolOptions(component: ComponentTool): [field: string, value: unknown][] {
+  return Object.entries(component).filter(([field, value]) => value !== undefined && !Object.hasOwn(besides, field))
 }
 
 /** Whether only functions differ, as in most renders. */
 function hasSameOptions(
-  given: ComponentTool,
+  component: ComponentTool,
   options: readonly [field: string, value: unknown][],
   former: ComponentTool,
 ): boolean {
-  if (given.tool !== former.tool || options.length !== toolOptions(former).length) return false
+  if (component.tool !== former.tool || options.length !== toolOptions(former).length) return false
   return options.every(([field, value]) => {
     const before = former[field as keyof ComponentTool]
     return Object.is(value, before) || (isLive(field, value) && isLive(field, before))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
 
@@ -23,6 +24,20 @@ const behindTheImportsMap = [
 // or two more to load.
 const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/records/index.ts']
 
+/**
+ * Builds what an executor shares with the records into the chunk of the executor: records are of no use without one. Each name
+ * that passes between two chunks costs a bundler bytes. An import that is not used is enough.
+ */
+const recordsWithExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'records with the executor',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]records[\\/](?:index|unrecorded)\.ts$/ }, ({ path }) => ({
+      contents: `import { createExecutor as _ } from '../kernel/executor.ts';${readFileSync(path, 'utf8')}`,
+      loader: 'ts',
+    }))
+  },
+}
+
 /** Leaves out imports of nothing. No chunk does anything while it loads, but Node loads it, and some bundlers keep it. */
 const withoutIdleImports: NonNullable<Options['plugins']>[number] = {
   name: 'without idle imports',
@@ -45,6 +60,7 @@ const configuration: ReturnType<typeof defineConfig> = defineConfig({
   ),
   format: 'esm',
   plugins: [withoutIdleImports],
+  esbuildPlugins: [recordsWithExecutor],
   platform: 'neutral',
   target: 'es2022',
   splitting: true,

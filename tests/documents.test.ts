@@ -56,6 +56,27 @@ describe('the pages', () => {
   )
 })
 
+describe('the snippets of the pages', () => {
+  it('compile, every one of them', async () => {
+    const target = join(folder, 'pages')
+    mkdirSync(target)
+    for (const page of pages) {
+      for (const language of ['ts', 'tsx']) {
+        snippetsOf(textOf(page), language).forEach((code, index) => {
+          const file = join(target, `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.${language}`)
+          writeFileSync(file, `${code}\nexport {}\n`)
+        })
+      }
+    }
+    const compilerOptions = { isolatedDeclarations: false, noUnusedLocals: false, jsx: 'react-jsx' }
+    const config = { extends: '../../../tsconfig.json', compilerOptions, include: ['*.ts', '*.tsx'] }
+    writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(config))
+    const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
+    const { stdout } = await run(process.execPath, [compiler, '-p', target]).catch((error: { stdout: string }) => error)
+    expect(stdout).toBe('')
+  }, 120_000)
+})
+
 describe('the pages of components', () => {
   const components = pages.flatMap((page) =>
     snippetsOf(readFileSync(join(root, page), 'utf8'), 'tsx').map((code, index) => [index + 1, page, code] as const),

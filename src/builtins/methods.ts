@@ -1,5 +1,5 @@
 /**
- * Tools made of the methods of an object. This leaf adds no state and runs nothing by itself.
+ * Tools made of the methods of an object. This file adds no state and runs nothing by itself.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The AI SDK's messages and tools. This leaf only translates: it must not use the network, keep state, depend on the
+ * The AI SDK's messages and tools. This format only translates: it must not use the network, keep state, depend on the
  * executor, or import the SDK.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Anthropic's Messages API. This leaf only translates: it must not use the network, keep state, or depend on the executor.
+ * Anthropic's Messages API. This format only translates: it must not use the network, keep state, or depend on the executor.
  *
  * @module
  */

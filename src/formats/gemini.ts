@@ -1,5 +1,5 @@
 /**
- * Google's Gemini API, directly or through Vertex AI. This leaf only translates: it must not use the network, keep state, or
+ * Google's Gemini API, directly or through Vertex AI. This format only translates: it must not use the network, keep state, or
  * depend on the executor.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The server's side of the Model Context Protocol. This leaf only translates: it must not have a transport, keep state, or
+ * The server's side of the Model Context Protocol. This format only translates: it must not have a transport, keep state, or
  * depend on the executor.
  *
  * @module

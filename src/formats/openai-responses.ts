@@ -1,5 +1,5 @@
 /**
- * OpenAI's Responses API. This leaf only translates: it must not use the network, keep state, or depend on the executor.
+ * OpenAI's Responses API. This format only translates: it must not use the network, keep state, or depend on the executor.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * OpenAI's Chat Completions API, and compatible servers. This leaf only translates: it must not use the network, keep state,
+ * OpenAI's Chat Completions API, and compatible servers. This format only translates: it must not use the network, keep state,
  * or depend on the executor.
  *
  * @module

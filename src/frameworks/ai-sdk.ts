@@ -1,5 +1,5 @@
 /**
- * The AI SDK (versions 6 and 7). This leaf makes an executor's tools those of `generateText`, `streamText` and agents, and the
+ * The AI SDK (versions 6 and 7). This adapter makes an executor's tools those of `generateText`, `streamText` and agents, and the
  * SDK's tools those of an executor. It imports nothing of the SDK, and knows no model.
  *
  * @module

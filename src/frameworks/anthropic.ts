@@ -1,5 +1,5 @@
 /**
- * The tool runner of Anthropic's SDK (`client.beta.messages.toolRunner`). This leaf makes an executor's tools those of the
+ * The tool runner of Anthropic's SDK (`client.beta.messages.toolRunner`). This adapter makes an executor's tools those of the
  * runner. The SDK's `ToolError` is handed in: it imports nothing of the SDK.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The Claude Agent SDK. This leaf serves an executor's tools to Claude's agent in this process, over MCP, and asks a person before
+ * The Claude Agent SDK. This adapter serves an executor's tools to Claude's agent in this process, over MCP, and asks a person before
  * they run. It imports nothing of the SDK, and needs `@modelcontextprotocol/server`.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * LangChain and LangGraph. This leaf makes an executor's tools those of agents and graphs, and LangChain's tools those of an
+ * LangChain and LangGraph. This adapter makes an executor's tools those of agents and graphs, and LangChain's tools those of an
  * executor. LangChain's own classes are handed in: it imports nothing of it.
  *
  * @module

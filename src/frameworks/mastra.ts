@@ -1,5 +1,5 @@
 /**
- * Mastra. This leaf makes an executor's tools those of agents and workflows, and Mastra's tools those of an executor. Mastra's
+ * Mastra. This adapter makes an executor's tools those of agents and workflows, and Mastra's tools those of an executor. Mastra's
  * `createTool` is handed in: it imports nothing of Mastra.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * The OpenAI Agents SDK. This leaf makes an executor's tools those of agents, and the SDK's function tools those of an
+ * The OpenAI Agents SDK. This adapter makes an executor's tools those of agents, and the SDK's function tools those of an
  * executor. The SDK's own parts are handed in: it imports nothing of them.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Strands Agents. This leaf makes an executor's tools those of agents, and the tools of Strands those of an executor. The SDK is
+ * Strands Agents. This adapter makes an executor's tools those of agents, and the tools of Strands those of an executor. The SDK is
  * handed in: it imports nothing of it.
  *
  * @module

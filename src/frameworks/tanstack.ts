@@ -1,5 +1,5 @@
 /**
- * TanStack AI. This leaf makes an executor's tools those of `chat`, and TanStack's tools those of an executor. It imports nothing
+ * TanStack AI. This adapter makes an executor's tools those of `chat`, and TanStack's tools those of an executor. It imports nothing
  * of TanStack.
  *
  * @module

@@ -28,7 +28,7 @@ export interface Policy {
   /** Set if the policy counts by session. An application whose clients choose their sessions can warn of it. */
   readonly scope?: 'session'
   decide(call: Validated, context: ToolContext): Decision | Promise<Decision>
-  /** Returns what `decide` would, for `executor.evaluate`. It must not count: a evaluated call never settles. Default: `decide`. */
+  /** Returns what `decide` would, for `executor.evaluate`. It must not count: an evaluated call never settles. Default: `decide`. */
   evaluate?(call: Validated, context: ToolContext): Decision | Promise<Decision>
 }
 

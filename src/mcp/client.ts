@@ -1,6 +1,6 @@
 /**
  * Makes tools of the tools of MCP servers: the executor validates, records and spools their calls, under the application's policies.
- * This leaf believes nothing that a server says of itself. It repeats no call unless the application allows it. It starts programs
+ * This file believes nothing that a server says of itself. It repeats no call unless the application allows it. It starts programs
  * only from a list of words, never by a shell.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Caches results in memory, only for tools of the application's own that are readonly or say that they can be cached. This leaf
+ * Caches results in memory, only for tools of the application's own that are readonly or say that they can be cached. This middleware
  * learns of no changes, so a result may be as old as `ttl`. It does not join parallel calls. It keeps no failures, streams,
  * progress of generators, artifacts, instances of classes, or other values that are not plain.
  *

@@ -1,5 +1,5 @@
 /**
- * Masks secrets in results. This leaf finds only what its patterns describe, in text and in JSON, so it is no guarantee. It
+ * Masks secrets in results. This middleware finds only what its patterns describe, in text and in JSON, so it is no guarantee. It
  * does not search bytes, streams and artifacts. It does not change errors, progress, or the handler's own objects. Put known
  * secrets into the tool's `secrets`.
  *

@@ -1,5 +1,5 @@
 /**
- * Repeats a tool after a failure that may pass. This leaf repeats only tools that the application itself calls idempotent or
+ * Repeats a tool after a failure that may pass. This middleware repeats only tools that the application itself calls idempotent or
  * readonly, and believes no server about its own tools.
  *
  * @module

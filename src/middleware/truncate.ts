@@ -1,5 +1,5 @@
 /**
- * Cuts text that is too long. This leaf shortens results that are one string. It does not touch strings within objects or
+ * Cuts text that is too long. This middleware shortens results that are one string. It does not touch strings within objects or
  * content blocks, streams, and artifacts. What it cuts off is lost, for the artifact too.
  *
  * @module

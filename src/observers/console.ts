@@ -1,5 +1,5 @@
 /**
- * Writes events as lines for people and logs. This leaf must not affect calls, must not write the token of a waiting call,
+ * Writes events as lines for people and logs. This observer must not affect calls, must not write the token of a waiting call,
  * must escape every text of a tool or a model, and must keep lines short.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Records calls as spans and a metric of OpenTelemetry. This leaf uses only the API: the application chooses the SDK. Without an SDK
+ * Records calls as spans and a metric of OpenTelemetry. This observer uses only the API: the application chooses the SDK. Without an SDK
  * it does almost nothing. It must not record the token of a waiting call, and records args and results only on request.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Publishes events on `node:diagnostics_channel`. This leaf must not publish the token of a waiting call, and must not build
+ * Publishes events on `node:diagnostics_channel`. This observer must not publish the token of a waiting call, and must not build
  * anything for a channel without subscribers.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Limits the number of calls, or what they cost. This leaf counts the calls of one process in memory and forgets them on a
+ * Limits the number of calls, or what they cost. This file counts the calls of one process in memory and forgets them on a
  * restart. It counts neither requests for approval nor refusals.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Permissions by the traits of tools. This leaf reads no names and no args. What a server says of its own tool never makes
+ * Permissions by the traits of tools. This file reads no names and no args. What a server says of its own tool never makes
  * the policy milder.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Permissions by the names of tools. This leaf only decides: it asks no approver itself, remembers no answer, and never
+ * Permissions by the names of tools. This file only decides: it asks no approver itself, remembers no answer, and never
  * allows a call that another policy denies.
  *
  * @module

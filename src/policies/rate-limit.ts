@@ -1,5 +1,5 @@
 /**
- * Limits the number of calls per interval. This leaf denies at once a call that comes too soon: it delays and queues nothing,
+ * Limits the number of calls per interval. This file denies at once a call that comes too soon: it delays and queues nothing,
  * and knows only the calls of its own process.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Denies a call that is made again and again with the same args. This leaf knows the calls of one process, and forgets them on
+ * Denies a call that is made again and again with the same args. This file knows the calls of one process, and forgets them on
  * a restart. It caches nothing: a call within the limit runs each time.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Policies on trial. This leaf only reports what policies would have decided. It never changes a call, waits for no promise
+ * Policies on trial. This file only reports what policies would have decided. It never changes a call, waits for no promise
  * of a policy, and mounts nothing through which an extension acts.
  *
  * @module

@@ -28,7 +28,7 @@ test('an author of a journal can name everything that it gives', () => {
   expectTypeOf<NonNullable<Awaited<ReturnType<Journal['read']>>>>().toEqualTypeOf<FoundRecord>()
 })
 
-test('a evaluated call is given the options of a call, and says one of three words', () => {
+test('an evaluated call is given the options of a call, and says one of three words', () => {
   expectTypeOf<ToolExecutor['evaluate']>().parameters.toEqualTypeOf<Parameters<ToolExecutor['execute']>>()
   expectTypeOf<Evaluation['decision']>().toEqualTypeOf<'allow' | 'ask' | 'deny' | 'invalid'>()
   void executor.execute({ name: 'pay' }, { requireApproval: true })

@@ -14,7 +14,7 @@ const asks: Extension = {
 const denies: Extension = { policies: [{ name: 'denies', decide: () => ({ decision: 'deny', reason: 'no' }) }] }
 const allows: Approver = { ask: async () => ({ decision: 'allow', decidedBy: 'ada' }) }
 
-describe('a evaluated call', () => {
+describe('an evaluated call', () => {
   test('is allowed, asked about or refused, as it would be', async () => {
     const paying = work('pay', () => 'paid', {
       inputSchema: z.object({ cents: z.number() }),

@@ -203,7 +203,7 @@ function requireKnownOptions(options: object): void {
 function requireExtension(extension: unknown, index: number): void {
   if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
     throw new InvalidConfigurationError(
-      `\`use[${index}]\` is not an extension but ${typeof extension}. Call the extension's function, as in \`use: [fileStore(directory)]\`.`,
+      `\`use[${index}]\` is not an extension but ${typeof extension}. Call its factory, as in \`use: [fileStore(directory)]\`.`,
     )
   }
   const [member] = Object.keys(extension)

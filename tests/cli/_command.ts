@@ -23,12 +23,12 @@ export const program: readonly string[] = [
   join(root, 'src/cli/bin.ts'),
 ]
 
-/** The five tools of the stories. */
-export const storyTools: string = join(root, 'tests/stories/tools.ts')
+/** The five tools of the examples. */
+export const storyTools: string = join(root, 'tests/examples/tools.ts')
 
-/** The message of a format that the stories have. */
+/** The message of a format that the examples have. */
 export function storyMessage(format: string): string {
-  return join(root, `tests/stories/messages/${format}.json`)
+  return join(root, `tests/examples/messages/${format}.json`)
 }
 
 /** A module of these tests. */

@@ -250,7 +250,7 @@ describe('toolwright check', { timeout }, () => {
     const [, ...sums] = stdout.trimEnd().split('\n').at(-1)?.split(/ +/) ?? []
     for (const sum of sums) expect(Number(sum)).toBeGreaterThan(200)
     const page = readFileSync(join(import.meta.dirname, '../../src/formats/README.md'), 'utf8')
-    const [, table = ''] = /check tests\/stories\/tools\.ts --strict\n([^]*?)\n…/.exec(page) ?? []
+    const [, table = ''] = /check tests\/examples\/tools\.ts --strict\n([^]*?)\n…/.exec(page) ?? []
     expect(table).toMatch(/^tool  +anthropic  +openai  +gemini\n/)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.startsWith(`${table}\n`)).toBe(true)

@@ -17,8 +17,8 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { installation, unbuilt } from '../portable/_packed.ts'
-import { anthropicTurns, chatTurns, geminiTurns, responsesTurns } from '../stories/loops/_recorded.ts'
-import { provider } from '../stories/loops/_servers.ts'
+import { anthropicTurns, chatTurns, geminiTurns, responsesTurns } from '../examples/agent-loop/_recorded.ts'
+import { provider } from '../examples/agent-loop/_servers.ts'
 import { ended, place, start, toolwright } from './_command.ts'
 
 const run = promisify(execFile)

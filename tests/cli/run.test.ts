@@ -21,7 +21,7 @@ const gates = [
   { line: 2, text: 'The first gate asks for your name, the second for your papers.' },
 ]
 
-/** The replies to the messages of the stories. */
+/** The replies to the messages of the examples. */
 const replies: readonly (readonly [format: string, reply: unknown])[] = [
   [
     'anthropic',

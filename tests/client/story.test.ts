@@ -13,7 +13,7 @@ import { missingBrowser } from './_installed.ts'
 
 if (missingBrowser !== undefined) console.warn(`The story of the shop is not told: ${missingBrowser}`)
 
-const shopFolder = join(import.meta.dirname, '..', 'stories', 'browser')
+const shopFolder = join(import.meta.dirname, '..', 'examples', 'browser')
 let browser: Browser
 
 describe.skipIf(missingBrowser !== undefined)('npm run demo', () => {

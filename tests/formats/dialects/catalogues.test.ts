@@ -5,7 +5,7 @@ import { mcpTools } from 'toolwright/mcp/client'
 import { describe, expect, test } from 'vitest'
 import type { Node } from '../../../src/formats/_lower/schema.ts'
 import { missing, program } from '../../servers/installed.ts'
-import stories from '../../stories/tools.ts'
+import examples from '../../examples/tools.ts'
 import { compile, dialects } from './dialects.ts'
 import { faultsOf } from './rules.ts'
 
@@ -19,7 +19,7 @@ async function toolsOf(
 }
 
 const catalogues: readonly (readonly [string, () => Promise<readonly ToolDefinition[]>])[] = [
-  ['stories', async () => stories],
+  ['examples', async () => examples],
   ['mcp-server-filesystem', () => toolsOf('mcp-server-filesystem', [tmpdir()])],
   ['mcp-server-everything', () => toolsOf('mcp-server-everything', ['stdio'])],
   // They list their tools without a network. No call is made, so the tokens are none.
@@ -28,7 +28,7 @@ const catalogues: readonly (readonly [string, () => Promise<readonly ToolDefinit
 ]
 
 describe.each(catalogues)('the tools of %s', (name, load) => {
-  test.skipIf(name !== 'stories' && missing !== undefined)(
+  test.skipIf(name !== 'examples' && missing !== undefined)(
     'are taken in every dialect, and lose what the snapshot says',
     { timeout: 60_000 },
     async () => {

@@ -15,7 +15,7 @@ import { fleet, type Dispatcher } from 'toolwright/distributed/fleet'
 import { createWorker } from 'toolwright/distributed/worker'
 import { sqliteJournal } from 'toolwright/journals/sqlite'
 import { fileStore } from 'toolwright/stores/file'
-import { startRedis } from '../servers/redis.ts'
+import { startRedis } from '../../servers/redis.ts'
 
 const staleAfter = 10_000
 const [role, directory = '', redisUrl = ''] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 /**
  * One message of each of the six formats, answered as the command does it: what the message asks for, and the reply.
  *
- *   npx node -C @toolwright/source tests/stories/every-format.ts
+ *   npx node -C @toolwright/source tests/examples/every-format.ts
  */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'

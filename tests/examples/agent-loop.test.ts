@@ -9,7 +9,7 @@ import { createExecutor, type ToolEvent, type ToolExecutor } from 'toolwright'
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../formats/_tools.ts'
 
-const folder = join(import.meta.dirname, 'loops')
+const folder = join(import.meta.dirname, 'agent-loop')
 const isInstalled = existsSync(join(folder, 'node_modules', 'openai'))
 if (!isInstalled) {
   console.warn('The loops are not run: npm ci --omit=optional --prefix tests/formats/sdks')
@@ -34,7 +34,7 @@ describe.skipIf(!isInstalled)('the loop of each provider, with its own client li
   const callIds = new Set<string>()
 
   test.each(ways)('$name, $way, runs the tool and gets the answer', async ({ name, isStreamed }) => {
-    const [{ loops }, { provider }] = await Promise.all([import('./loops/_all.ts'), import('./loops/_servers.ts')])
+    const [{ loops }, { provider }] = await Promise.all([import('./agent-loop/_all.ts'), import('./agent-loop/_servers.ts')])
     const loop = loops[name]!
     await using server = await provider(loop.turns)
     const { executor, settled } = watched()
@@ -53,7 +53,7 @@ describe.skipIf(!isInstalled)('the loop of each provider, with its own client li
   })
 
   test('mcp answers a client', async () => {
-    const { serve } = await import('./loops/mcp.ts')
+    const { serve } = await import('./agent-loop/mcp.ts')
     const { executor, settled } = watched()
     const [here, there] = InMemoryTransport.createLinkedPair()
     const client = new Client({ name: 'a client', version: '1.0.0' })

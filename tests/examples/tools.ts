@@ -1,8 +1,8 @@
 /**
  * Five small tools, each with a schema of another library. All of them can be tried from the command line:
  *
- *   npx toolwright list tests/stories/tools.ts
- *   npx toolwright call tests/stories/tools.ts get_forecast '{"city":"Bergen","days":2}'
+ *   npx toolwright list tests/examples/tools.ts
+ *   npx toolwright call tests/examples/tools.ts get_forecast '{"city":"Bergen","days":2}'
  */
 import { type } from 'arktype'
 import { Type } from 'typebox'

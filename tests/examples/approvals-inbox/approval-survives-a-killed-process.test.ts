@@ -22,7 +22,7 @@ interface Running {
 }
 
 function start(...step: readonly string[]): Running {
-  const file = join(import.meta.dirname, 'processes', 'approval.ts')
+  const file = join(import.meta.dirname, 'approval.ts')
   const child = spawn(process.execPath, ['-C', '@toolwright/source', file, ...step], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,7 +2,7 @@
  * A process in which a tool returns a log of 200 MB, and a model finds the one request that failed. It prints what the
  * model read, and how much memory that took, as JSON.
  *
- *   node -C @toolwright/source tests/stories/processes/large-log.ts <directory>
+ *   node -C @toolwright/source tests/examples/large-results/large-log.ts <directory>
  */
 import { Readable } from 'node:stream'
 import { createExecutor, tool } from 'toolwright'

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { missing, program } from '../servers/installed.ts'
+import { missing, program } from '../../servers/installed.ts'
 
 if (missing !== undefined) console.warn(`The story of the server of files is not told: ${missing}`)
 

@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'toolwright-'))
 let story: Story
 
 beforeAll(() => {
-  const file = join(import.meta.dirname, 'processes', 'large-log.ts')
+  const file = join(import.meta.dirname, 'large-log.ts')
   // A heap in which the log has no room.
   const flags = ['--max-old-space-size=48', '--max-semi-space-size=2', '--disable-warning=ExperimentalWarning']
   const { status, stdout, stderr } = spawnSync(

@@ -1,9 +1,9 @@
-// The five tools of the stories, served to the protocol's official client and to its Inspector: neither knows anything of us.
+// The five tools of the examples, served to the protocol's official client and to its Inspector: neither knows anything of us.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ended, program as command, start, storyTools } from '../cli/_command.ts'
-import { missing, program } from '../servers/installed.ts'
+import { ended, program as command, start, storyTools } from '../../cli/_command.ts'
+import { missing, program } from '../../servers/installed.ts'
 
 const [node = '', ...words] = command
 const serving = [...words, 'mcp', storyTools, '--name', 'weather']

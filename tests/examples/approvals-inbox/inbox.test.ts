@@ -21,7 +21,7 @@ interface Running {
 }
 
 function start(step: string): Running {
-  const file = join(import.meta.dirname, 'processes', 'inbox.ts')
+  const file = join(import.meta.dirname, 'inbox.ts')
   const child = spawn(process.execPath, ['-C', '@toolwright/source', file, step, journal, traces], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

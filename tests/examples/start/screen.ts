@@ -54,7 +54,7 @@ export function screenOf({ oneCall, badArgs, approval, largeResult, calls }: Fac
       return `  ${cells.map((cell, index) => styleOf(inColumn(cell, index), index)).join('')}`
     }),
 
-    `\n${styled('dim', 'This story is tests/stories/start/facts.ts. Its facts as JSON: npm start -- --json')}`,
+    `\n${styled('dim', 'This story is tests/examples/start/facts.ts. Its facts as JSON: npm start -- --json')}`,
     `${styled('bold', 'Open next')}: README.md. Then make your own: npx toolwright init my-agent`,
   ].join('\n')
 

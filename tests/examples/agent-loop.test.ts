@@ -34,7 +34,10 @@ describe.skipIf(!isInstalled)('the loop of each provider, with its own client li
   const callIds = new Set<string>()
 
   test.each(ways)('$name, $way, runs the tool and gets the answer', async ({ name, isStreamed }) => {
-    const [{ loops }, { provider }] = await Promise.all([import('./agent-loop/_all.ts'), import('./agent-loop/_servers.ts')])
+    const [{ loops }, { provider }] = await Promise.all([
+      import('./agent-loop/_all.ts'),
+      import('./agent-loop/_servers.ts'),
+    ])
     const loop = loops[name]!
     await using server = await provider(loop.turns)
     const { executor, settled } = watched()

@@ -37,6 +37,7 @@ export type {
   Resolved,
   Validated,
   Verdict,
+  Resumption,
 } from './kernel/call/parcel.ts'
 export type {
   CallsInFlight,
@@ -74,7 +75,7 @@ export type { Decision, Middleware, Policy, PostDecision, Runner, SessionTools, 
 export type { Observer } from './kernel/call/events.ts'
 export type { Shelved } from './kernel/result/shelf.ts'
 export type { Recorder, Settlement } from './kernel/recorder.ts'
-export type { ResumableCall, Resumption } from './kernel/call/wait.ts'
+export type { ResumableCall } from './kernel/call/wait.ts'
 export type { WaitReason } from './kernel/call/approval.ts'
 export type {
   WaitRecord,

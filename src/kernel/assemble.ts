@@ -6,10 +6,9 @@ import type { Writable } from './call/parcel.ts'
 import type { Extension, Runner } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { WaitKeeper } from './recorder.ts'
-import { HumanApprovals } from '../approvals/approvals.ts'
+import { approve } from '../approvals/approvals.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
-import type { ApprovalDesk } from './executor-context.ts'
 import type { Kernel } from './kernel.ts'
 import { reporterOf } from './reporter.ts'
 import { isFunction } from './tool/checks.ts'
@@ -109,7 +108,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     runners,
-    approvals: undefined as unknown as ApprovalDesk,
+    approve,
     redaction: { redactorOf, redactIssues },
     waitingValues: new Map(),
     spool,
@@ -137,19 +136,16 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     hasStore: store !== undefined,
     report,
   }
-  kernel.approvals = new HumanApprovals(kernel)
   kernel.recorder = records?.(kernel)
   kernel.elsewhere = elsewhere?.(kernel)
   return { kernel, registry }
 }
 
-/** Loads what keeps waiting calls without a journal. */
 async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {
   const { UnrecordedCalls } = await whenLoaded(import('#records'))
   return (kernel.unrecorded ??= new UnrecordedCalls(kernel))
 }
 
-/** Returns a numeric option or its default. */
 export function amount(options: ExecutorOptions, name: keyof ExecutorOptions, otherwise: number, least = 0): number {
   const value: unknown = options[name] ?? otherwise
   if (typeof value === 'number' && value >= least) return value

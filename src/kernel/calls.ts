@@ -1,12 +1,13 @@
 import { withAny } from '#clock'
 import { type ToolResult, idOf, optionsOf } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
-import type { Resumption, WaitingCall } from './call/wait.ts'
+import type { Resumption } from './call/parcel.ts'
+import type { WaitingCall } from './call/wait.ts'
 import type { ExecutorCalls, RecordedCalls } from './calls-types.ts'
 import { InvalidConfigurationError, JournalError } from './errors.ts'
 import type { Kernel } from './kernel.ts'
 import type { CallOptions } from './call/context-types.ts'
-import type { Answers } from './recorder.ts'
+import type { WaitKeeper } from './recorder.ts'
 
 /** What redeems a token and resumes its call. */
 export type Resume = <None extends undefined>(
@@ -15,7 +16,6 @@ export type Resume = <None extends undefined>(
   options: Pick<CallOptions, 'signal'>,
 ) => Promise<ToolResult | None>
 
-/** The book of calls of one executor. */
 export class Calls implements ExecutorCalls {
   readonly #kernel: Kernel
   readonly #resume: Resume
@@ -28,25 +28,25 @@ export class Calls implements ExecutorCalls {
     this.#closed = closed
   }
 
-  readonly waiting: RecordedCalls['waiting'] = async (query) => (await this.#recorded).waiting(query)
-  readonly list: RecordedCalls['list'] = async (query = {}) => (await this.#recorded).list(optionsOf(query))
-  readonly lease: RecordedCalls['lease'] = async (...lease) => (await this.#recorded).lease(...lease)
-  readonly cancel: RecordedCalls['cancel'] = async (id, reason) => (await this.#recorded).cancel(idOf(id), reason)
-  readonly expire: RecordedCalls['expire'] = async () => (await this.#recorded).expire()
-  readonly prune: RecordedCalls['prune'] = async (query) => (await this.#recorded).prune(query)
+  readonly waiting: RecordedCalls['waiting'] = async (query) => (await this.#keeper).calls.waiting(query)
+  readonly list: RecordedCalls['list'] = async (query = {}) => (await this.#keeper).calls.list(optionsOf(query))
+  readonly lease: RecordedCalls['lease'] = async (...lease) => (await this.#keeper).calls.lease(...lease)
+  readonly cancel: RecordedCalls['cancel'] = async (id, reason) => (await this.#keeper).calls.cancel(idOf(id), reason)
+  readonly expire: RecordedCalls['expire'] = async () => (await this.#keeper).calls.expire()
+  readonly prune: RecordedCalls['prune'] = async (query) => (await this.#keeper).calls.prune(query)
   readonly watch: RecordedCalls['watch'] = (listener) => this.#kernel.recorder?.calls.watch(listener) ?? (() => {})
   readonly settled: RecordedCalls['settled'] = async (call, options = {}) => {
     const { signal } = optionsOf(options)
     if (typeof call !== 'string' && optionsOf(call).status !== 'waiting') return call
-    const [id, recorded] = [typeof call === 'string' ? call : call.invocationId, await this.#recorded]
-    return withAny([signal, this.#closed()], (either) => recorded.settled(id, { signal: either }))
+    const [id, { calls }] = [typeof call === 'string' ? call : call.invocationId, await this.#keeper]
+    return withAny([signal, this.#closed()], (either) => calls.settled(id, { signal: either }))
   }
 
   readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>
-    this.#resume<never>(token, async () => (await this.#answers).decide(token, decision, options), options)
+    this.#resume<never>(token, async () => (await this.#keeper).answers.decide(token, decision, options), options)
 
   readonly respond: ExecutorCalls['respond'] = async (token, value, options = {}) =>
-    this.#resume<never>(token, async () => (await this.#answers).respond(token, value, options), options)
+    this.#resume<never>(token, async () => (await this.#keeper).answers.respond(token, value, options), options)
 
   readonly get = async (invocationId: string): Promise<ToolCallSnapshot> => {
     const [id, { recorder, inFlight }] = [idOf(invocationId), this.#kernel]
@@ -61,11 +61,7 @@ export class Calls implements ExecutorCalls {
     throw new InvalidConfigurationError('Nothing is recovered without a journal: give the executor one in `use`.')
   }
 
-  get #answers(): Promise<Answers> {
-    return Promise.resolve(this.#kernel.waits()).then(({ answers }) => answers)
-  }
-
-  get #recorded(): Promise<RecordedCalls> {
-    return Promise.resolve(this.#kernel.waits()).then(({ calls }) => calls)
+  get #keeper(): WaitKeeper | Promise<WaitKeeper> {
+    return this.#kernel.waits()
   }
 }

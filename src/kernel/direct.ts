@@ -5,7 +5,6 @@ import { receive } from './call/context.ts'
 import { Deadline } from './call/deadline.ts'
 import type { ToolDefinition } from './tool/definition.ts'
 import type { BoundOptions, DirectContext } from './tool/options.ts'
-import { inputOf } from './tool/validators.ts'
 import { assemble } from './assemble.ts'
 import { isThenable } from './json/thenable.ts'
 import { createExecutor } from './executor.ts'
@@ -16,9 +15,9 @@ import { runHandler } from './run/handler.ts'
 import type { Kernel } from './kernel.ts'
 import type { Observer } from './call/events.ts'
 import { check, validateOutput } from './stages/check.ts'
-import { invalidArgs, invalidOutput } from './schema/validator.ts'
+import { invalidOutput } from './schema/validator.ts'
 import { stampTool } from './stages/resolve.ts'
-import { validate } from './stages/validate.ts'
+import { validate, validateArgs } from './stages/validate.ts'
 
 /**
  * Runs a tool for the application itself: only the stages that validate and run, without policies, approvals or records. Throws if the
@@ -73,18 +72,14 @@ export async function* streamDirectly(
   }
 }
 
-/** Validates a result for the application itself. */
 export async function checkDirectly(tool: ToolDefinition, value: unknown): Promise<unknown> {
   const outcome = await validateOutput(tool, value)
   if (outcome?.issues !== undefined) throw invalidOutput(tool.name, outcome.issues)
   return outcome === undefined ? value : outcome.value
 }
 
-/** Validates args for the application itself. */
 export async function validateDirectly(tool: ToolDefinition, args: unknown): Promise<unknown> {
-  const outcome = await inputOf(tool).validate(args === undefined ? {} : args)
-  if (outcome.issues === undefined) return outcome.value
-  throw invalidArgs(tool.name, outcome.issues)
+  return validateArgs(tool, args === undefined ? {} : args)
 }
 
 /**

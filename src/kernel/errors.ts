@@ -124,7 +124,6 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Returns the status of a call that an error ends. */
 export function statusOf(error: ToolError): NonNullable<ErrorRow[1]> {
   return (table[error.code] as ErrorRow)[1] ?? 'error'
 }

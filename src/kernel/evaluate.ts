@@ -38,7 +38,6 @@ export async function evaluate(
   }
 }
 
-/** Makes a policy that decides as another evaluates. */
 function evaluator(policy: Policy): Policy {
   const { name } = policy
   return {

@@ -1,7 +1,7 @@
-import type { ApprovalAnswer, Approver } from './call/approval.ts'
+import type { Approver } from './call/approval.ts'
 import type { ToolValues } from './call/context-types.ts'
 import type { Observer } from './call/events.ts'
-import type { Authorized, Confirmed, Received, Verdict } from './call/parcel.ts'
+import type { Confirmed, Received } from './call/parcel.ts'
 import type { ToolResult } from './call/call.ts'
 import type { Middleware, Runner } from './ports.ts'
 import type { Recorder } from './recorder.ts'
@@ -64,19 +64,11 @@ export interface CallsInFlight extends Iterable<Received> {
   left(invocationId: string): Promise<ToolResult | undefined>
 }
 
-/** Asks people. */
-export interface ApprovalDesk {
-  /**
-   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
-   * if the person refuses.
-   */
-  approve(call: Authorized, ask: Verdict['ask'], approver: Approver | undefined): Promise<ApprovalAnswer>
-  /** Returns the hash of a tool's definition, which an approval is for. */
-  fingerprint(tool: ToolDefinition): string
-  /** Throws `E_APPROVAL_INVALID` if the tool is not the one that the approval was asked for. */
-  requireUnchanged(tool: ToolDefinition | undefined, name: string, fingerprint: string): void
-  /** Does so for a call that resumes. Settles one that a person has denied, which needs no tool, with `E_TOOL_DENIED`. */
-  admit(received: Received, tool: ToolDefinition | undefined): void
+/** What a person is asked with. */
+export interface ApprovalContext extends EventTargets {
+  readonly approver: Approver | undefined
+  /** How long a waiting call waits for a person, in milliseconds; `0` or `Infinity` for no limit. */
+  readonly approvalTimeout: number
 }
 
 /** What an executor lends to the recorder of its calls. `records(journal)` of `toolwright/records` makes a recorder of it. */
@@ -84,7 +76,6 @@ export interface RecordsContext extends OutcomeContext {
   /** Returns the executor's name in records. */
   owner(): string
   readonly inFlight: CallsInFlight
-  readonly approvals: Pick<ApprovalDesk, 'fingerprint' | 'requireUnchanged'>
   readonly redaction: {
     /** Returns issues without the validator's message about a secret or its container, for a tool that no call runs. */
     redactIssues(issues: readonly Issue[], secrets: readonly string[]): readonly Issue[]

@@ -1,6 +1,6 @@
 import type { Gates, InFlight } from './call/in-flight.ts'
-import type { Checked, Identified, Received, Resolved } from './call/parcel.ts'
-import type { Approver } from './call/approval.ts'
+import type { Authorized, Checked, Identified, Received, Resolved, Verdict } from './call/parcel.ts'
+import type { Approval } from './call/approval.ts'
 import type { ArtifactStore, SpoolSource, StoredArtifact } from './result/store.ts'
 import type { Extension, Policy } from './ports.ts'
 import type { Observer } from './call/events.ts'
@@ -13,7 +13,7 @@ import type { Issue } from './schema/standard.ts'
 import type { Validation } from './schema/validator.ts'
 import type { ToolRegistry } from './tool/registry.ts'
 import type { Redactor } from './call/redactor.ts'
-import type { RecordsContext, RunContext, ElsewhereContext, ApprovalDesk } from './executor-context.ts'
+import type { ApprovalContext, RecordsContext, RunContext, ElsewhereContext } from './executor-context.ts'
 
 /** Makes what hides secrets. */
 export interface Redaction {
@@ -44,12 +44,14 @@ export interface SpoolOptions {
 }
 
 /** The combined extensions. Every stage gets them beside the call. */
-export interface Kernel extends RecordsContext, RunContext, ElsewhereContext {
+export interface Kernel extends RecordsContext, RunContext, ElsewhereContext, ApprovalContext {
   readonly registryFor: (session: string) => ToolRegistry
   readonly policies: readonly Policy[]
-  readonly approver: Approver | undefined
-  /** Asks people. */
-  readonly approvals: ApprovalDesk
+  /**
+   * Returns the approval of a call. Asks the approver, if there is one. Throws a `Wait` to wait for `decide`, and `E_TOOL_DENIED`
+   * if the person refuses.
+   */
+  approve(call: Authorized, ask: Verdict['ask'], context: ApprovalContext): Promise<Approval>
   /** Hides secrets. */
   readonly redaction: Redaction
   readonly spool: Spool
@@ -58,8 +60,6 @@ export interface Kernel extends RecordsContext, RunContext, ElsewhereContext {
   owns(call: Resolved): boolean
   /** Milliseconds; `Infinity` for none. */
   readonly timeout: number
-  /** How long a waiting call waits for a person, in milliseconds; `0` or `Infinity` for no limit. */
-  readonly approvalTimeout: number
   /** The largest result that stays in the result object, in bytes of text and JSON. */
   readonly inlineLimit: number
   /** Decides which calls of a session run at the same time. */

@@ -4,7 +4,6 @@ import { InvalidConfigurationError } from './errors.ts'
 import type { Recorder, WorkQueue } from './recorder.ts'
 import type { Bus, ExecutorQueue } from './queue-types.ts'
 
-/** The hand of a worker over the calls in the journal of one executor. */
 export class Queue implements ExecutorQueue {
   readonly #queue: WorkQueue
   readonly #resume: Resume

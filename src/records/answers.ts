@@ -1,16 +1,18 @@
 import type { DecideOptions, RespondOptions } from '../kernel/calls-types.ts'
 import type { Approval, WaitReason } from '../kernel/call/approval.ts'
-import type { ResumableCall, Resumption, WaitingCall } from '../kernel/call/wait.ts'
+import type { Resumption } from '../kernel/call/parcel.ts'
+import type { ResumableCall, WaitingCall } from '../kernel/call/wait.ts'
 import { ApprovalExpiredError, ApprovalInvalidError, LeasedError, ValidatorFailedError } from '../kernel/errors.ts'
-import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
-import { parseArgs } from '../kernel/json/parse.ts'
+import { callIdOf } from '../kernel/json/canonical.ts'
+import { canonicalArgs } from '../kernel/stages/identify.ts'
 import { returnedFailure } from '../kernel/outcome/failure.ts'
 import type { Answers, WaitKeeper } from '../kernel/recorder.ts'
-import type { Issue } from '../kernel/schema/standard.ts'
-import { invalidArgs, invalidOutput, type Validation } from '../kernel/schema/validator.ts'
+import { invalidOutput, type Validation } from '../kernel/schema/validator.ts'
 import { validateOutput } from '../kernel/stages/check.ts'
+import { validateArgs } from '../kernel/stages/validate.ts'
 import type { ToolDefinition } from '../kernel/tool/definition.ts'
-import { inputOf } from '../kernel/tool/validators.ts'
+import { requireUnchanged } from './fingerprint.ts'
+import { resumptionOf } from './resumption.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
 
 /** How often a call that others change meanwhile is taken again. */
@@ -30,21 +32,23 @@ export class KeptAnswers implements Answers {
   async decide(token: string | WaitingCall, decision: 'allow' | 'deny', options: DecideOptions): Promise<Resumption> {
     const { note, always, decidedBy = 'user', editedArgs } = options
     const isEdited = editedArgs !== undefined && decision === 'allow'
-    const check = (tool: ToolDefinition): Promise<void> | undefined =>
-      isEdited ? this.#requireValid(tool, editedArgs) : undefined
+    // Edited args that do not fit leave the call waiting for correct ones.
+    const check = (tool: ToolDefinition): unknown => isEdited && this.#validateArgs(tool, editedArgs)
     const found = await this.#take(token, 'approval', options, decision === 'allow' ? check : undefined)
     const approval: Approval = { decision: decision === 'allow' ? 'allow' : 'deny', decidedBy, note, always }
-    if (!isEdited) return { ...found, approval }
+    if (!isEdited) return resumptionOf({ ...found, approval }, this.#kernel)
     const { name, args: formerArgs } = found.call
     const editedFrom = callIdOf(name, typeof formerArgs === 'string' ? formerArgs : '') // before they are replaced
-    return { ...found, approval, call: { ...found.call, args: editedArgs }, editedFrom }
+    const call = { ...found.call, args: editedArgs }
+    return resumptionOf({ ...found, approval, call, editedFrom }, this.#kernel)
   }
 
   /** Redeems the token of a call that waits for a client. */
   async respond(token: string | WaitingCall, value: unknown, options: RespondOptions): Promise<Resumption> {
     const found = await this.#take(token, 'client', options, (tool) => this.#requireFitting(tool, value))
-    const resumption = { ...found, approval: { decision: 'allow' as const, decidedBy: 'client' } }
-    return Date.now() > found.expiresAt ? { ...resumption, isExpired: true } : { ...resumption, reply: { value } }
+    const approval: Approval = { decision: 'allow', decidedBy: 'client' }
+    const answer = Date.now() > found.expiresAt ? { isExpired: true as const } : { reply: { value } }
+    return resumptionOf({ ...found, approval, ...answer }, this.#kernel)
   }
 
   /** Takes a waiting call after all checks, so that a refused answer leaves the call redeemable. */
@@ -52,9 +56,9 @@ export class KeptAnswers implements Answers {
     token: unknown,
     reason: WaitReason,
     { session, values, holder }: RespondOptions,
-    check: ((tool: ToolDefinition) => void | Promise<void>) | undefined,
+    check: ((tool: ToolDefinition) => unknown) | undefined,
   ): Promise<ResumableCall & Pick<Resumption, 'values'>> {
-    const { approvals, waitingValues, registryFor } = this.#kernel
+    const { waitingValues, registryFor } = this.#kernel
     for (let attempt = 1; attempt <= mostAnswerAttempts; attempt++) {
       const found = await this.#keeper.find(token)
       if (found?.reason !== reason || (session !== undefined && session !== found.session)) {
@@ -71,7 +75,7 @@ export class KeptAnswers implements Answers {
         throw new LeasedError('Another client holds this call. Answer again when its lease has run out.')
       }
       const tool = registryFor(found.session).get(call.name)
-      if (check !== undefined) approvals.requireUnchanged(tool, call.name, formerFingerprint) // a denial needs no tool
+      if (check !== undefined) requireUnchanged(tool, call.name, formerFingerprint) // a denial needs no tool
       if (tool !== undefined && Date.now() <= expiresAt) await check?.(tool)
       const takenRecord = await this.#keeper.take(found)
       if (takenRecord !== undefined) {
@@ -85,12 +89,8 @@ export class KeptAnswers implements Answers {
     throw new ApprovalInvalidError('This token was not accepted, since others kept changing the call. Answer again.')
   }
 
-  /** Throws for edited args that do not fit, so that the call still waits for correct ones. */
-  async #requireValid(tool: ToolDefinition, args: unknown): Promise<void> {
-    const value = typeof args === 'string' ? parseArgs(args, Infinity) : args
-    canonicalize(value, Infinity)
-    const { issues } = await inputOf(tool).validate(value)
-    if (issues !== undefined) throw invalidArgs(tool.name, await this.#told(issues, tool))
+  async #validateArgs(tool: ToolDefinition, args: unknown): Promise<void> {
+    await validateArgs(tool, canonicalArgs(args, Infinity).value, this.#kernel.redaction)
   }
 
   /** Throws `E_INVALID_TOOL_RESULT` for a client's answer that does not fit, so that the call still waits for a correct one. */
@@ -103,11 +103,7 @@ export class KeptAnswers implements Answers {
       if (tool.secrets.length === 0) throw error
       throw new ValidatorFailedError('The answer could not be validated. The tool has secrets, so no more is told.')
     }
-    if (outcome?.issues !== undefined) throw invalidOutput(tool.name, await this.#told(outcome.issues, tool))
-  }
-
-  /** Returns the issues. If the tool has secrets, nothing that a validator says of them is told. */
-  async #told(issues: readonly Issue[], { secrets }: ToolDefinition): Promise<readonly Issue[]> {
-    return secrets.length === 0 ? issues : this.#kernel.redaction.redactIssues(issues, secrets)
+    const { issues } = outcome ?? {}
+    if (issues !== undefined) throw invalidOutput(tool.name, this.#kernel.redaction.redactIssues(issues, tool.secrets))
   }
 }

@@ -5,13 +5,14 @@ import type { WaitRecord } from '../kernel/call/record.ts'
 import type { Wait } from '../kernel/call/wait.ts'
 import { InvalidToolResultError } from '../kernel/errors.ts'
 import { bounded } from '../kernel/json/json-text.ts'
-import { ownJson } from '../kernel/json/own-json.ts'
 import { resultOf } from '../kernel/outcome/result.ts'
 import type { ToolValues } from '../kernel/call/context-types.ts'
 import type { BeginningWait } from '../kernel/recorder.ts'
 import { randomDigits } from '../kernel/call/random.ts'
+import { fingerprint } from './fingerprint.ts'
 import { waitingWords } from './words.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
+import { ownJson } from './own-json.ts'
 
 /** The most waiting calls whose values are kept in this process. */
 const mostWaitingValues = 10_000
@@ -37,7 +38,7 @@ export function beginningOf(
   const wait: WaitRecord = {
     reason,
     digest: sha256(token),
-    fingerprint: kernel.approvals.fingerprint(tool),
+    fingerprint: fingerprint(tool),
     expiresAt: Math.min(Date.now() + (timeout === 0 ? Infinity : timeout), endOfTime),
     prompt: question.prompt,
     text: identity.text,

@@ -1,3 +1,5 @@
+import type { ToolResult } from '../kernel/call/call.ts'
+import { CallResult } from '../kernel/call/call-result.ts'
 import { publish } from '../kernel/call/emit.ts'
 import type { EventEnvelope, ToolEvent } from '../kernel/call/events.ts'
 import type { Journaled, WaitRecord, ToolCallRecord } from '../kernel/call/record.ts'
@@ -14,7 +16,6 @@ import { modelLine } from '../kernel/outcome/failure.ts'
 import { foldEvent } from './fold.ts'
 import type { FoundRecord, ListedRecord } from './journal.ts'
 import type { JournalRecorder } from './recorder.ts'
-import { replay } from './replay.ts'
 
 /** For how long a silent executor counts as alive, in milliseconds. */
 export const aliveFor = 30_000
@@ -25,28 +26,25 @@ export interface Closing {
   readonly events: readonly [...ends: ToolEvent[], settled: ToolEvent]
   /** The settled record, which has the content for the model. */
   readonly record: ToolCallRecord
+  readonly result: ToolResult
 }
 
 /** Settles the record of a call that no executor runs. Writes nothing. */
 export function closingOf(record: ToolCallRecord, error: ToolError, effect: ToolCallRecord['effect']): Closing {
-  const { createdAt } = record
+  const { createdAt, toolCallId: id } = record
   const { awaits: _over, work: _work, hasStarted, ...journal } = journaledOf(record)
   const ends = hasStarted === true ? [toolEndOf(record)] : []
   const envelope = envelopeOf(record)
   const { callId, invocationId, toolName, timestamp } = envelope
   Object.assign(error, { toolName, callId, invocationId })
-  const settled: ToolEvent = {
-    ...envelope,
-    event: 'call:settled',
-    seq: envelope.seq + ends.length,
-    status: statusOf(error),
-    effect,
-    error,
-    durationMs: timestamp - createdAt,
-  }
-  const result = [{ type: 'text' as const, text: modelLine(error, true) }]
-  const closed = { ...foldEvent(record, settled), journal: { ...journal, result, failure: error.toJSON() } }
-  return { events: [...ends, settled], record: closed }
+  const [status, durationMs] = [statusOf(error), timestamp - createdAt]
+  const seq = envelope.seq + ends.length
+  const settled: ToolEvent = { ...envelope, event: 'call:settled', seq, status, effect, error, durationMs }
+  const content = [{ type: 'text' as const, text: modelLine(error, true) }]
+  const closed = { ...foldEvent(record, settled), journal: { ...journal, result: content, failure: error.toJSON() } }
+  const result = new CallResult({ invocationId, callId, toolName }, status, effect, content, durationMs)
+  Object.assign(result, { ...(id !== undefined && { id }), error })
+  return { events: [...ends, settled], record: closed, result }
 }
 
 function journaledOf({ journal = { caller: 'model', owner: '', fence: 0 } }: ToolCallRecord): Journaled {
@@ -100,12 +98,10 @@ export function tellDropped({ record: before, fence }: FoundRecord, kernel: Reco
   if (fence.owner !== kernel.owner()) return
   const error = new ToolCancelledError('The call waited, and its record was dropped: the journal was full.')
   kernel.report(error)
-  const { events, record } = closingOf(before, error, 'none')
+  const { events, record, result } = closingOf(before, error, 'none')
   publishEnd({ events }, kernel)
   if (before.journal?.awaits !== undefined) kernel.waitingValues.delete(before.journal.awaits.digest)
-  replay(record, kernel)
-    .then((result) => kernel.inFlight.tell(record.id, result))
-    .catch(kernel.report)
+  kernel.inFlight.tell(record.id, result)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { publish } from '../kernel/call/emit.ts'
-import type { Received } from '../kernel/call/parcel.ts'
-import { Wait, type ResumableCall, type Resumption } from '../kernel/call/wait.ts'
+import type { Received, Resumption } from '../kernel/call/parcel.ts'
+import { Wait, type ResumableCall } from '../kernel/call/wait.ts'
 import type { WaitRecord, QueuedWork, ToolCallRecord } from '../kernel/call/record.ts'
 import { isToolError, UnavailableError } from '../kernel/errors.ts'
 import type { Bus, RunOptions } from '../kernel/queue-types.ts'
@@ -8,8 +8,10 @@ import type { WorkQueue } from '../kernel/recorder.ts'
 import { toolEndOf } from './close.ts'
 import { remark, type OpenRecord } from './fold.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
+import { requireUnchanged } from './fingerprint.ts'
 import type { Fence, FoundRecord, Journal, ListedRecord } from './journal.ts'
 import { resumableCallOf } from './resumable.ts'
+import { resumptionOf } from './resumption.ts'
 import { isSettled } from './record.ts'
 import type { JournalRecorder } from './recorder.ts'
 import { SessionOrder } from './session-order.ts'
@@ -78,10 +80,10 @@ export class JournalQueue implements WorkQueue {
     try {
       const tool = this.#kernel.registryFor(call.session).get(call.call.name)
       if (tool === undefined) throw new UnavailableError(`There is no tool ${name} here.`)
-      this.#kernel.approvals.requireUnchanged(tool, tool.name, call.fingerprint)
+      requireUnchanged(tool, tool.name, call.fingerprint)
       const carried = call.taken?.work?.values
       const values = carried === undefined || receive === undefined ? {} : await receive(carried, call)
-      return { ...call, values, approval: { decision: 'allow', decidedBy: 'worker' } }
+      return resumptionOf({ ...call, values, approval: { decision: 'allow', decidedBy: 'worker' } }, this.#kernel)
     } catch (cause) {
       this.#lack(call)
       await this.#putBack(call)
@@ -99,13 +101,12 @@ export class JournalQueue implements WorkQueue {
   /** Returns the fingerprints of tools that are not here. A tool may have come meanwhile, or the call failed for another reason. */
   async #stillLacking(): Promise<string[]> {
     if (this.#lacking.size === 0) return []
-    const { approvals } = this.#kernel
     const registry = this.#kernel.registryFor('')
     for (const [fingerprint, name] of this.#lacking) {
       const tool = registry.get(name)
       try {
         if (tool === undefined) continue
-        approvals.requireUnchanged(tool, name, fingerprint)
+        requireUnchanged(tool, name, fingerprint)
         this.#lacking.delete(fingerprint)
       } catch {
         // it is another version

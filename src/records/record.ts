@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
 import type { ToolCallRecord, ToolCallSnapshot, ToolCallState } from '../kernel/call/record.ts'
 import { bounded, readText } from '../kernel/json/json-text.ts'
-import { sortMembers } from '../kernel/json/own-json.ts'
+import { sortMembers } from './own-json.ts'
 
 /**
  * Returns the digest that chains a settled record to the one that its owner settled before.

@@ -1,14 +1,19 @@
-import { MemoryReader, type ArtifactOption, type SpooledArtifact } from '../kernel/result/artifact.ts'
-import { BinaryArtifact, chosenClass, classOfKind, JsonArtifact } from '../kernel/result/kinds.ts'
+import {
+  MemoryReader,
+  type ArtifactClass,
+  type ArtifactOption,
+  type SpooledArtifact,
+} from '../kernel/result/artifact.ts'
+import { BinaryArtifact, chosenClass, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
 import type { ToolCall, ToolResult } from '../kernel/call/call.ts'
 import { CallResult } from '../kernel/call/call-result.ts'
-import { callIdOf, canonicalize } from '../kernel/json/canonical.ts'
+import { callIdOf } from '../kernel/json/canonical.ts'
 import { content, type ContentBlock } from '../kernel/result/content.ts'
 import { ArtifactError, ToolError } from '../kernel/errors.ts'
 import { duplicate } from '../kernel/outcome/failure.ts'
 import { waitingWords } from './words.ts'
 import type { Received } from '../kernel/call/parcel.ts'
-import { parseArgs } from '../kernel/json/parse.ts'
+import { canonicalArgs } from '../kernel/stages/identify.ts'
 import { inQueue } from './queued.ts'
 import { isSettled } from './record.ts'
 import type { Journaled, ToolCallRecord, WaitRecord } from '../kernel/call/record.ts'
@@ -68,8 +73,7 @@ function isSameCall(record: ToolCallRecord, call: ToolCall, kernel: RecordsConte
     if (record.name !== name && registryFor(record.session).resolve(name)?.name !== record.name) return false
     // Without a callId, its args had no canonical form or its tool was unknown: compare the args as they came.
     if (record.callId === null) return JSON.stringify(record.input) === JSON.stringify(plainArgs(call.args, kernel))
-    const text = canonicalize(typeof args === 'string' ? parseArgs(args, argsLimit) : args, argsLimit)
-    const callId = callIdOf(record.name, text)
+    const callId = callIdOf(record.name, canonicalArgs(args, argsLimit).text)
     return callId === record.callId || callId === record.editedFrom
   } catch {
     return false
@@ -132,6 +136,11 @@ function valueAgain(blocks: readonly ContentBlock[], artifact: SpooledArtifact, 
   if (block?.type !== 'text' || isApart || artifact.byteLength() === 0) return undefined
   const { text } = block
   return String(Number(text)) === text || ['true', 'false', 'null'].includes(text) ? undefined : text
+}
+
+/** Returns the class of the kernel for a kind of artifact. */
+function classOfKind(kind: string | undefined): ArtifactClass {
+  return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
 }
 
 function notOpened(): ArtifactError {

@@ -1,6 +1,5 @@
 import { keptFor, unref } from '#clock'
 import type { ToolResult } from '../kernel/call/call.ts'
-import { timerLength } from '../kernel/call/deadline.ts'
 import { ToolCancelledError } from '../kernel/errors.ts'
 import type { RecordChange } from '../kernel/call/record.ts'
 import { awaitJournal, journalErrorOf } from './journal-timeout.ts'
@@ -62,7 +61,7 @@ export async function untilSettled(
         stops.push(watch(onHint)) // before the look, so that no change is missed
         const { result, until } = first ?? (await look(settled))
         if (result !== undefined) return result
-        const timer = setTimeout(hint, Math.min(unseen, timerLength((until ?? Infinity) - Date.now() + 1)))
+        const timer = setTimeout(hint, Math.max(0, Math.min(unseen, (until ?? Infinity) - Date.now() + 1)))
         stops.push(() => clearTimeout(timer))
       }
       const result = await change

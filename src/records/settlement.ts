@@ -1,7 +1,7 @@
 import type { Journaled, ToolCallRecord } from '../kernel/call/record.ts'
 import { copyOf } from '../kernel/json/copy.ts'
-import { ownJson } from '../kernel/json/own-json.ts'
 import type { Settlement } from '../kernel/recorder.ts'
+import { ownJson } from './own-json.ts'
 
 // What else a format of records is made with.
 export { ownJson, type Journaled }

@@ -1,5 +1,4 @@
 import type { ToolResult } from '../kernel/call/call.ts'
-import { CallResult } from '../kernel/call/call-result.ts'
 import type { ToolEvent } from '../kernel/call/events.ts'
 import type { Received } from '../kernel/call/parcel.ts'
 import type { ResumableCall, Wait, WaitingCall } from '../kernel/call/wait.ts'
@@ -17,7 +16,6 @@ import { begun, fold } from './fold.ts'
 import { cancelInFlight, recordInFlight, unlisted } from './in-flight.ts'
 import { KeptResults, mostBytes, mostKept, overhead } from './kept-results.ts'
 import { snapshotOf } from './record.ts'
-import { replay } from './replay.ts'
 import { untilSettled } from './settled.ts'
 import { isWanted, waitKeyOf, leased, livingLease, requireLease, requireLimit, waitingCall } from './waiting.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
@@ -202,9 +200,8 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
   ): Promise<ToolResult> {
     this.#remove(entry.call.digest)
     this.#kernel.waitingValues.delete(entry.call.digest)
-    const { events, record } = closingOf(wholeRecord(entry), error, effect)
+    const { events, result } = closingOf(wholeRecord(entry), error, effect)
     publishEnd({ events }, this.#kernel)
-    const result = CallResult.of(await replay(record, this.#kernel), { error })
     this.#results.put(result)
     this.#kernel.inFlight.tell(entry.record.id, result)
     return result

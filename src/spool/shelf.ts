@@ -1,5 +1,5 @@
 import { SpooledArtifact, type ArtifactClass } from '../kernel/result/artifact.ts'
-import { classOfKind, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
+import { BinaryArtifact, JsonArtifact, TextArtifact } from '../kernel/result/kinds.ts'
 import { ArtifactError, isToolError } from '../kernel/errors.ts'
 import { errorWords } from '../kernel/outcome/failure.ts'
 import { LineIndex } from './lines.ts'
@@ -107,5 +107,5 @@ export function classOfMediaType(mediaType: string | undefined, classes: readonl
   })
   if (own !== undefined) return own
   if (essence === JsonArtifact.mediaType || essence.endsWith('+json')) return JsonArtifact
-  return essence.startsWith('text/') ? TextArtifact : classOfKind('binary')
+  return essence.startsWith('text/') ? TextArtifact : BinaryArtifact
 }

@@ -50,8 +50,13 @@ function keepLarge(encoded: EncodedResult, checked: Checked, keeping: Keeping): 
   const { source, blocks, mediaType, isApart } = encoded
   if (isApart === true) return keepApart(encoded, checked, keeping)
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
-  const start = typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
-  return store(source, { Class, mediaType, start, media: blocks.filter(isShownAsMedia) }, checked, keeping)
+  const media = blocks.filter(isShownAsMedia)
+  return store(source, { Class, mediaType, start: previewBytes(source), media }, checked, keeping)
+}
+
+/** Returns the beginning of a text for a preview. Bytes have none. */
+function previewBytes(source: string | Uint8Array): Uint8Array | undefined {
+  return typeof source === 'string' ? new TextEncoder().encode(source.slice(0, previewLength)) : undefined
 }
 
 /** Keeps a value, and what the model reads of it apart. The model is told the handle of what is too large. */
@@ -59,8 +64,7 @@ async function keepApart(encoded: EncodedResult, checked: Checked, keeping: Keep
   const { source, blocks } = encoded
   const inlineLimit = shownLimit(checked, keeping.inlineLimit)
   const words = encodeResult(content(blocks))
-  const start =
-    typeof words.source === 'string' ? new TextEncoder().encode(words.source.slice(0, previewLength)) : undefined
+  const start = previewBytes(words.source)
   const Class = chosenClass(checked.tool.artifact, encoded.Class)
   const receipt = await store(source, { Class, start, isHidden: true }, checked, keeping)
   const isShort = isSmall({ ...encoded, blocks: [] }, inlineLimit)
@@ -121,7 +125,7 @@ async function keepArtifact(artifact: SpooledArtifact, checked: Checked, keeping
       if (isShown && checked.program !== undefined) {
         return { content: [jsonBlock(isOf(artifact, JsonArtifact) ? readText(text) : text)], artifact, handle }
       }
-      return { content: [{ type: 'text', text: text === '' ? '(no output)' : text }], artifact, handle }
+      return { content: encodeResult(text).blocks, artifact, handle }
     })
   } catch (cause) {
     deadline.check()

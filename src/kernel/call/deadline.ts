@@ -102,7 +102,6 @@ export class Deadline {
     return this.#ended
   }
 
-  /** Whether the clock runs. */
   get isRunning(): boolean {
     return this.#isRunning
   }

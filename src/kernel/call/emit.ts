@@ -18,7 +18,6 @@ function hasObservers(parcel: Received, targets: EventTargets): boolean {
   return targets.watchers.size > 0 || parcel.watcher !== undefined
 }
 
-/** Records an event and emits it. */
 export function emit<Name extends ToolEventName>(
   parcel: Received,
   targets: EventTargets,
@@ -30,7 +29,6 @@ export function emit<Name extends ToolEventName>(
   publish(event, parcel, targets)
 }
 
-/** Emits progress, if a recorder or an observer takes events. */
 export function emitProgress(parcel: Received, targets: EventTargets, type: string, data: unknown): void {
   if (isWatched(parcel, targets)) emit(parcel, targets, 'tool:progress', { type, data })
 }

@@ -10,7 +10,6 @@ const mostWait = 60_000
 /** How long work may outlive its call before other calls stop waiting for it, in milliseconds. */
 const mostLate = 30_000
 
-/** The calls in flight in one executor. */
 export class InFlight implements CallsInFlight {
   // Each call stores its index. A map would allocate again every few calls.
   readonly #calls: Received[] = []

@@ -1,5 +1,5 @@
 import type { Approval } from './approval.ts'
-import type { Caller, ToolContext } from './context-types.ts'
+import type { Caller, ToolContext, ToolValues } from './context-types.ts'
 import type { Observer } from './events.ts'
 import type { CallingProgram, SideEffect, TakenCall } from './call.ts'
 import type { Deadline } from './deadline.ts'
@@ -7,7 +7,7 @@ import type { Slots } from './slots.ts'
 import type { Redactor } from './redactor.ts'
 import type { Receipt } from '../result/encode.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
-import type { Resumption } from './wait.ts'
+import type { ResumableCall } from './wait.ts'
 import type { Recording } from './record.ts'
 
 /** The identity of a call: the text that was hashed, its hash, and its value. */
@@ -27,6 +27,25 @@ export interface Verdict {
     readonly timeout?: number | undefined
   } | null
   readonly result: { readonly value: unknown } | null
+}
+
+/** A waiting call that was answered. */
+export interface Resumption extends ResumableCall {
+  readonly values: ToolValues
+  readonly approval: Approval
+  /** What the client answered, if the call waited for a client. */
+  readonly reply?: { readonly value: unknown }
+  /** The callId of the args that were kept, if a person has edited them. */
+  readonly editedFrom?: string
+  /** Whether the client answered too late. */
+  readonly isExpired?: true
+  /**
+   * Throws `E_APPROVAL_INVALID` if the tool is not the one that the answer is for, and `E_TOOL_DENIED` if a person has denied the
+   * call, which needs no tool.
+   */
+  admit(call: Received, tool: ToolDefinition | undefined): void
+  /** Returns the approval, if a question comes. Throws `E_TOOL_DENIED` if no person has given one. */
+  requireApproval(): Approval
 }
 
 /** A value as the function that makes it sees it. */

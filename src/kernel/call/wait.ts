@@ -1,6 +1,6 @@
-import type { Caller, ToolValues } from './context-types.ts'
+import type { Caller } from './context-types.ts'
 import type { ToolCall } from './call.ts'
-import type { Approval, WaitReason, Question } from './approval.ts'
+import type { WaitReason, Question } from './approval.ts'
 import type { WaitRecord, QueuedWork, Recording } from './record.ts'
 
 /** A stage throws it to let the call wait for an answer. */
@@ -38,18 +38,6 @@ export interface ResumableCall extends Pick<WaitRecord, 'reason' | 'digest' | 'f
   /** The number of the call's next event. */
   readonly seq: number
   readonly recording: Recording | undefined
-}
-
-/** A waiting call that was answered. */
-export interface Resumption extends ResumableCall {
-  readonly values: ToolValues
-  readonly approval: Approval
-  /** What the client answered, if the call waited for a client. */
-  readonly reply?: { readonly value: unknown }
-  /** The callId of the args that were kept, if a person has edited them. */
-  readonly editedFrom?: string
-  /** Whether the client answered too late. */
-  readonly isExpired?: true
 }
 
 /**

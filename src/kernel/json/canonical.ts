@@ -223,7 +223,6 @@ export function uncanonical(
   return new UncanonicalArgsError(`The args cannot be identified${place}: ${reason}.`, { issues, cause })
 }
 
-/** Makes the error for args that are too large. */
 export function tooLarge(limit: number): UncanonicalArgsError {
   return uncanonical(`they are larger than ${limit} bytes of JSON. Send less, or a reference to it`, [])
 }

@@ -15,7 +15,6 @@ export function jsonText(value: unknown): string {
   return textOf(readResult(value).value)
 }
 
-/** Returns the JSON text of a value from `readResult`. */
 export function textOf(value: unknown): string {
   let text: string | undefined
   try {

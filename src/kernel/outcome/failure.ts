@@ -1,5 +1,13 @@
+import type { Approval } from '../call/approval.ts'
 import type { Received } from '../call/parcel.ts'
-import { DuplicateInvocationError, isToolError, longestMessage, ToolDownstreamError, ToolFailure } from '../errors.ts'
+import {
+  DuplicateInvocationError,
+  isToolError,
+  longestMessage,
+  ToolDeniedError,
+  ToolDownstreamError,
+  ToolFailure,
+} from '../errors.ts'
 import type { ErrorCategory, ToolError } from '../errors.ts'
 import { escapeDeceptive } from '../json/deceptive.ts'
 import { shortened } from '../json/shortened.ts'
@@ -55,7 +63,6 @@ function connectionOf(thrown: object, words: string): string {
   }
 }
 
-/** Wraps what a handler or a middleware threw. */
 export function downstream(toolName: string, thrown: unknown): ToolDownstreamError {
   const { name, message } = errorWords(thrown)
   const category = categoryOf(thrown)
@@ -141,7 +148,13 @@ export function duplicate(
   return new DuplicateInvocationError(`${which} Retry later; a new id may run the tool twice.`)
 }
 
-/** Makes the error of an invocation that is in flight. */
 export function duplicateOf(received: Received, { session }: Received): DuplicateInvocationError {
   return duplicate(received, 'unknown', session === received.session ? 'is still running' : undefined)
+}
+
+/** Returns the approval of a person. Throws the error of a refusal, in words for the model. */
+export function requireAllowed(approval: Approval): Approval {
+  const { decision, note } = approval
+  if (decision === 'allow') return approval
+  throw new ToolDeniedError(`Permission denied by user${note === undefined ? '' : `: ${note}`}`)
 }

@@ -28,13 +28,7 @@ export function publishOutcome(
   emitUnidentified(received, kernel)
   const artifact = result.artifact === undefined ? undefined : describeArtifact(result.artifact, kernel)
   const settled = eventOf(received, kernel, 'call:settled', summaryOf(result, artifact))
-  let digest: string | undefined | Promise<string | undefined>
-  try {
-    digest = recorder?.settle(received, settled, { result, artifact })
-  } catch (cause) {
-    return lose(cause)
-  }
-  return isThenable(digest) ? digest.then(keep, lose) : keep(digest)
+  return written(() => recorder?.settle(received, settled, { result, artifact }), keep, lose)
 
   function keep(chained: string | undefined): ToolResult {
     countEvent(settled, received, kernel)
@@ -61,13 +55,7 @@ export function publishWait(
 ): ToolResult | Promise<ToolResult> {
   emitUnidentified(received, kernel)
   const event = eventOf(received, kernel, 'call:waiting', beginning.body)
-  let written: void | Promise<void>
-  try {
-    written = keeper.wait(received, event, beginning)
-  } catch (cause) {
-    return lose(cause)
-  }
-  return isThenable(written) ? written.then(keep, lose) : keep()
+  return written(() => keeper.wait(received, event, beginning), keep, lose)
 
   function keep(): ToolResult {
     countEvent(event, received, kernel)
@@ -80,6 +68,21 @@ export function publishWait(
     publish(eventOf(received, kernel, 'call:settled', summaryOf(lost, undefined)), received, kernel)
     return lost
   }
+}
+
+/** Goes on once something is written, or could not be. Without a promise it goes on at once. */
+function written<Written>(
+  write: () => Written | Promise<Written>,
+  keep: (value: Written) => ToolResult,
+  lose: (cause: unknown) => ToolResult,
+): ToolResult | Promise<ToolResult> {
+  let value: Written | Promise<Written>
+  try {
+    value = write()
+  } catch (cause) {
+    return lose(cause)
+  }
+  return isThenable(value) ? value.then(keep, lose) : keep(value)
 }
 
 /** Emits `call:received` of a call that failed before it had an identity. Its args are left out if they may hold secrets. */

@@ -85,7 +85,6 @@ export function failed(received: Received, kernel: OutcomeContext, cause: unknow
   return result
 }
 
-/** Makes a result of its content. */
 export function resultOf(
   received: Received,
   status: CallStatus,

@@ -178,7 +178,6 @@ export class SpooledArtifact {
     return { kind, mediaType, byteLength: this.byteLength(), ...(handle === undefined ? undefined : { handle }) }
   }
 
-  /** Returns what reads lines. */
   #byLines(): LineReader {
     return (this.#lines ??= new LineReader(this, this.#reader, this.#index))
   }

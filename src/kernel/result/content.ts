@@ -131,12 +131,10 @@ export function markedBlocks(value: object): readonly ContentBlock[] | undefined
   throw new InvalidToolResultError(`${message}. Return one text, or a stream.`, { issues: [{ message, path: [] }] })
 }
 
-/** Whether `json` marked a result. */
 export function isMarkedJson(value: object): value is MarkedJson {
   return valueMark in value
 }
 
-/** Returns the value that `json` marked. */
 export function markedValue(value: MarkedJson): unknown {
   return value[valueMark]
 }

@@ -106,11 +106,6 @@ export function chosenClass(option: ArtifactOption | undefined, otherwise: Artif
   )
 }
 
-/** Returns the class of the kernel for a kind of artifact. */
-export function classOfKind(kind: string | undefined): ArtifactClass {
-  return kind === JsonArtifact.kind ? JsonArtifact : kind === BinaryArtifact.kind ? BinaryArtifact : TextArtifact
-}
-
 // A registered symbol: any copy of the package may have made a tool that takes artifacts.
 const search: unique symbol = Symbol.for('toolwright.artifact-arguments') as never
 const globalSearch = globalThis as { [search]?: (input: unknown) => boolean }
@@ -120,7 +115,6 @@ export function searchArtifacts(isIn: (input: unknown) => boolean): void {
   globalSearch[search] ??= isIn
 }
 
-/** Whether validated args name artifacts. */
 export function hasArtifacts(input: unknown): boolean {
   return globalSearch[search]?.(input) === true
 }

@@ -24,7 +24,6 @@ export class Pace {
   }
 }
 
-/** Runs a task in the next round of the event loop. */
 function soon(task: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => unknown }
   if (setImmediate === undefined) setTimeout(task, 0)

@@ -94,7 +94,6 @@ export async function* streamEvents<Outcome>(
   }
 }
 
-/** Asks a generator to close. */
 export async function closing(generator: { return?: (value: undefined) => unknown }): Promise<void> {
   try {
     await generator.return?.(undefined)
@@ -110,12 +109,4 @@ export type Stream = AsyncIterable<unknown> | ReadableStream<unknown>
 export function isStream(value: unknown): value is Stream {
   if (typeof value !== 'object' || value === null) return false
   return Symbol.asyncIterator in value || typeof (value as { getReader?: unknown }).getReader === 'function'
-}
-
-/** Closes a stream that nothing will read. */
-export function abandon(stream: Stream & { readonly destroy?: () => unknown }): void {
-  void closing({
-    return: () =>
-      'getReader' in stream ? stream.cancel() : (stream.destroy?.() ?? stream[Symbol.asyncIterator]().return?.()),
-  })
 }

@@ -95,7 +95,6 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
-/** The JSON Schema of no arguments. */
 export const noFields: JsonSchemaObject = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Whether a value is an object, and no array. */

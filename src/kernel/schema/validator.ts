@@ -29,7 +29,6 @@ export async function loadEngine(): Promise<SchemaEngine> {
   return (engine ??= await whenLoaded(import('#json-schema')))
 }
 
-/** Returns the validator of a schema of any library. */
 export function validatorOf(schema: Schema): Validator {
   return isStandardSchema(schema) ? standardValidator(schema) : rawValidator(schema as JsonSchema)
 }
@@ -91,7 +90,6 @@ export function issuesText(issues: readonly Issue[], root = 'args'): string {
   return issues.length > 8 ? `${words.join('; ')}; and ${issues.length - 8} more` : words.join('; ')
 }
 
-/** Makes the error for args that do not fit their schema. */
 export function invalidArgs(toolName: string, issues: readonly Issue[]): InvalidToolArgsError {
   return new InvalidToolArgsError(`The args of ${toolName} are not valid: ${issuesText(issues).replace(/\.$/, '')}.`, {
     issues,
@@ -99,7 +97,6 @@ export function invalidArgs(toolName: string, issues: readonly Issue[]): Invalid
   })
 }
 
-/** Makes the error for a result that does not fit its schema. */
 export function invalidOutput(toolName: string, issues: readonly Issue[]): InvalidToolResultError {
   const what = issuesText(issues, 'result')
   return new InvalidToolResultError(`The result of tool "${toolName}" does not fit its outputSchema: ${what}.`, {
@@ -135,7 +132,6 @@ function broken(vendor: string, what: string, cause: unknown): ValidatorFailedEr
   )
 }
 
-/** The input of a tool that takes no arguments. */
 export const noInput: Validator = {
   validate(value): Validation {
     if (!isObject(value)) return notAnObject(value)
@@ -147,7 +143,6 @@ export const noInput: Validator = {
   },
 }
 
-/** The input of a tool that takes any object. */
 export const anyObject: Validator = {
   validate: (value): Validation => (isObject(value) ? { value } : notAnObject(value)),
 }

@@ -34,7 +34,6 @@ async function ifWanted(authorized: Authorized, kernel: Kernel): Promise<Confirm
   return isWanted ? approved(authorized, kernel, null) : unasked(authorized)
 }
 
-/** Goes on once the call is approved. */
 async function approved(authorized: Authorized, kernel: Kernel, ask: Verdict['ask']): Promise<Confirmed> {
-  return stamp(authorized, 'approval', await kernel.approvals.approve(authorized, ask, kernel.approver))
+  return stamp(authorized, 'approval', await kernel.approve(authorized, ask, kernel))
 }

@@ -2,11 +2,10 @@ import { callIdOf, canonicalize } from '../json/canonical.ts'
 import { copyOfJson } from '../json/copy.ts'
 import { emit, isWatched } from '../call/emit.ts'
 import { readText } from '../json/json-text.ts'
-import { type Identified, type Resolved, stamp } from '../call/parcel.ts'
+import { type Identified, type Resolved, type Resumption, stamp } from '../call/parcel.ts'
 import { parseArgs } from '../json/parse.ts'
 import { JournalError } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Resumption } from '../call/wait.ts'
 
 /** Identifies the call: the canonical text of its args, and the hash of that text and the tool's name. */
 export function identify(resolved: Resolved, kernel: Kernel): Identified {
@@ -41,9 +40,13 @@ interface Args {
 /** Returns the canonical text and the value of args. The value is a copy if the call needs its own. */
 function readArgs(args: unknown, resolved: Resolved, kernel: Kernel): Args {
   const { argsLimit } = kernel
-  if (typeof args !== 'string' && kernel.owns(resolved)) return ownArgs(args, argsLimit)
-  const value = typeof args === 'string' ? parseArgs(args, argsLimit) : args
-  return { text: canonicalize(value, argsLimit), value }
+  return typeof args !== 'string' && kernel.owns(resolved) ? ownArgs(args, argsLimit) : canonicalArgs(args, argsLimit)
+}
+
+/** Reads args that are a value or JSON text. Throws as `parseJson` and `canonicalize` do. */
+export function canonicalArgs(args: unknown, limit: number): Args {
+  const value = typeof args === 'string' ? parseArgs(args, limit) : args
+  return { text: canonicalize(value, limit), value }
 }
 
 /** Derives text and value from each other, so that a caller that mutates its args cannot make them diverge. */

@@ -11,7 +11,7 @@ export function resolve(received: Received, kernel: Kernel): Resolved {
   const registry = kernel.registryFor(received.session)
   const tool = registry.resolve(received.call.name)
   const isSeen = tool !== undefined && isVisible(tool, received.caller)
-  if (received.resumption !== undefined) kernel.approvals.admit(received, isSeen ? tool : undefined)
+  received.resumption?.admit(received, isSeen ? tool : undefined)
   if (!isSeen) throw notFound(received, registry, kernel)
   // A client's timeout starts when the client is asked, and so does not limit the call.
   const isClients = tool.type === 'client' && tool.requiresResponse

@@ -1,6 +1,7 @@
 import { inputOf } from '../tool/validators.ts'
 import { stamp, type Identified, type Validated } from '../call/parcel.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Kernel, Redaction } from '../kernel.ts'
+import type { ToolDefinition } from '../tool/definition.ts'
 import { invalidArgs, type Validation } from '../schema/validator.ts'
 import { isThenable } from '../json/thenable.ts'
 import { hasArtifacts } from '../result/kinds.ts'
@@ -25,5 +26,17 @@ function accept(identified: Identified, outcome: Validation, kernel: Kernel): Va
 function valueOf({ name, redactor }: Identified, outcome: Validation): unknown {
   const { issues } = outcome
   if (issues !== undefined) throw invalidArgs(name, redactor?.issues(issues) ?? issues)
+  return outcome.value
+}
+
+/** Validates args outside the pipeline, as `validate` does. Returns the value that the schema returns. */
+export async function validateArgs(
+  tool: ToolDefinition,
+  args: unknown,
+  redaction?: Pick<Redaction, 'redactIssues'>,
+): Promise<unknown> {
+  const outcome = await inputOf(tool).validate(args)
+  const { issues } = outcome
+  if (issues !== undefined) throw invalidArgs(tool.name, redaction?.redactIssues(issues, tool.secrets) ?? issues)
   return outcome.value
 }

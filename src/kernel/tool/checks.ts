@@ -92,7 +92,6 @@ const fields: Record<keyof ErasedConfig, Check> = {
   inlineLimit: amountCheck('bytes'),
 }
 
-/** The fields that the config of a tool may have. */
 export const fieldNames: readonly string[] = Object.keys(fields)
 
 /** Names of other tool libraries for these fields. */

@@ -130,7 +130,6 @@ export function definitionOf(tool: ToolLike): ToolDefinition {
   return tool[definitionKey]
 }
 
-/** Whether a value has a definition. */
 export function isToolLike(value: unknown): value is ToolLike {
   return value !== null && (typeof value === 'object' || typeof value === 'function') && definitionKey in value
 }

@@ -241,7 +241,6 @@ function nameTaken(name: string, by: string): ToolAlreadyRegisteredError {
   )
 }
 
-/** Returns the registry for the `tools` option of an executor. */
 export function registryOf(tools: ToolRegistry | Iterable<ToolLike>): ToolRegistry {
   if (tools instanceof ToolRegistry) return tools
   if (typeof tools !== 'object' || tools === null || !(Symbol.iterator in tools)) {

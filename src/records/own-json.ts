@@ -1,8 +1,6 @@
-import { JournalError } from '../errors.ts'
-import { copyOfJson } from './copy.ts'
-import { readText } from './json-text.ts'
-
-// What only wings write. Apart, since a call needs it only if something of it is kept.
+import { JournalError } from '../kernel/errors.ts'
+import { copyOfJson } from '../kernel/json/copy.ts'
+import { readText } from '../kernel/json/json-text.ts'
 
 /** Returns a deep copy of a value as JSON, which shares nothing with it. Throws `E_JOURNAL` if the value has no JSON text. */
 export function ownJson<Value extends object>(value: Value): Value {

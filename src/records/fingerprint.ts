@@ -1,7 +1,7 @@
 import { sha256 } from '#sha256'
-import { sortMembers } from '../kernel/json/own-json.ts'
 import type { ToolDefinition, ToolDescription } from '../kernel/tool/definition.ts'
 import { ApprovalInvalidError } from '../kernel/errors.ts'
+import { sortMembers } from './own-json.ts'
 
 /** The last hash of each definition, and what it was made of. Large schemas take a while to sort. */
 const fingerprints = new WeakMap<ToolDefinition, { readonly sources: readonly unknown[]; readonly hash: string }>()

@@ -20,6 +20,14 @@ test('there are eight examples, each with a page', () => {
   expect(pages.toSorted()).toEqual(examples)
 })
 
+test.each(examples)('the front page and the guide of %s link to it', (name) => {
+  const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { homepage: string }
+  const link = `(${homepage.replace('#readme', '/tree/main/tests/examples/')}${name})`
+  const page = readFileSync(join(import.meta.dirname, name, 'README.md'), 'utf8')
+  const [, guide = ''] = /Guide: `([^`]+)`/.exec(page) ?? []
+  for (const path of ['README.md', guide]) expect(readFileSync(join(root, path), 'utf8'), path).toContain(link)
+})
+
 test.each(examples)('the page of %s has five lines: what it is, how to run it, and its guide', (name) => {
   const page = readFileSync(join(import.meta.dirname, name, 'README.md'), 'utf8')
   expect(page.trimEnd().split('\n')).toHaveLength(5)

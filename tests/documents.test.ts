@@ -34,7 +34,11 @@ const everyPage = [
   ...globSync(['src/**/*.md', 'validators/README.md', 'bench/README.md'], { cwd: root }).toSorted(),
 ]
 // The snippets of these need the frameworks: tests/frameworks/readme.test.ts runs them.
-const ofFrameworks = ['src/frameworks/README.md', 'src/MIGRATING.md']
+const ofFrameworks = [
+  'src/frameworks/README.md',
+  'src/MIGRATING.md',
+  ...globSync('src/skills/{inside-a-framework,migrate-from-*}/SKILL.md', { cwd: root }),
+]
 const pages = everyPage.filter((page) => !ofFrameworks.includes(page))
 // Pages of words, figures and files, and not of what one does.
 const withoutRecipe = ['src/README.md', 'src/kernel/ARCHITECTURE.md', 'bench/README.md']

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import process from 'node:process'
 import { promisify } from 'node:util'
+import { globSync } from 'tinyglobby'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { missing } from './_installed.ts'
 
@@ -41,5 +42,14 @@ describe.skipIf(missing !== undefined)('the page of the frameworks', () => {
 describe.skipIf(missing !== undefined)('the page of moving from another library', () => {
   test.each(snippetsOf('MIGRATING.md'))('has a snippet %i that runs', async (index, code) => {
     expect(await run(`moving-${index}`, code)).not.toBe('')
+  })
+})
+
+describe.skipIf(missing !== undefined)('the skills of frameworks', () => {
+  const skills = globSync('skills/{inside-a-framework,migrate-from-*}/SKILL.md', { cwd: join(root, 'src') }).toSorted()
+  const snippets = skills.flatMap((skill) => snippetsOf(skill).map(([index, code]) => [index, skill, code] as const))
+
+  test.each(snippets)('have a snippet %i in %s that runs', async (index, skill, code) => {
+    expect(await run(`${skill.replaceAll('/', '-')}-${index}`, code)).not.toBe('')
   })
 })

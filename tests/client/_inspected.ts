@@ -149,7 +149,7 @@ const folder = process.env['SCREENSHOTS']
 const sizes = [1_280, 400]
 
 /** Writes pictures of the page, wide and narrow, light and dark, if `SCREENSHOTS` names a folder. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string, fullPage = false): Promise<void> {
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
   const before = page.viewportSize()
@@ -157,7 +157,7 @@ export async function picture(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: 800 })
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) })
+      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage })
     }
   }
   await page.emulateMedia({ colorScheme: 'light' })

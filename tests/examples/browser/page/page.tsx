@@ -3,6 +3,8 @@ import { useState, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { connect } from 'toolwright/client/browser'
 import { ToolClientProvider, useApprovals, useClientCalls, useClientTool, useToolCalls } from 'toolwright/react/hooks'
+import { AddressForm, Approval, Orders } from './shop.tsx'
+import { Story } from './story.tsx'
 
 function Shop(): ReactNode {
   const [lamps, setLamps] = useState(1)
@@ -12,29 +14,24 @@ function Shop(): ReactNode {
   const orders = useToolCalls(({ toolName }) => toolName === 'place_order')
   return (
     <>
-      <h1>Lamps</h1>
-      <button onClick={() => setLamps(lamps + 1)}>Add a lamp</button> {lamps} in the cart
+      <p className="cart">
+        <button onClick={() => setLamps(lamps + 1)}>Add a lamp</button> {lamps} in the cart
+      </p>
       {forms.map(({ call, respond }) => (
-        <form key={call.invocationId} action={(fields) => respond(Object.fromEntries(fields)).catch(alert)}>
-          <input name="city" aria-label="City" placeholder="Where to?" required /> <button>Ship there</button>
-        </form>
+        <AddressForm key={call.invocationId} respond={respond} />
       ))}
-      {calls.map(({ invocationId, waiting }) => (
-        <section key={invocationId}>
-          <p>{waiting?.prompt}</p>
-          <button onClick={() => void decide(invocationId, 'allow')}>Yes</button>
-          <button onClick={() => void decide(invocationId, 'deny')}>No</button>
-        </section>
+      {calls.map((call) => (
+        <Approval key={call.invocationId} call={call} decide={(decision) => decide(call.invocationId, decision)} />
       ))}
-      {orders.map(({ invocationId, content, error }) => (
-        <p key={invocationId}>{content?.[0]?.type === 'text' ? content[0].text : error?.message}</p>
-      ))}
+      <Orders orders={orders} />
     </>
   )
 }
 
 createRoot(document.querySelector('main')!).render(
   <ToolClientProvider client={connect('/api')}>
-    <Shop />
+    <Story>
+      <Shop />
+    </Story>
   </ToolClientProvider>,
 )

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { access, lstat, mkdir, writeFile } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
+import { writeNew } from './files.ts'
 import { note, printText, thrownMessage } from './host.ts'
 import { loopFile, providers } from './init/_loop.ts'
 import { aiSdkFile, browserServerFile, mcpServerFile, pageFile } from './init/_programs.ts'
@@ -159,15 +159,4 @@ async function existingOf(folder: string, names: readonly string[]): Promise<str
     }),
   )
   return found.flat()
-}
-
-/** Writes a file that is not there yet. */
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true })
-    await access(dirname(path), constants.W_OK)
-    await writeFile(path, text, { flag: 'wx' })
-  } catch (error) {
-    throw new UsageError(`${path} cannot be written: ${thrownMessage(error)}`)
-  }
 }

@@ -14,10 +14,12 @@ import { lockCommand } from './lock.ts'
 import { mcpCommand } from './mcp.ts'
 import { pruneCommand } from './prune.ts'
 import { runCommand } from './run.ts'
+import { skillsCommand } from './skills.ts'
 
 const commands: ReadonlyMap<string, Command> = new Map(
   [
     initCommand,
+    skillsCommand,
     runCommand,
     callCommand,
     listCommand,
@@ -36,6 +38,7 @@ const help = `\
 Usage: toolwright <command> …
 
   init [folder]                        writes tools, a program that uses them, and a test
+  skills --into <folder>               copies skills for coding agents into a folder
   run <module> [message.json | -]      runs the calls of a message, and prints the reply
   call <module> <tool> [args-json]     runs one call, and prints its result
   list <module>                        prints the definitions of the tools

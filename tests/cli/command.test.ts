@@ -46,7 +46,7 @@ describe.concurrent('wrong usage', { timeout }, () => {
   const asking = openaiMessage(['one'])
 
   const cases: readonly (readonly [title: string, words: () => string[], says: RegExp, stdin?: string])[] = [
-    ['no command', () => [], /A command is missing\. Known are init, run, call, list, id/],
+    ['no command', () => [], /A command is missing\. Known are init, skills, run, call, list, id/],
     ['an unknown command', () => ['jump'], /There is no command "jump"/],
     ['a command with escapes in it', () => ['\u001B[31mred'], /There is no command "\\u001b\[31mred"/],
     ['a missing argument', () => ['run'], /Something is missing\. Usage: toolwright run <module>/],

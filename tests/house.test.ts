@@ -353,7 +353,7 @@ describe('the package', () => {
     expect(manifest).toMatchObject({ homepage: `${page}#readme`, bugs: `${page}/issues` })
   })
 
-  it.each(globSync(['README.md', 'CHANGELOG.md', 'src/**/*.md', 'validators/**/*.md']))(
+  it.each(globSync(['README.md', 'CHANGELOG.md', 'llms.txt', 'src/**/*.md', 'validators/**/*.md']))(
     '%s has no link to what the package does not carry',
     (page) => {
       const links = [...read(page).matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)]

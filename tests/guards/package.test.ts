@@ -34,7 +34,7 @@ describe.runIf(existsSync(join(root, 'dist', 'index.js')))('the package, as it i
 
   it('has what programs load, and nothing of the workspace', () => {
     const folders = new Set(paths.map((path) => path.replace(/\/.*/, '')))
-    const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
+    const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'llms.txt', 'package.json']
     expect([...folders].toSorted()).toEqual([...pages, 'dist', 'src', 'validators'].toSorted())
     expect(paths).toContain('dist/devtools/inspector/index.html')
   })

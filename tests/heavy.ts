@@ -30,6 +30,7 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/client/browser.test.ts',
     'tests/client/hooks.test.ts',
     'tests/client/inspector.test.ts',
+    'tests/client/pictures.test.ts',
     'tests/client/processes.test.ts',
     'tests/client/story.test.ts',
   ],

@@ -89,6 +89,8 @@ describe.skipIf(missingBrowser !== undefined)('npm run demo', () => {
     await page.getByLabel('City').fill('O')
     await page.getByRole('button', { name: 'Ship there' }).click()
     expect(await page.getByRole('alert').innerText()).toContain('city')
+    expect(await faultsOfLook(page)).toEqual([])
+    await picture(page, 'shop-refused', true)
     await page.getByLabel('City').fill('Oslo')
     await page.getByRole('button', { name: 'Ship there' }).click()
     await page.getByText('Order 2 lamps for 80 euros, to Oslo?').waitFor()

@@ -16,12 +16,12 @@ import { missingBrowser } from './_installed.ts'
 if (missingBrowser !== undefined) console.warn(`The story of the shop is not told: ${missingBrowser}`)
 
 const shopFolder = join(import.meta.dirname, '..', 'examples', 'browser')
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let browser: Browser
 
 /** What is wrong with how the page and its frame look: wide and narrow, light and dark. */
 async function faultsOfLook(page: Page): Promise<string[]> {
   const found: string[] = []
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   for (const frame of page.frames()) await frame.evaluate(axe)
   for (const width of [1_280, 400]) {
     await page.setViewportSize({ width, height: 800 })

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { access, mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, lstat, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { UsageError } from './arguments.ts'
 import { thrownMessage } from './host.ts'
 
@@ -12,5 +12,16 @@ export async function writeNew(path: string, text: string): Promise<void> {
     await writeFile(path, text, { flag: 'wx' })
   } catch (error) {
     throw new UsageError(`${path} cannot be written: ${thrownMessage(error)}`)
+  }
+}
+
+/** Whether a folder has a file of this path. A link counts, wherever it leads. @throws {UsageError} if the folder cannot be read. */
+export async function hasFile(folder: string, path: string): Promise<boolean> {
+  try {
+    await lstat(join(folder, path))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw new UsageError(`${folder} cannot be used: ${thrownMessage(error)}`)
   }
 }

@@ -1,9 +1,8 @@
-import { lstat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { UsageError, type Command, type CommandLine } from './arguments.ts'
-import { writeNew } from './files.ts'
-import { note, printText, thrownMessage } from './host.ts'
+import { hasFile, writeNew } from './files.ts'
+import { note, printText } from './host.ts'
 import { loopFile, providers } from './init/_loop.ts'
 import { aiSdkFile, browserServerFile, mcpServerFile, pageFile } from './init/_programs.ts'
 import { testFile, toolsFile, validators } from './init/_tools.ts'
@@ -145,18 +144,8 @@ function packageFile(folder: string, program: string, dependencies: Record<strin
   return `${JSON.stringify({ name, private: true, type: 'module', scripts, dependencies }, null, 2)}\n`
 }
 
-/** The files of these that are there. @throws {UsageError} if the folder is a file, or cannot be written. */
+/** The files of these that are there. @throws {UsageError} if the folder is a file, or cannot be read. */
 async function existingOf(folder: string, names: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
-    names.map(async (name) => {
-      try {
-        await lstat(join(folder, name)) // a link counts, wherever it leads
-        return name
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-        throw new UsageError(`${folder} cannot be used: ${thrownMessage(error)}`)
-      }
-    }),
-  )
+  const found = await Promise.all(names.map(async (name) => ((await hasFile(folder, name)) ? [name] : [])))
   return found.flat()
 }

@@ -1,9 +1,9 @@
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { UsageError, type Command } from './arguments.ts'
-import { writeNew } from './files.ts'
-import { printText, thrownMessage } from './host.ts'
+import { hasFile, writeNew } from './files.ts'
+import { printText } from './host.ts'
 
 /** `toolwright skills`: copies the skills for coding agents into a folder. */
 export const skillsCommand: Command = {
@@ -65,15 +65,9 @@ async function packagedSkills(): Promise<readonly PackagedSkill[]> {
 
 /** Compares a file with the text that it would get. @throws {UsageError} if it cannot be read. */
 async function stateOf(folder: string, file: string, text: string): Promise<'missing' | 'equal' | 'changed'> {
-  const path = join(folder, file)
+  if (!(await hasFile(folder, file))) return 'missing'
   try {
-    await lstat(path) // a link counts, wherever it leads
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
-    throw new UsageError(`${folder} cannot be used: ${thrownMessage(error)}`)
-  }
-  try {
-    return (await readFile(path, 'utf8')) === text ? 'equal' : 'changed'
+    return (await readFile(join(folder, file), 'utf8')) === text ? 'equal' : 'changed'
   } catch {
     return 'changed' // a folder, or a link that leads nowhere
   }

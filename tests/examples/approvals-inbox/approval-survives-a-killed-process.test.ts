@@ -1,11 +1,10 @@
 // A process asks for approval and is killed. Another one opens its journal, is given the answer, and does what was asked
 // for, once.
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
+import { startProgram, type RunningProgram } from './_process.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'toolwright-'))
 const journal = join(directory, 'calls.db')
@@ -13,36 +12,8 @@ const traces = join(directory, 'traces')
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-interface Running {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** The first line that it says. */
-  readonly said: Promise<Record<string, unknown>>
-  readonly log: () => string
-  readonly ended: Promise<string | number | null>
-}
-
-function start(...step: readonly string[]): Running {
-  const file = join(import.meta.dirname, 'approval.ts')
-  const child = spawn(process.execPath, ['-C', '@toolwright/source', file, ...step], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  let log = ''
-  child.stderr.on('data', (piece: Buffer) => void (log += piece.toString()))
-  const ended = new Promise<string | number | null>((resolve) =>
-    child.once('close', (code, signal) => resolve(signal ?? code)),
-  )
-  const said = new Promise<Record<string, unknown>>((resolve, reject) => {
-    child.stdout.on('data', (piece: Buffer) => {
-      output += piece.toString()
-      const end = output.indexOf('\n')
-      if (end >= 0) resolve(JSON.parse(output.slice(0, end)) as Record<string, unknown>)
-    })
-    child.once('close', () => reject(new Error(`it ended without a word: ${log}`)))
-  })
-  said.catch(() => {}) // whoever waits for it hears of it
-  return { child, said, ended, log: () => log }
-}
+const start = (...step: readonly string[]): RunningProgram<Record<string, unknown>> =>
+  startProgram('approval.ts', ...step)
 
 function transfers(): string[] {
   try {

@@ -1,11 +1,10 @@
 // A process waits with two calls and is killed. Another one, which knows no token, finds them in its inbox and answers one,
 // which runs once. A third finds only the other one.
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { afterAll, expect, test } from 'vitest'
+import { startProgram, type RunningProgram } from './_process.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'toolwright-'))
 const journal = join(directory, 'calls.db')
@@ -13,35 +12,7 @@ const traces = join(directory, 'traces')
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-interface Running {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>
-  /** The first line on its stdout. */
-  readonly said: Promise<unknown>
-  readonly ended: Promise<string | number | null>
-}
-
-function start(step: string): Running {
-  const file = join(import.meta.dirname, 'inbox.ts')
-  const child = spawn(process.execPath, ['-C', '@toolwright/source', file, step, journal, traces], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  let log = ''
-  child.stderr.on('data', (piece: Buffer) => void (log += piece.toString()))
-  const said = new Promise<unknown>((resolve, reject) => {
-    child.stdout.on('data', (piece: Buffer) => {
-      output += piece.toString()
-      const end = output.indexOf('\n')
-      if (end >= 0) resolve(JSON.parse(output.slice(0, end)))
-    })
-    child.once('close', () => reject(new Error(`it ended without a word: ${log}`)))
-  })
-  said.catch(() => {}) // the test may wait for its end alone
-  const ended = new Promise<string | number | null>((resolve) =>
-    child.once('close', (code, signal) => resolve(signal ?? code)),
-  )
-  return { child, said, ended }
-}
+const start = (step: string): RunningProgram<unknown> => startProgram('inbox.ts', step, journal, traces)
 
 test('an inbox outlives the process that asked: another lists and answers without a token, and the call runs once', async () => {
   const asking = start('ask')

@@ -21,11 +21,9 @@ const configuration: ViteUserConfigFnObject = defineConfig(({ mode }) => ({
       exclude: [...configDefaults.exclude, ...heavy.keys()],
       env: { FUZZ_RUNS: process.env['FUZZ_RUNS'] ?? String(fewRuns) },
     }),
-    // The types of the providers' own libraries are checked by tests/examples/agent-loop.test.ts, if they are installed: a clone
-    // alone lacks them.
+    // The types of the providers' own libraries are checked by tests/examples/agent-loop.test.ts, if they are installed.
     typecheck: {
       enabled: true,
-      tsconfig: './tests/bare.tsconfig.json',
       checker: './node_modules/typescript7/bin/tsc',
       include: ['tests/**/*.test-d.ts'],
       exclude: ['tests/examples/agent-loop/**', 'tests/frameworks/**', '**/node_modules/**'],

@@ -18,25 +18,27 @@ export interface Loop {
 }
 
 /** The loops by the name of their format. */
-export const loops: Readonly<Record<string, Loop>> = {
-  anthropic: {
-    turns: anthropicTurns,
-    run: (baseURL, ...rest) => byAnthropic(new Anthropic({ baseURL, apiKey: 'none' }), ...rest),
-  },
-  openai: {
-    turns: chatTurns,
-    run: (baseURL, ...rest) => byOpenAi(new OpenAI({ baseURL, apiKey: 'none' }), ...rest),
-  },
-  'openai-responses': {
-    turns: responsesTurns,
-    run: (baseURL, ...rest) => byOpenAiResponses(new OpenAI({ baseURL, apiKey: 'none' }), ...rest),
-  },
-  gemini: {
-    turns: geminiTurns,
-    run: (baseUrl, ...rest) => byGemini(new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl } }), ...rest),
-  },
-  'ai-sdk': {
-    turns: chatTurns,
-    run: (baseURL, ...rest) => byAiSdk(createOpenAICompatible({ name: 'local', baseURL })('gpt-5.1'), ...rest),
-  },
-}
+export const loops: ReadonlyMap<string, Loop> = new Map(
+  Object.entries<Loop>({
+    anthropic: {
+      turns: anthropicTurns,
+      run: (baseURL, ...rest) => byAnthropic(new Anthropic({ baseURL, apiKey: 'none' }), ...rest),
+    },
+    openai: {
+      turns: chatTurns,
+      run: (baseURL, ...rest) => byOpenAi(new OpenAI({ baseURL, apiKey: 'none' }), ...rest),
+    },
+    'openai-responses': {
+      turns: responsesTurns,
+      run: (baseURL, ...rest) => byOpenAiResponses(new OpenAI({ baseURL, apiKey: 'none' }), ...rest),
+    },
+    gemini: {
+      turns: geminiTurns,
+      run: (baseUrl, ...rest) => byGemini(new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl } }), ...rest),
+    },
+    'ai-sdk': {
+      turns: chatTurns,
+      run: (baseURL, ...rest) => byAiSdk(createOpenAICompatible({ name: 'local', baseURL })('gpt-5.1'), ...rest),
+    },
+  }),
+)

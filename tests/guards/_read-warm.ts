@@ -1,5 +1,6 @@
 // What is measured in a process of its own: the reader of JSON text after the engine has optimized it.
 import { parseJson } from '../../src/kernel/json/parse.ts'
+import { processorTime } from '../_processor-time.ts'
 
 const texts: Record<string, string> = {
   rows: JSON.stringify(Array.from({ length: 13_000 }, () => ({ k: 'key1', v: 1 }))),
@@ -9,20 +10,12 @@ const texts: Record<string, string> = {
 const text = texts[process.argv[2]!]!
 const valid = texts['rows']! // about as long as each of them
 
-/** Returns the processor time of the fastest of five runs, in milliseconds. */
-function fastest(read: () => unknown): number {
-  const times = Array.from({ length: 5 }, () => {
-    const before = process.cpuUsage()
-    try {
-      read()
-    } catch {
-      // A refusal is an answer too.
-    }
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1e3
-  })
-  return Math.min(...times)
-}
-
 for (let count = 0; count < 5_000; count++) parseJson(`{"path":"a/${count}.txt","limit":${count},"all":true}`)
-console.log(fastest(() => parseJson(text)) / fastest((): unknown => JSON.parse(valid)))
+const read = await processorTime(() => {
+  try {
+    parseJson(text)
+  } catch {
+    // A refusal is an answer too.
+  }
+})
+console.log(read / (await processorTime(() => JSON.parse(valid) as unknown)))

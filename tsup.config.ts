@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { globSync } from 'tinyglobby'
 import { defineConfig, type Options } from 'tsup'
 
@@ -14,11 +15,7 @@ const leaves = globSync(['src/*/**/*.ts', 'validators/**/*.ts'], {
 })
 
 // What the `imports` map points at has to be an entry too, private or not.
-const behindTheImportsMap = [
-  'validators/json-schema/_engine.ts',
-  'src/records/unrecorded.ts',
-  'src/mcp/server/_listen.ts',
-]
+const behindTheImportsMap = ['validators/json-schema/_engine.ts', 'src/on-demand.ts', 'src/mcp/server/_listen.ts']
 
 // Private entries. A bundler takes a chunk as a whole, so what programs use apart has to be built apart. Each costs Node a file
 // or two more to load.
@@ -31,8 +28,9 @@ const parts = ['src/kernel/tool/tool.ts', 'src/kernel/json/canonical.ts', 'src/r
 const recordsWithExecutor: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'records with the executor',
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]records[\\/](?:index|unrecorded)\.ts$/ }, ({ path }) => ({
-      contents: `import { createExecutor as _ } from '../kernel/executor.ts';${readFileSync(path, 'utf8')}`,
+    const executor = join(import.meta.dirname, 'src', 'kernel', 'executor.ts')
+    build.onLoad({ filter: /[\\/]src[\\/](?:records[\\/]index|on-demand)\.ts$/ }, ({ path }) => ({
+      contents: `import { createExecutor as _ } from ${JSON.stringify(executor)};${readFileSync(path, 'utf8')}`,
       loader: 'ts',
     }))
   },

@@ -130,7 +130,7 @@ describe('the kernel', () => {
       ),
     )
     expect(onDemand.toSorted()).toEqual([
-      'src/kernel/assemble.ts #records',
+      'src/kernel/assemble.ts #on-demand',
       'src/kernel/schema/validator.ts #json-schema',
       'src/kernel/tool/tool.ts ../direct.ts',
     ])
@@ -161,7 +161,7 @@ describe('the kernel', () => {
 
   it.each(kernel)('%s imports no package and nothing of a platform', (file) => {
     const foreign = importsOf(file).filter(
-      (name) => !name.startsWith('.') && !['#clock', '#sha256', '#json-schema', '#records'].includes(name),
+      (name) => !name.startsWith('.') && !['#clock', '#sha256', '#json-schema', '#on-demand'].includes(name),
     )
     expect(foreign).toEqual(file === 'src/kernel/schema/standard.ts' ? ['@standard-schema/spec'] : [])
   })

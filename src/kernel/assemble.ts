@@ -1,3 +1,4 @@
+import { valueKind } from './json/value-kind.ts'
 import type { ToolLike } from './tool/definition.ts'
 import { InvalidConfigurationError, ToolTimeoutError } from './errors.ts'
 import { limited } from './call/deadline.ts'
@@ -6,7 +7,6 @@ import type { Writable } from './call/parcel.ts'
 import type { Extension, Runner } from './ports.ts'
 import type { Observer } from './call/events.ts'
 import type { WaitKeeper } from './recorder.ts'
-import { approve } from '../approvals/approvals.ts'
 import { redactIssues, redactorOf } from '../redaction/redactor.ts'
 import { openSpool } from '../spool/spool.ts'
 import type { Kernel } from './kernel.ts'
@@ -89,7 +89,7 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   const report = reporterOf(options.report)
   const store = onlyOne(extensions, 'store')
   const inlineLimit = amount(options, 'inlineLimit', 16_384)
-  const spool = openSpool({ store, extensions, inlineLimit, report })
+  const spool = openSpool({ store, extensions, inlineLimit, loadOnDemand, report })
   const registry = registryOf(options.tools ?? [])
   const registryFor = registriesOf(registry, extensions, spool.shelf, report)
   const policies = extensions.flatMap((extension) => extension.policies ?? [])
@@ -108,7 +108,10 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
     approver,
     middleware,
     runners,
-    approve,
+    approve: async (call, ask, context) => {
+      const { approve } = await call.deadline.outside(loadOnDemand())
+      return approve(call, ask, context)
+    },
     redaction: { redactorOf, redactIssues },
     waitingValues: new Map(),
     spool,
@@ -141,8 +144,13 @@ export function assemble(options: ExecutorOptions, owner: () => string): Assembl
   return { kernel, registry }
 }
 
+/** Loads what most programs never need. */
+export function loadOnDemand(): Promise<typeof import('#on-demand')> {
+  return whenLoaded(import('#on-demand'))
+}
+
 async function loadUnrecorded(kernel: Writable<Kernel>): Promise<WaitKeeper> {
-  const { UnrecordedCalls } = await whenLoaded(import('#records'))
+  const { UnrecordedCalls } = await loadOnDemand()
   return (kernel.unrecorded ??= new UnrecordedCalls(kernel))
 }
 
@@ -199,7 +207,7 @@ function requireKnownOptions(options: object): void {
 function requireExtension(extension: unknown, index: number): void {
   if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
     throw new InvalidConfigurationError(
-      `\`use[${index}]\` is not an extension but ${typeof extension}. Call its factory, as in \`use: [fileStore(directory)]\`.`,
+      `\`use[${index}]\` is not an extension but ${valueKind(extension)}. Call its factory, as in \`use: [fileStore(directory)]\`.`,
     )
   }
   const [member] = Object.keys(extension)

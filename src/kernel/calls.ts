@@ -1,4 +1,3 @@
-import { withAny } from '#clock'
 import { type ToolResult, idOf, optionsOf } from './call/call.ts'
 import type { RecoverOptions, Recovery, ToolCallSnapshot } from './call/record.ts'
 import type { Resumption } from './call/parcel.ts'
@@ -39,7 +38,7 @@ export class Calls implements ExecutorCalls {
     const { signal } = optionsOf(options)
     if (typeof call !== 'string' && optionsOf(call).status !== 'waiting') return call
     const [id, { calls }] = [typeof call === 'string' ? call : call.invocationId, await this.#keeper]
-    return withAny([signal, this.#closed()], (either) => calls.settled(id, { signal: either }))
+    return calls.settled(id, { signal, closed: this.#closed() })
   }
 
   readonly decide: ExecutorCalls['decide'] = async (token, decision, options = {}) =>

@@ -3,7 +3,7 @@ import { Wait } from './call/wait.ts'
 import type { Evaluation } from './executor-types.ts'
 import type { Kernel } from './kernel.ts'
 import { failed } from './outcome/result.ts'
-import type { prepare as prepareCall } from './pipeline.ts'
+import { prepare } from './pipeline.ts'
 import type { Observer } from './call/events.ts'
 import type { Policy } from './ports.ts'
 
@@ -11,13 +11,8 @@ import type { Policy } from './ports.ts'
  * Returns what would become of a call: passes it through the stages before the run. Emits, writes and asks nothing.
  *
  * @param receive Makes the call for a kernel.
- * @param prepare Passes the call through the stages.
  */
-export async function evaluate(
-  kernel: Kernel,
-  receive: (kernel: Kernel) => Received,
-  prepare: typeof prepareCall,
-): Promise<Evaluation> {
+export async function evaluate(kernel: Kernel, receive: (kernel: Kernel) => Received): Promise<Evaluation> {
   // Without an approver, a call that would be asked about waits.
   const policies = kernel.policies.map(evaluator)
   const quiet = { ...kernel, policies, watchers: new Set<Observer>(), recorder: undefined, approver: undefined }

@@ -1,5 +1,5 @@
 import { Alarms } from '#clock'
-import { amount, assemble, closeExtensions, type ExecutorOptions } from './assemble.ts'
+import { amount, assemble, closeExtensions, loadOnDemand, type ExecutorOptions } from './assemble.ts'
 import { Calls, type Resume } from './calls.ts'
 import type { ExecutorCalls } from './calls-types.ts'
 import type { Caller, CallOptions } from './call/context-types.ts'
@@ -15,10 +15,9 @@ import { Slots } from './call/slots.ts'
 import { duplicateOf } from './outcome/failure.ts'
 import { notInvocable } from './outcome/not-found.ts'
 import { failure, upToDate } from './outcome/result.ts'
-import { evaluate } from './evaluate.ts'
 import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
-import { execute, executeOnce, prepare } from './pipeline.ts'
+import { execute, executeOnce } from './pipeline.ts'
 import { policiesKey } from './run/policies.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
@@ -74,7 +73,7 @@ class Executor implements ToolExecutor {
   ): Promise<InvokeResult<Output>> {
     if (!isToolLike(tool)) {
       throw new InvalidConfigurationError(
-        'invoke takes a tool, its args and options, as in executor.invoke(add, { a: 1, b: 2 }). Use execute({ name, args }) for a name.',
+        'invoke takes a tool and its args, as in executor.invoke(add, { a: 1, b: 2 }). Use execute({ name, args }) for a name.',
       )
     }
     const { caller = 'user', session = this.session } = optionsOf(options)
@@ -87,14 +86,16 @@ class Executor implements ToolExecutor {
   }
 
   async evaluate(call: ToolCall, options: CallOptions = {}): Promise<Evaluation> {
-    const receiveBy = (kernel: Kernel): Received => this.#receive(callOf(call), options, newCall, kernel)
-    return evaluate(this.#kernel, receiveBy, prepare)
+    const [taken, own] = [callOf(call), { ...options }]
+    const { evaluate } = await loadOnDemand()
+    const receiveBy = (kernel: Kernel): Received => this.#receive(taken, own, newCall, kernel)
+    return evaluate(this.#kernel, receiveBy)
   }
 
   async executeToolCalls(calls: readonly ToolCall[], options: TurnOptions = {}): Promise<ToolResult[]> {
     if (!Array.isArray(calls)) {
       throw new InvalidConfigurationError(
-        'executeToolCalls takes an array of calls. Make it of a message with a format, as in executor.executeToolCalls(anthropic().calls(message)).',
+        'executeToolCalls takes an array of calls. A format makes it of a message: executor.executeToolCalls(anthropic().calls(message)).',
       )
     }
     const slots = new Slots(this.#concurrency)

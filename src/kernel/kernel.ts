@@ -40,6 +40,7 @@ export interface SpoolOptions {
   readonly store: ArtifactStore | undefined
   readonly extensions: readonly Extension[]
   readonly inlineLimit: number
+  readonly loadOnDemand: () => Promise<typeof import('#on-demand')>
   readonly report: (error: unknown) => void
 }
 

@@ -64,12 +64,24 @@ export interface Recorder {
   /** Returns a snapshot of an invocation's record. `call` is the call itself, if it is in flight here. */
   snapshot(invocationId: string, call?: Received): Promise<ToolCallSnapshot | undefined>
   readonly answers: Answers
-  readonly calls: RecordedCalls
+  readonly calls: RecorderCalls
   readonly queue: WorkQueue
   /** Closes the calls that dead executors left unfinished. */
   recover(options: RecoverOptions): Promise<Recovery>
   /** Stops the recorder. It writes nothing more. */
   close(): void
+}
+
+/** What ends a wait for a call. */
+export interface SettledOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Aborts if the executor that waits closes. */
+  readonly closed?: AbortSignal | undefined
+}
+
+/** The recorded calls, as an executor asks for them. */
+export interface RecorderCalls extends RecordedCalls {
+  settled(call: ToolResult | string, options?: SettledOptions): Promise<ToolResult>
 }
 
 /** The calls in the records that wait for a worker. */

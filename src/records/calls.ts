@@ -11,6 +11,7 @@ import {
   type ToolError,
 } from '../kernel/errors.ts'
 import type { CallQuery, RecordedCalls, PruneQuery, WaitingQuery } from '../kernel/calls-types.ts'
+import type { RecorderCalls, SettledOptions } from '../kernel/recorder.ts'
 import { readText } from '../kernel/json/json-text.ts'
 import { close, expiry, isBeingClosed } from './close.ts'
 import { newestFirst } from './facts.ts'
@@ -36,7 +37,7 @@ const answerableReasons = ['approval', 'client'] as const
 const defaultReason = 'The call was cancelled.'
 
 /** The calls in a journal. */
-export class JournalCalls implements RecordedCalls {
+export class JournalCalls implements RecorderCalls {
   readonly #recorder: JournalRecorder
   readonly #journal: Journal
   readonly #kernel: RecordsContext
@@ -98,17 +99,14 @@ export class JournalCalls implements RecordedCalls {
     return snapshots
   }
 
-  async settled(
-    call: ToolResult | string,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<ToolResult> {
+  async settled(call: ToolResult | string, { signal, closed }: SettledOptions = {}): Promise<ToolResult> {
     const invocationId = typeof call === 'string' ? call : call.invocationId
     // A call that was just put into a queue needs no look before the first hint.
     const isQueued = typeof call !== 'string' && Boolean(queueOf(call))
     return untilSettled(
       invocationId,
       this.#kernel,
-      signal,
+      [signal, closed],
       async (settled) => {
         const found = settled ?? (await this.#recorder.read(invocationId))
         if (found === null) throw new JournalError(`Tool record not found: ${invocationId}`)

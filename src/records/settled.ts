@@ -34,19 +34,21 @@ interface Look {
  * @param look Looks for a call that is not in flight here. Called again after each hint that it has changed.
  * @param watch Subscribes to such hints. Returns an unsubscribe function.
  * @param known What a look would find at first.
- * @throws `E_TOOL_CANCELLED` if the signal aborts.
+ * @throws `E_TOOL_CANCELLED` if a signal aborts.
  */
 export async function untilSettled(
   invocationId: string,
   { inFlight }: RecordsContext,
-  signal: AbortSignal | undefined,
+  signals: readonly (AbortSignal | undefined)[],
   look: (settled?: FoundRecord) => Promise<Look>,
   watch: (hint: Hint) => () => void = () => () => {},
   formerLook?: Look,
 ): Promise<ToolResult> {
   let settled: FoundRecord | undefined
   for (let first = formerLook; ; first = undefined) {
-    if (signal?.aborted) throw new ToolCancelledError('The wait for the call was given up.', { cause: signal.reason })
+    const aborted = signals.find((signal) => signal?.aborted)
+    if (aborted !== undefined)
+      throw new ToolCancelledError('The wait for the call was given up.', { cause: aborted.reason })
     let wake = (_result?: ToolResult): void => {}
     const change = new Promise<ToolResult | undefined>((resolve) => (wake = resolve))
     const hint = (): void => wake()
@@ -54,8 +56,11 @@ export async function untilSettled(
       settled = found
       wake()
     }
-    const stops = [inFlight.next(invocationId, wake), () => signal?.removeEventListener('abort', hint)]
-    signal?.addEventListener('abort', hint)
+    const stops = [inFlight.next(invocationId, wake)]
+    for (const signal of signals) {
+      signal?.addEventListener('abort', hint)
+      stops.push(() => signal?.removeEventListener('abort', hint))
+    }
     try {
       if (inFlight.get(invocationId) === undefined) {
         stops.push(watch(onHint)) // before the look, so that no change is missed
@@ -67,7 +72,7 @@ export async function untilSettled(
       const result = await change
       if (result !== undefined && isOfCall(result)) return result
     } catch (error) {
-      if (!signal?.aborted) throw error // else the journal may have closed with the executor
+      if (!signals.some((signal) => signal?.aborted)) throw error // else the journal may have closed with the executor
     } finally {
       for (const stop of stops) stop()
     }

@@ -7,7 +7,7 @@ import { InvalidConfigurationError, JournalError, ToolCancelledError, type ToolE
 import type { CallQuery, RecordedCalls, WaitingQuery } from '../kernel/calls-types.ts'
 import { copyOf } from '../kernel/json/copy.ts'
 import { readText } from '../kernel/json/json-text.ts'
-import type { Answers, BeginningWait, WaitKeeper } from '../kernel/recorder.ts'
+import type { Answers, BeginningWait, RecorderCalls, SettledOptions, WaitKeeper } from '../kernel/recorder.ts'
 import { KeptAnswers } from './answers.ts'
 import { beginningOf } from './beginning.ts'
 import { closingOf, expiry, publishEnd } from './close.ts'
@@ -37,9 +37,9 @@ type Listed = UnrecordedCall | { readonly record: ToolCallRecord }
  * its result is kept until the application asks for it. If it is full, it drops the oldest call of the session whose calls take most, so
  * that one caller cannot push out the others.
  */
-export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
+export class UnrecordedCalls implements WaitKeeper, RecorderCalls {
   readonly answers: Answers
-  readonly calls: RecordedCalls = this
+  readonly calls: RecorderCalls = this
   readonly #kernel: RecordsContext
   readonly #entries = new Map<string, UnrecordedCall>()
   /** About how many bytes the calls of each session take. */
@@ -140,12 +140,9 @@ export class UnrecordedCalls implements WaitKeeper, RecordedCalls {
     return page.slice(0, limit).map((one) => snapshotOf('call' in one ? wholeRecord(one) : one.record))
   }
 
-  async settled(
-    call: ToolResult | string,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<ToolResult> {
+  async settled(call: ToolResult | string, { signal, closed }: SettledOptions = {}): Promise<ToolResult> {
     const invocationId = typeof call === 'string' ? call : call.invocationId
-    const settled = await untilSettled(invocationId, this.#kernel, signal, async () => {
+    const settled = await untilSettled(invocationId, this.#kernel, [signal, closed], async () => {
       const entry = this.#ofInvocation(invocationId)
       if (entry !== undefined) {
         const { expiresAt } = entry.wait

@@ -1,12 +1,12 @@
 import type { SpooledArtifact } from '../kernel/result/artifact.ts'
 import type { SpoolOptions, Spool } from '../kernel/kernel.ts'
 import { memoryStore } from './memory.ts'
-import { openArtifacts } from './open-artifacts.ts'
 import { ArtifactShelf } from './shelf.ts'
 import { keep, keepBeside } from './store.ts'
 
 /** Makes the spool of an executor. A store in memory is made if no extension brings one. */
-export function openSpool({ store = memoryStore(), extensions, inlineLimit, report }: SpoolOptions): Spool {
+export function openSpool(options: SpoolOptions): Spool {
+  const { store = memoryStore(), extensions, inlineLimit, loadOnDemand, report } = options
   const shelf = new ArtifactShelf(store)
   const keeping = { shelf, inlineLimit, guide }
   return {
@@ -14,7 +14,7 @@ export function openSpool({ store = memoryStore(), extensions, inlineLimit, repo
     shelf,
     keep: (output, call) => keep(output, call, keeping),
     keepBeside: (source, mediaType, call) => keepBeside(source, mediaType, call, keeping),
-    openArtifacts: (input, call) => openArtifacts(input, call, keeping),
+    openArtifacts: async (input, call) => (await loadOnDemand()).openArtifacts(input, call, keeping),
   }
 
   /** Returns the extensions' advice on how to read on in an artifact. */

@@ -1,3 +1,4 @@
+import { valueKind } from '../kernel/json/value-kind.ts'
 import { closing, type Stream } from '../kernel/run/stream.ts'
 import { Pace } from '../kernel/run/pace.ts'
 
@@ -53,7 +54,7 @@ export function openStream(stream: Stream): OpenStream {
       half = '' // bytes follow, so the other half of the surrogate pair cannot
       return new Uint8Array([...encoder.encode('\ufffd'), ...bytes])
     }
-    throw new TypeError(`A stream of results gives text or bytes, not ${piece === null ? 'null' : typeof piece}.`)
+    throw new TypeError(`A stream of results gives text or bytes, not ${valueKind(piece)}.`)
   }
 }
 

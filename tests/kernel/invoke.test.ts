@@ -64,7 +64,7 @@ describe('invoke', () => {
     expect(await executor.invoke(longer, { a: 1 })).toMatchObject({ status: 'ok', value: 3 })
     const result = await executor.invoke(add, { a: 1 })
     expect(outcome(result)).toBe('error none E_TOOL_NOT_FOUND')
-    expect(text(result)).toMatch(/"add" is another than the one to invoke, so nothing was run\. Invoke the tool/)
+    expect(text(result)).toMatch(/"add" is another than the one to invoke, so nothing was run\. Invoke the one/)
     const plus = tool('plus', () => 1)
     expect(outcome(await executor.invoke(plus, {}))).toBe('error none E_TOOL_NOT_FOUND')
   })

@@ -1,3 +1,4 @@
+import { valueKind } from '../json/value-kind.ts'
 import type { SpooledArtifact } from '../result/artifact.ts'
 import type { ContentBlock } from '../result/content.ts'
 import { InvalidConfigurationError, InvalidToolArgsError, type CallStatus, type ToolError } from '../errors.ts'
@@ -154,9 +155,7 @@ function isLong(name: string | undefined): boolean {
 /** Returns an argument that has to be an object. @throws `E_INVALID_CONFIGURATION`. */
 export function optionsOf<Options extends object>(options: Options): Options {
   if (typeof options === 'object' && options !== null) return options
-  throw new InvalidConfigurationError(
-    `The options are an object, and not ${options === null ? 'null' : typeof options}.`,
-  )
+  throw new InvalidConfigurationError(`The options are an object, and not ${valueKind(options)}.`)
 }
 
 /** Returns the id of an invocation. @throws `E_INVALID_CONFIGURATION` if it is no text. */

@@ -47,7 +47,7 @@ export function notInvocable(name: string, isAnother: boolean): ToolNotFoundErro
     )
   }
   return new ToolNotFoundError(
-    `The executor's tool ${tool} is another than the one to invoke, so nothing was run. Invoke the tool that was added, such as what \`with\` returned, or call it by name with execute.`,
+    `The executor's tool ${tool} is another than the one to invoke, so nothing was run. Invoke the one that was added, such as what \`with\` returned, or execute it by name.`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { valueKind } from '../json/value-kind.ts'
 import { SpooledArtifact, type ArtifactClass, type ArtifactOption } from './artifact.ts'
 import { isArtifactClass } from './brand.ts'
 import { ArtifactError } from '../errors.ts'
@@ -29,8 +30,7 @@ export class JsonArtifact extends SpooledArtifact {
 
   /** Returns `object`, `array`, `string`, `number`, `boolean` or `null`. */
   async type(): Promise<string> {
-    const value = await this.value()
-    return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+    return valueKind(await this.value())
   }
 
   /** Returns the keys of an object, the indices of an array, and none for anything else. */

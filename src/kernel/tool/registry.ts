@@ -1,3 +1,4 @@
+import { valueKind } from '../json/value-kind.ts'
 import type { Caller } from '../call/context-types.ts'
 import { definitionOf, isToolLike, requireDescribable, type ToolDefinition, type ToolLike } from './definition.ts'
 import { InvalidConfigurationError, ToolAlreadyRegisteredError } from '../errors.ts'
@@ -229,9 +230,8 @@ export function spelling(name: string): string {
 
 function requireTool(tool: unknown, which: string): void {
   if (isToolLike(tool)) return
-  const what = tool === null ? 'null' : Array.isArray(tool) ? 'array' : typeof tool
   throw new InvalidConfigurationError(
-    `${which} is not a tool but ${what}. Pass the result of \`tool()\`, as in \`tools: [tool({ name, description, handler })]\`.`,
+    `${which} is not a tool but ${valueKind(tool)}. Pass the result of \`tool()\`, as in \`tools: [tool({ name, description, handler })]\`.`,
   )
 }
 

@@ -248,8 +248,8 @@ describe('JSON Schema for a model', () => {
   })
 
   test.each([
-    ['effect', 'An effect schema', 'Schema.toStandardJSONSchemaV1'],
-    ['yup', 'A yup schema', '`jsonSchema` of its own'],
+    ['effect', 'The effect schema', 'Schema.toStandardJSONSchemaV1'],
+    ['yup', 'The yup schema', '`jsonSchema` of its own'],
   ])('that %s does not give is refused with what to write', (vendor, subject, next) => {
     const inputSchema = standard((value) => ({ value }), { vendor })
     expect(() => described({ inputSchema })).toThrow(subject)

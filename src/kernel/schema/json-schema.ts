@@ -74,14 +74,13 @@ export function requireConverter(
 ): void {
   const { vendor, jsonSchema } = standard as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
   if (typeof jsonSchema?.[side] === 'function') return
-  const article = /^[aeiou]/i.test(vendor) ? 'An' : 'A'
   const wrapper = ['valibot', 'typebox', 'zod'].includes(vendor)
     ? `Wrap it in ${vendor}(schema) from 'toolwright/validators/${vendor}'${vendor === 'zod' ? ', with Zod 4.2 or newer' : ''}, or give`
     : vendor === 'effect'
       ? 'Pass it through Schema.toStandardJSONSchemaV1, or give'
       : 'Give'
   throw new SchemaConversionError(
-    `${article} ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
+    `The ${vendor} schema validates, but has no conversion to JSON Schema for models. ${wrapper} the tool a \`jsonSchema\` of its own.`,
   )
 }
 

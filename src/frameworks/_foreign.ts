@@ -7,6 +7,7 @@ export type ForeignToolOptions = Partial<
     | 'aliases'
     | 'audience'
     | 'confirmationMessage'
+    | 'description'
     | 'exposeErrors'
     | 'hooks'
     | 'inlineLimit'
@@ -33,6 +34,7 @@ export interface ForeignOptions {
 /** A tool of a framework, as far as this package needs it. */
 export interface Foreign {
   readonly name: string
+  readonly title?: string | undefined
   readonly description: string | undefined
   readonly inputSchema: Schema
   readonly outputSchema?: Schema | undefined

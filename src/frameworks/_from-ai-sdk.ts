@@ -9,6 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from '../index.ts'
+import { InvalidConfigurationError, InvalidInitialToolValueError } from '../errors.ts'
 import type { JsonSchemaObject } from '../extension.ts'
 import { isObject } from '../formats/_read.ts'
 import { objectsOf } from './_ai-sdk-messages.ts'
@@ -23,6 +24,9 @@ export interface AiSdkForeignTool {
   readonly title?: string | undefined
   readonly inputSchema?: unknown
   readonly inputExamples?: readonly { readonly input: unknown }[] | undefined
+  readonly contextSchema?: unknown
+  readonly providerOptions?: object | undefined
+  readonly strict?: boolean | undefined
   readonly needsApproval?: unknown
   readonly execute?: unknown
   readonly onInputAvailable?: unknown
@@ -36,11 +40,11 @@ export interface AiSdkForeignTool {
  *
  * A generator's earlier values are progress, its last is the result. `toModelOutput` is what the model reads, and what the
  * tool gave is kept. `needsApproval` becomes `requiresConfirmation`. A tool without `execute` is of type `client`, and one of a
- * provider of type `provider`.
+ * provider of type `provider`. The values of a call are the tool's context, as its `contextSchema` returns them.
  *
  * @param tools By their names.
  * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
- * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used.
+ * @throws `E_INVALID_INITIAL_TOOL_VALUE` if a name or a schema cannot be used, or a description is a function and `options` has none.
  * @example
  * ```ts
  * import { createExecutor } from 'toolwright'
@@ -59,14 +63,23 @@ export async function fromAiSdk(
 }
 
 async function aiSdkTool(name: string, theirs: AiSdkForeignTool, options: ForeignOptions): Promise<Tool> {
-  const { type, description, inputExamples, needsApproval, execute, id, args } = theirs
+  const { type, title, description, inputExamples, needsApproval, execute, id, args } = theirs
+  const { providerOptions, strict } = theirs
   const isProviders = type === 'provider' || type === 'provider-defined'
   const run = typeof execute === 'function' ? (execute as ForeignFunction) : undefined
+  if (typeof description === 'function' && options.tools?.[name]?.description === undefined) {
+    throw new InvalidInitialToolValueError(
+      `The description of the AI SDK's tool ${JSON.stringify(name)} is a function. Give its words in \`tools\` of fromAiSdk: { ${JSON.stringify(name)}: { description: '…' } }.`,
+    )
+  }
+  const definition = { ...(providerOptions && { providerOptions }), ...(strict !== undefined && { strict }) }
   const shared = {
     name,
+    title,
     description: typeof description === 'string' ? description : undefined,
     inputSchema: await standardSchemaOf(theirs.inputSchema),
     examples: inputExamples?.map(({ input }) => input),
+    ...(Object.keys(definition).length > 0 && { libraryOptions: { 'ai-sdk': definition } }),
   }
   if (isProviders && run === undefined) {
     const libraryOptions = { 'ai-sdk': { type: 'provider', id, name, args } }
@@ -76,33 +89,52 @@ async function aiSdkTool(name: string, theirs: AiSdkForeignTool, options: Foreig
   const requiresConfirmation =
     asks === undefined
       ? needsApproval === true
-      : (input: unknown, context: ToolContext) => asks.call(theirs, input, executionOf(context))
+      : async (input: unknown, context: ToolContext) =>
+          asks.call(theirs, input, await executionOf(name, theirs, context))
   if (run === undefined) {
     return foreignTool({ ...shared, requiresConfirmation, type: 'client', requiresResponse: true }, options)
   }
-  const handler = (input: unknown, context: ToolContext): unknown => handle(theirs, run, input, context)
+  const handler = (input: unknown, context: ToolContext): unknown => handle(name, theirs, run, input, context)
   return foreignTool({ ...shared, requiresConfirmation, handler }, options)
 }
 
 /** Returns what the SDK tells a tool of its call. There is no conversation behind it. */
-function executionOf(context: ToolContext): object {
-  const { signal, values } = context
+async function executionOf(name: string, theirs: AiSdkForeignTool, context: ToolContext): Promise<object> {
+  const values = await toolContextOf(name, theirs.contextSchema, context.values)
   return {
     toolCallId: toolCallIdOf(context),
     messages: [],
-    abortSignal: signal,
+    abortSignal: context.signal,
     context: values,
     experimental_context: values,
   }
 }
 
+/** Returns the values of a call as the tool's own schema of its context has them. */
+async function toolContextOf(name: string, contextSchema: unknown, values: unknown): Promise<unknown> {
+  if (contextSchema === undefined) return values
+  const schema = await standardSchemaOf(contextSchema)
+  if (typeof schema === 'boolean' || !('~standard' in schema)) return values // the SDK checks no JSON Schema alone either
+  const outcome = await (schema as StandardSchemaV1)['~standard'].validate(values)
+  if (outcome.issues === undefined) return outcome.value
+  const words = outcome.issues.map(({ message, path = [] }) => `${path.map(keyOf).join('.')}: ${message}`).join('; ')
+  throw new InvalidConfigurationError(
+    `The values of the call do not fit the \`contextSchema\` of ${JSON.stringify(name)}: ${words}. Give them as \`values\` of aiSdkTools or of the call.`,
+  )
+}
+
+function keyOf(segment: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof segment === 'object' ? segment.key : segment)
+}
+
 async function* handle(
+  name: string,
   theirs: AiSdkForeignTool,
   run: ForeignFunction,
   input: unknown,
   context: ToolContext,
 ): AsyncGenerator<unknown, unknown, undefined> {
-  const execution = executionOf(context)
+  const execution = await executionOf(name, theirs, context)
   if (typeof theirs.onInputAvailable === 'function') {
     await (theirs.onInputAvailable as ForeignFunction).call(theirs, { input, ...execution })
   }

@@ -1,4 +1,5 @@
 import { content, shown, ToolFailure, type ContentBlock, type Schema, type Tool, type ToolContext } from '../index.ts'
+import { InvalidConfigurationError } from '../errors.ts'
 import { foreignTool, type ForeignOptions } from './_foreign.ts'
 import { toolCallIdOf } from './_results.ts'
 
@@ -7,6 +8,8 @@ export interface LangchainForeignTool {
   readonly name: string
   readonly description?: string | undefined
   readonly schema?: unknown
+  readonly returnDirect?: boolean | undefined
+  readonly extras?: object | undefined
   // oxlint-disable-next-line typescript/no-explicit-any -- the parameters of LangChain's `invoke` are generic
   readonly invoke: (input: any, config?: any) => Promise<unknown>
 }
@@ -15,7 +18,8 @@ const textInput = { type: 'object', properties: { input: { type: 'string' } }, r
 
 /**
  * Makes LangChain's tools those of an executor. Their schemas validate, and their functions run. What a tool yields or writes is
- * progress. The content of its message is what the model reads, and its artifact is kept.
+ * progress. The content of its message is what the model reads, and its artifact is kept. A tool that interrupts its graph, or returns a
+ * `Command` for it, fails with words that say so: no graph runs it.
  *
  * @param tools What LangChain's `tool` or a toolkit made.
  * @param options `tools` adds by each name what only the application knows, such as `traits` and `secrets`.
@@ -24,28 +28,59 @@ const textInput = { type: 'object', properties: { input: { type: 'string' } }, r
  */
 export function fromLangchain(tools: readonly LangchainForeignTool[], options: ForeignOptions = {}): Tool[] {
   return tools.map((theirs) => {
-    const { name, description, schema } = theirs
+    const { name, description, schema, returnDirect, extras } = theirs
     // Tools that take a text have a transform of it as their schema.
     const isText =
       (schema as { readonly _def?: { readonly typeName?: unknown } } | undefined)?._def?.typeName === 'ZodEffects'
     const inputSchema = (isText || schema === undefined ? textInput : schema) as Schema
+    const runnable = isText ? theirs : uncheckedTool(theirs)
     const handler = async (args: unknown, context: ToolContext) => {
       const { signal, values, emit } = context
       const id = toolCallIdOf(context)
       const tell = (chunk: unknown): void => emit('progress', chunk)
       const callbacks = [{ handleToolEvent: tell }]
       const config = { signal, configurable: values, context: values, writer: tell, callbacks }
-      return langchainOutput(await theirs.invoke({ type: 'tool_call', id, name, args }, config))
+      const running = runnable.invoke({ type: 'tool_call', id, name, args }, config)
+      return langchainOutput(name, await running.catch((error: unknown) => failInterrupt(name, error)))
     }
-    return foreignTool({ name, description, inputSchema, handler }, options)
+    const langchain = { ...(returnDirect === true && { returnDirect }), ...(extras && { extras }) }
+    const libraryOptions = Object.keys(langchain).length > 0 ? { libraryOptions: { langchain } } : undefined
+    return foreignTool({ name, description, inputSchema, handler, ...libraryOptions }, options)
   })
 }
 
-function langchainOutput(message: unknown): unknown {
-  if (typeof message !== 'object' || message === null || !('tool_call_id' in message)) return message
+/** Returns a tool that does not parse its args again: a transform would get what it has made. */
+function uncheckedTool(theirs: LangchainForeignTool): LangchainForeignTool {
+  const { _call: call } = theirs as { readonly _call?: unknown }
+  if (typeof call !== 'function') return theirs
+  // The tool's own function keeps its own `this`, which may have private fields.
+  return Object.create(theirs, {
+    schema: { value: {} },
+    _call: { value: call.bind(theirs) as unknown },
+  }) as typeof theirs
+}
+
+/** An interrupt finds no graph here, and its own error would only say that a checkpointer is missing. */
+function failInterrupt(name: string, error: unknown): never {
+  const { lc_error_code: code } = Object(error) as { readonly lc_error_code?: unknown }
+  if (code !== 'MISSING_CHECKPOINTER') throw error
+  throw new InvalidConfigurationError(
+    `Tool ${JSON.stringify(name)} calls interrupt(), and no graph runs it here. Write \`requiresConfirmation\` in its place, or give the tool to the graph itself, beside the tools of langchainTools.`,
+  )
+}
+
+function langchainOutput(name: string, message: unknown): unknown {
+  if (typeof message !== 'object' || message === null) return message
+  if ('lg_name' in message && message.lg_name === 'Command') {
+    throw new InvalidConfigurationError(
+      `Tool ${JSON.stringify(name)} returned a Command, which only its graph can follow. Give it to the graph itself, beside the tools of langchainTools.`,
+    )
+  }
+  if (!('tool_call_id' in message)) return message
   const { content: messageContent, artifact, status } = message as Readonly<Record<string, unknown>>
   if (status === 'error')
     throw new ToolFailure(typeof messageContent === 'string' ? messageContent : JSON.stringify(messageContent))
+  if (typeof messageContent === 'string' && artifact === undefined) return messageContent
   const blocks: ContentBlock[] = Array.isArray(messageContent)
     ? messageContent.map(langchainBlock)
     : [{ type: 'text', text: String(messageContent) }]

@@ -150,6 +150,7 @@ export function aiSdkTools<
     const context = (execution: AiSdkExecution): unknown => execution.context ?? execution.experimental_context
     const isClients = tool.type === 'client' && tool.requiresResponse
     return {
+      ...(tool.title !== undefined && { title: tool.title }),
       ...rest,
       inputSchema: schemaOf(inputSchema),
       toModelOutput: (result: AiSdkOutputOptions) =>

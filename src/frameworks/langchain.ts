@@ -4,8 +4,9 @@
  *
  * @module
  */
-import type { ToolCall, ToolDefinition, ToolResult } from '../index.ts'
+import { JsonArtifact, type ToolCall, type ToolDefinition, type ToolResult } from '../index.ts'
 import { InvalidConfigurationError, ToolFailure } from '../errors.ts'
+import { isObject } from '../formats/_read.ts'
 import { openai } from '../formats/openai.ts'
 import { answerOf, offered, questionOf, type FrameworkQuestion } from './_approvals.ts'
 import { Visit, type PersonAnswer, type FrameworkOptions } from './_visit.ts'
@@ -19,18 +20,9 @@ export type { DialectName, FrameworkOptions } from './_visit.ts'
 /** The classes of `@langchain/core` that tools are made of. */
 export interface LangchainCore<Made> {
   /** Of `@langchain/core/tools`. */
-  readonly DynamicStructuredTool: new (fields: LangchainToolFields) => Made
+  readonly DynamicStructuredTool: (new (fields: never) => object) & { readonly prototype: Made }
   /** Of `@langchain/core/messages`. */
   readonly ToolMessage: new (fields: never) => object
-}
-
-/** What LangChain makes a tool of. */
-export interface LangchainToolFields {
-  name: string
-  description: string
-  /** JSON Schema. */
-  schema: never
-  func: () => Promise<never>
 }
 
 /** Options of `langchainTools`. */
@@ -43,12 +35,17 @@ export interface LangchainToolsOptions<Made> extends FrameworkOptions {
    * `executor.calls.decide` answers it.
    */
   readonly interrupt?: (question: FrameworkQuestion) => unknown
+  /**
+   * What the message of a call has as its `artifact`. `'call'`: which call it was, as `{ callId, invocationId, status, handle? }`.
+   * `'value'`: what the handler returned, or kept beside its words with `shown`; nothing for a call without success. Default: `'call'`.
+   */
+  readonly artifact?: 'call' | 'value'
 }
 
 /** What LangChain tells a tool of a call. */
 interface Config {
   readonly toolCall?: { readonly id?: string }
-  readonly configurable?: { readonly toolwright?: unknown }
+  readonly configurable?: { readonly [key: string]: unknown }
   readonly context?: unknown
   readonly signal?: AbortSignal
   readonly writer?: ((chunk: unknown) => void) | null
@@ -61,12 +58,14 @@ interface StructuredTool {
 
 /**
  * Makes an executor's tools those of LangChain. Every call goes through the executor's pipeline, in one session. The values of a call
- * are `configurable.toolwright`, or the context of the run. The session of a graph is its thread.
+ * are `configurable.toolwright`, or else what the run has in `configurable` and `context`, without LangGraph's own keys. The session of a
+ * graph is its thread. `libraryOptions.langchain` of a tool has its `returnDirect` and `extras`.
  *
  * LangGraph runs an interrupted node again from its beginning. With a journal, calls beside the interrupted one that had
  * settled run once all the same. Without one they run twice, as all tools of LangGraph do.
  *
- * @param options The executor, the session, LangChain's classes, and LangGraph's `interrupt`.
+ * @param options The executor, the session, LangChain's classes, LangGraph's `interrupt`, and what messages have as their artifact.
+ * @throws `E_INVALID_CONFIGURATION` if `artifact` is neither `'call'` nor `'value'`.
  * @example
  * ```ts
  * import { createExecutor, tool } from 'toolwright'
@@ -83,7 +82,12 @@ interface StructuredTool {
  * @experimental
  */
 export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made[] {
-  const { core, interrupt, report } = options
+  const { core, interrupt, report, artifact: artifactMode = 'call' } = options
+  if (artifactMode !== 'call' && artifactMode !== 'value') {
+    throw new InvalidConfigurationError(
+      `\`artifact\` of langchainTools is "call" or "value", and not ${JSON.stringify(artifactMode)}.`,
+    )
+  }
   const visit = new Visit(options, 'langchain')
   const format = openai({ ...(report && { report }) })
   const Structured = core.DynamicStructuredTool as unknown as new (fields: object) => StructuredTool
@@ -102,13 +106,15 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
         return super.call.call(unchecked, input ?? {}, config, tags).finally(slot.over)
       }
     }
-    const fields = { name, description: tool.describe().description, schema: visit.schemaOf(tool), func: () => '' }
-    return new Hosted(fields)
+    const { returnDirect, extras } = tool.libraryOptions['langchain'] ?? {}
+    const own = { ...(returnDirect === true && { returnDirect }), ...(isObject(extras) && { extras }) }
+    const { description } = tool.describe()
+    return new Hosted({ ...own, name, description, schema: visit.schemaOf(tool), func: () => '' })
   }
 
   async function answered(call: ToolCall, config: Config, slot: AskingSlot): Promise<unknown> {
     const { configurable, signal, writer } = config
-    const context = configurable?.toolwright ?? config.context
+    const context = configurable?.['toolwright'] ?? valuesOf(configurable, config.context)
     const answer = await questions.ask(call, context, slot)
     const events = visit.stream(call, { answer, context, signal })
     return outputWithProgress(events, writer ?? undefined, call)
@@ -130,19 +136,39 @@ export function langchainTools<Made>(options: LangchainToolsOptions<Made>): Made
     return messageOf(step.value, call)
   }
 
-  function messageOf(result: ToolResult, { id, name }: ToolCall): unknown {
-    const { callId, invocationId, status, handle, isError } = result
+  async function artifactOf(result: ToolResult): Promise<unknown> {
+    const { callId, invocationId, status, handle } = result
+    if (artifactMode === 'call') return { callId, invocationId, status, ...(handle !== undefined && { handle }) }
+    if (status !== 'ok' || result.value !== undefined) return result.value
+    try {
+      return result.artifact instanceof JsonArtifact ? await result.artifact.value() : undefined
+    } catch (error) {
+      visit.report(error) // the store is down: the model's words are there
+      return undefined
+    }
+  }
+
+  async function messageOf(result: ToolResult, { id, name }: ToolCall): Promise<unknown> {
+    const { isError } = result
     const [reply] = format.results([{ ...result, id: id ?? name }])
     const text = reply?.content ?? ''
     if (id === undefined) {
       if (isError) throw result.error ?? new ToolFailure(text)
       return text
     }
-    const artifact = { callId, invocationId, status, ...(handle !== undefined && { handle }) }
+    const artifact = await artifactOf(result)
     return new Message({ content: text, tool_call_id: id, name, status: isError ? 'error' : 'success', artifact })
   }
 
   return offered(visit).map(structuredTool) as Made[]
+}
+
+/** Returns what a run has for its tools, without the keys by which LangGraph runs its nodes. */
+function valuesOf(configurable: Config['configurable'], context: unknown): unknown {
+  const own = Object.entries(configurable ?? {}).filter(([key]) => !/^(?:__|checkpoint_)/.test(key))
+  if (own.length === 0) return context
+  if (context === undefined || context === null) return Object.fromEntries(own)
+  return isObject(context) ? { ...Object.fromEntries(own), ...context } : context
 }
 
 /** The place of a call among those that may ask. */

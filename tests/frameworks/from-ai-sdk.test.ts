@@ -1,5 +1,5 @@
 import { createExecutor, type ToolEventOf } from 'toolwright'
-import { fromAiSdk } from 'toolwright/frameworks/ai-sdk'
+import { aiSdkTools, fromAiSdk } from 'toolwright/frameworks/ai-sdk'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { z as z3 } from 'zod/v3'
@@ -168,6 +168,60 @@ describe.skipIf(missing !== undefined)('tools of the AI SDK', () => {
       expect((await executor.execute({ name: 'old', args: { n: 1 } })).content).toEqual([{ type: 'text', text: '2' }])
       expect((await executor.execute({ name: 'old', args: { n: 'x' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
     }
+  })
+
+  test('get the values of a call as their own schema of the context has them', async () => {
+    const contexts: unknown[] = []
+    const contextSchema = z.object({ user: z.string(), limit: z.number().default(3) })
+    const look = tool({
+      description: 'Looks',
+      inputSchema: z.object({}),
+      contextSchema,
+      execute: (_input, { context }) => void contexts.push(context),
+    })
+    const pay = tool({
+      description: 'Pays',
+      inputSchema: z.object({}),
+      contextSchema,
+      needsApproval: (_input, { context }) => context.user === 'eve' || context.limit > 3,
+      execute: () => 'paid',
+    })
+    const executor = createExecutor({ tools: await fromAiSdk({ look, pay }) })
+    const run = (values: object, name = 'look') => executor.execute({ name }, { values })
+    expect((await run({ user: 'ada', other: 1 })).status).toBe('ok')
+    expect(contexts).toEqual([{ user: 'ada', limit: 3 }])
+    const statuses = await Promise.all([{ user: 'ada' }, { user: 'eve' }, {}].map((values) => run(values, 'pay')))
+    expect(statuses.map(({ status }) => status)).toEqual(['ok', 'waiting', 'waiting']) // what cannot be known is asked
+    const { status, error } = await run({})
+    expect(status).toBe('error')
+    expect(error?.message).toMatch(/contextSchema.*"look": user: .*`values`/)
+    expect(contexts).toHaveLength(1)
+  })
+
+  test('keep their title, and the options of the provider, on the way in and out', async () => {
+    const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
+    const look = tool({
+      title: 'Look',
+      description: 'Looks',
+      strict: true,
+      providerOptions,
+      inputSchema: z.object({}),
+      execute: () => 'seen',
+    })
+    const executor = createExecutor({ tools: await fromAiSdk({ look }) })
+    expect(executor.tools()[0]?.title).toBe('Look')
+    const { tools } = aiSdkTools({ executor, session: 'chat-1' })
+    expect(tools['look']).toMatchObject({ title: 'Look', description: 'Looks', strict: true, providerOptions })
+  })
+
+  test('with a function as their description need its words from the application', async () => {
+    const look = tool({ description: () => 'Looks', inputSchema: z.object({}), execute: () => 'seen' })
+    await expect(fromAiSdk({ look })).rejects.toMatchObject({
+      code: 'E_INVALID_INITIAL_TOOL_VALUE',
+      message: expect.stringContaining('"look" is a function') as string,
+    })
+    const [made] = await fromAiSdk({ look }, { tools: { look: { description: 'Looks around' } } })
+    expect(made?.description).toBe('Looks around')
   })
 
   test('without a function are answered by a client', async () => {

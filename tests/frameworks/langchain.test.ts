@@ -1,7 +1,7 @@
 // LangChain and LangGraph, the packages themselves. The model is a node that says what it was told to say.
 import type { ToolMessage } from '@langchain/core/messages'
 import type { StructuredToolInterface } from '@langchain/core/tools'
-import { computeCallId, createExecutor, tool } from 'toolwright'
+import { computeCallId, createExecutor, shown, tool } from 'toolwright'
 import { fromLangchain } from 'toolwright/frameworks/langchain'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -11,8 +11,13 @@ import { inProcess, journalFile, kit } from './_kit.ts'
 import { runsOf } from './_tools.ts'
 
 const { graphOf, toolsOf } = await framework(() => import('./drivers/langgraph.ts'))
-const { interrupt } = await framework(() => import('@langchain/langgraph'))
-const { DynamicStructuredTool, DynamicTool, tool: theirTool } = await framework(() => import('@langchain/core/tools'))
+const { Command, interrupt } = await framework(() => import('@langchain/langgraph'))
+const {
+  DynamicStructuredTool,
+  DynamicTool,
+  StructuredTool,
+  tool: theirTool,
+} = await framework(() => import('@langchain/core/tools'))
 const messages = await framework(() => import('@langchain/core/messages'))
 
 const call = (id: string, args: object, name = 'pay') => ({ id, name, args: { ...args }, type: 'tool_call' as const })
@@ -54,6 +59,61 @@ describe.skipIf(missing !== undefined)('langchainTools', () => {
       name: 'pay',
       artifact: { callId: computeCallId('pay', { cents: 5 }), invocationId: 'thread-1/c1', status: 'ok' },
     })
+  })
+
+  test('gives the values of a call what the run has, without the keys of LangGraph', async () => {
+    const values: unknown[] = []
+    const look = tool('look', (_, context) => void values.push(context.values))
+    const [looking] = toolsOf(createExecutor({ tools: [look] }))
+    const configurable = { thread_id: 't', user: 'ada', checkpoint_ns: 'tools', __pregel_task_id: '1' }
+    const context = { user: 'bob', tenant: 'x' }
+    const configs = [
+      { configurable },
+      { configurable, context },
+      { configurable: { ...configurable, toolwright: { user: 'eve' } }, context },
+    ]
+    for (const [index, config] of configs.entries()) {
+      await looking?.invoke({ ...call(`c${index}`, {}, 'look') }, config)
+    }
+    expect(values).toEqual([
+      { thread_id: 't', user: 'ada' },
+      { thread_id: 't', user: 'bob', tenant: 'x' },
+      { user: 'eve' },
+    ])
+  })
+
+  test('gives its message what the handler kept as its artifact, large or not, if it should', async () => {
+    const rows = Array.from({ length: 4_000 }, (_, row) => ({ row }))
+    const few = tool('few', () => shown('2 rows', rows.slice(0, 2)))
+    const many = tool('many', () => shown('4,000 rows', rows))
+    const plain = tool('plain', () => ({ rows: 2 }))
+    const fails = tool('fails', () => Promise.reject(new Error('no disk')))
+    const executor = createExecutor({ tools: [few, many, plain, fails] })
+    const tools = toolsOf(executor, { artifact: 'value' })
+    const answered = async (name: string) => invoke(tools, call(name, {}, name))
+    expect(await answered('few')).toMatchObject({ content: '2 rows', artifact: [{ row: 0 }, { row: 1 }] })
+    expect((await answered('many')).artifact).toEqual(rows)
+    expect(await answered('plain')).toMatchObject({ content: '{"rows":2}', artifact: { rows: 2 } })
+    expect(await answered('fails')).toMatchObject({ status: 'error', artifact: undefined })
+    expect(() => toolsOf(executor, { artifact: 'values' as never })).toThrow(
+      expect.objectContaining({
+        code: 'E_INVALID_CONFIGURATION',
+        message: expect.stringContaining('"values"') as string,
+      }),
+    )
+  })
+
+  test('gives LangChain the options that a tool has for it, and keeps its own', () => {
+    const libraryOptions = {
+      langchain: { returnDirect: true, extras: { defer: 1 }, responseFormat: 'none' },
+    }
+    const hand = tool({ name: 'hand', description: 'Hands over', libraryOptions, handler: () => 'done' })
+    const [handed, plain] = toolsOf(createExecutor({ tools: [hand, tool('plain', () => 'x')] }))
+    expect(handed).toMatchObject({ returnDirect: true, extras: { defer: 1 }, responseFormat: 'content' })
+    expect(plain).toMatchObject({ returnDirect: false, extras: undefined })
+    const [again] = fromLangchain([handed!])
+    expect(again?.libraryOptions['langchain']).toEqual({ returnDirect: true, extras: { defer: 1 } })
+    expect(fromLangchain([plain!])[0]?.libraryOptions).toEqual({})
   })
 
   test('answers a call without an id with a text, and throws its error', async () => {
@@ -254,6 +314,47 @@ describe.skipIf(missing !== undefined)('fromLangchain', () => {
       status: 'error',
       content: [{ text: expect.stringContaining('not today') as string }],
     })
+  })
+
+  test('parses args once, so that a transform gets what the model sent', async () => {
+    const schema = z.object({ day: z.iso.date().transform((day) => new Date(day)), days: z.string().transform(Number) })
+    class Report extends StructuredTool<typeof schema> {
+      override name = 'report'
+      override description = 'Reports'
+      override schema = schema
+      #made = 0
+      protected override _call({ day, days }: z.output<typeof schema>) {
+        return Promise.resolve(`${++this.#made}: ${day.getUTCFullYear()}, ${days + 1} days`)
+      }
+    }
+    const plain = theirTool(({ day, days }) => `${day.getUTCFullYear()}, ${days + 1} days`, {
+      name: 'plain',
+      description: 'Is plain',
+      schema,
+    })
+    const executor = createExecutor({ tools: fromLangchain([new Report(), plain]) })
+    const args = { day: '2026-05-01', days: '2' }
+    const texts: unknown[] = []
+    for (const name of ['report', 'report', 'plain']) texts.push((await executor.execute({ name, args })).value)
+    expect(texts).toEqual(['1: 2026, 3 days', '2: 2026, 3 days', '2026, 3 days'])
+    expect((await executor.execute({ name: 'plain', args: { ...args, days: 2 } })).error?.code).toBe(
+      'E_INVALID_TOOL_ARGS',
+    )
+  })
+
+  test('says what to do with a tool that needs its graph', async () => {
+    const schema = z.object({})
+    const asks = theirTool(() => String(interrupt('Sure?')), { name: 'asks', description: 'Asks', schema })
+    const moves = theirTool(() => new Command({ goto: 'end' }), { name: 'moves', description: 'Moves', schema })
+    const executor = createExecutor({ tools: fromLangchain([asks, moves]) })
+    const graph = graphOf(toolsOf(executor, { interrupt }), [
+      { id: 'c1', name: 'asks', args: {} },
+      { id: 'c2', name: 'moves', args: {} },
+    ])
+    const { asked, said } = await graph.start()
+    expect(asked).toEqual([])
+    expect(said['c1']).toContain('requiresConfirmation')
+    expect(said['c2']).toContain('returned a Command')
   })
 
   test('gives tools that go out again as they came in', async () => {

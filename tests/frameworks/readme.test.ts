@@ -45,11 +45,33 @@ describe.skipIf(missing !== undefined)('the page of moving from another library'
   })
 })
 
+const skills = globSync('skills/{inside-a-framework,migrate-from-*}/SKILL.md', { cwd: join(root, 'src') }).toSorted()
+
 describe.skipIf(missing !== undefined)('the skills of frameworks', () => {
-  const skills = globSync('skills/{inside-a-framework,migrate-from-*}/SKILL.md', { cwd: join(root, 'src') }).toSorted()
   const snippets = skills.flatMap((skill) => snippetsOf(skill).map(([index, code]) => [index, skill, code] as const))
 
   test.each(snippets)('have a snippet %i in %s that runs', async (index, skill, code) => {
     expect(await run(`${skill.replaceAll('/', '-')}-${index}`, code)).not.toBe('')
   })
 })
+
+test.skipIf(missing !== undefined)(
+  'the snippets of all these pages compile against the types of the frameworks',
+  async () => {
+    const target = join(folder, 'types')
+    mkdirSync(target)
+    for (const page of ['frameworks/README.md', 'MIGRATING.md', ...skills]) {
+      for (const [index, code] of snippetsOf(page)) {
+        // The compiler takes what a link leads to for another file, whose own imports it does not find.
+        const linked = code.replaceAll("'./models/", "'../../models/")
+        writeFileSync(join(target, `${page.replaceAll(/[/.]/g, '-')}-${index}.ts`), `${linked}\nexport {}\n`)
+      }
+    }
+    const compilerOptions = { isolatedDeclarations: false, noUnusedLocals: false }
+    const config = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'], exclude: [] }
+    writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(config))
+    const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
+    const checked = promisify(execFile)(process.execPath, [compiler, '-p', target])
+    expect(await checked.catch((error: { stdout: string }) => error.stdout)).toMatchObject({ stdout: '' })
+  },
+)

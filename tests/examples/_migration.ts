@@ -1,0 +1,128 @@
+// What a page about a migration says, and what the code of the migration does: the two are held against each other.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createExecutor, tool } from 'toolwright'
+import ts from 'typescript'
+import { expect, vi } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** A row of the table of a page: what a program had, and what it has. */
+export interface Row {
+  readonly theirs: string
+  readonly ours: string
+}
+
+/** A page that tells how to migrate. */
+export interface Page {
+  readonly text: string
+  readonly rows: readonly Row[]
+  /** The items of the list of what changes. */
+  readonly changes: readonly string[]
+}
+
+/** Reads the skill of a migration. */
+export function skillOf(name: string): Page {
+  const text = readFileSync(join(root, 'src', 'skills', name, 'SKILL.md'), 'utf8')
+  const [, list = ''] = text.split('## What changes\n')
+  const changes = [...list.matchAll(/^- ([^]*?)(?=\n- |\n\n)/gm)].map(([, item = '']) => item.replaceAll('\n  ', ' '))
+  return { text, rows: rowsOf(text), changes }
+}
+
+/** Reads the table below a heading of the page about all migrations. */
+export function movingRows(heading: string): Row[] {
+  const page = readFileSync(join(root, 'src', 'MIGRATING.md'), 'utf8')
+  const [, section = ''] = page.split(`## ${heading}\n`)
+  return rowsOf(section.split('\n## ')[0] ?? '')
+}
+
+function rowsOf(text: string): Row[] {
+  const lines = text.split('\n').filter((line) => line.startsWith('| '))
+  return lines.slice(2).map((line) => {
+    const [theirs = '', ours = ''] = line.slice(1, -1).split(' | ')
+    return { theirs: theirs.trim(), ours: ours.trim() }
+  })
+}
+
+/** The names in the code of a cell: what stands between backticks, but for texts and words of the language. */
+export function namesIn(text: string): string[] {
+  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replaceAll(/'[^']*'/g, ''))
+  const names = spans.flatMap((code) => code.match(/[A-Za-z_]\w*/g) ?? [])
+  return names.filter((name) => !/^(?:return|yield|declare|module|interface|true)$/.test(name))
+}
+
+/** Whether a page names what a file uses: a name, a module, or a text of an option. */
+export function isTold({ text }: Page, name: string): boolean {
+  if (/^\w+$/.test(name)) return new RegExp(`\\b${name}\\b`).test(text)
+  return name.startsWith('.') || text.includes(name)
+}
+
+/** The names that files use, and those that they declare themselves. */
+export interface Names {
+  readonly used: ReadonlySet<string>
+  readonly declared: ReadonlySet<string>
+}
+
+/** Reads the names of the files of an example, without their comments. */
+export function namesOf(example: string, ...files: string[]): Names {
+  const used = new Set<string>()
+  const declared = new Set<string>()
+  for (const file of files) {
+    const path = join(import.meta.dirname, example, file)
+    const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
+    const visit = (node: ts.Node): void => {
+      if (ts.isIdentifier(node)) (isDeclared(node) ? declared : used).add(node.text)
+      else if (ts.isStringLiteral(node)) used.add(node.text)
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
+  }
+  return { used, declared }
+}
+
+/** Whether a name is one that the file gives: to a variable, a parameter, a function or an import. */
+function isDeclared(name: ts.Identifier): boolean {
+  const { parent } = name
+  if (ts.isImportSpecifier(parent)) return parent.name === name && parent.propertyName !== undefined
+  if (ts.isBindingElement(parent)) {
+    return parent.name === name && (parent.propertyName ?? parent.dotDotDotToken) !== undefined
+  }
+  return (
+    ts.isNamespaceImport(parent) ||
+    ((ts.isVariableDeclaration(parent) || ts.isParameter(parent) || ts.isFunctionDeclaration(parent)) &&
+      parent.name === name)
+  )
+}
+
+/** What changes in every migration, by the first words of the items of the pages. */
+export const sharedChanges: { readonly [words: string]: () => Promise<void> } = {
+  async 'A call ends after 30 seconds as `timed_out`.'() {
+    vi.useFakeTimers()
+    try {
+      const stuck = tool('stuck', () => new Promise<string>(() => {}))
+      const running = createExecutor({ tools: [stuck] }).execute({ name: 'stuck' })
+      await vi.advanceTimersByTimeAsync(30_000)
+      expect((await running).status).toBe('timed_out')
+    } finally {
+      vi.useRealTimers()
+    }
+  },
+  async 'A result above 16,384 bytes is a preview with a handle.'() {
+    const tools = [16_384, 16_385].map((bytes) => tool(`text_${bytes}`, () => 'x'.repeat(bytes)))
+    const executor = createExecutor({ tools })
+    const [small, large] = await executor.executeToolCalls(tools.map(({ name }) => ({ name })))
+    expect([small?.handle, large?.handle]).toEqual([undefined, expect.stringMatching(/^artifact_/)])
+    expect(JSON.stringify(large?.content)).toContain(large?.handle)
+  },
+  async 'Of the calls of one turn three run at a time, if `executeToolCalls` runs them.'() {
+    let [running, most] = [0, 0]
+    const count = tool('count', async () => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running--
+    })
+    const executor = createExecutor({ tools: [count] })
+    await executor.executeToolCalls(Array.from({ length: 9 }, () => ({ name: 'count' })))
+    expect(most).toBe(3)
+  },
+}

@@ -1,0 +1,162 @@
+// The page tells what the migrated agent did, and what has changed by it. Both are held here.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import process from 'node:process'
+import { promisify } from 'node:util'
+import type { ModelMessage } from 'ai'
+import { createExecutor, tool } from 'toolwright'
+import { aiSdkTools, fromAiSdk } from 'toolwright/frameworks/ai-sdk'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { framework } from '../../frameworks/_framework.ts'
+import { missing } from '../../frameworks/_installed.ts'
+import { isTold, movingRows, namesIn, namesOf, sharedChanges, skillOf } from '../_migration.ts'
+import { deeds } from './shop.ts'
+
+const page = skillOf('migrate-from-ai-sdk')
+const before = namesOf('migrate-from-ai-sdk', 'chat.ts', 'before/tools.ts', 'before/agent.ts')
+const wrapped = namesOf('migrate-from-ai-sdk', 'wrapped/agent.ts')
+const after = namesOf('migrate-from-ai-sdk', 'after/tools.ts', 'after/agent.ts')
+const toolsAfter = namesOf('migrate-from-ai-sdk', 'after/tools.ts')
+
+describe('the page about the migration', () => {
+  // What stands for something else, and what this agent does not have.
+  const placeholders = ['input', 'options', 'context', 'schema', 'words', 'value', 'strict']
+  const namesOfCell = (cell: string): string[] => namesIn(cell).filter((name) => !placeholders.includes(name))
+
+  test.each(page.rows)('has a row about what the agent had and has: $theirs', ({ theirs, ours }) => {
+    const had = namesOfCell(theirs)
+    const has = namesOfCell(ours)
+    expect(had.filter((name) => !before.used.has(name))).toEqual([])
+    expect(has.filter((name) => !after.used.has(name))).toEqual([])
+    const gone = had.filter((name) => !has.includes(name))
+    expect(gone.filter((name) => toolsAfter.used.has(name))).toEqual([])
+  })
+
+  test('names all that the migrated agent has and the old one had not', () => {
+    for (const { used, declared } of [wrapped, after]) {
+      const isNew = (name: string): boolean =>
+        !before.used.has(name) && !before.declared.has(name) && !declared.has(name)
+      const added = [...used].filter(isNew)
+      expect(added.length).toBeGreaterThan(8)
+      expect(added.filter((name) => !isTold(page, name))).toEqual([])
+    }
+  })
+
+  test('has the rows of the page about all libraries', () => {
+    expect(movingRows('From the AI SDK')).toEqual(page.rows)
+  })
+})
+
+const ai = await framework(() => import('ai'))
+const { modelOf } = await framework(() => import('../../frameworks/_ai-model.ts'))
+const agents = await framework(
+  async () => [await import('./before/agent.ts'), await import('./after/agent.ts')] as const,
+)
+const user: ModelMessage = { role: 'user', content: 'Help me.' }
+let chats = 0
+
+/** A request of a chat of its own, in which the model makes these calls. */
+function requestOf(...calls: readonly (readonly [name: string, args: object])[]) {
+  const said = calls.map(([name, args], index) => ({ calls: [{ id: `call_${index + 1}`, name, args }] }))
+  return { model: modelOf(...said, { text: 'Done.' }), chatId: `page-${chats++}`, customer: 'ada', messages: [user] }
+}
+
+/** Makes a request of the old agent, and of the migrated one. */
+async function bothOf(...calls: readonly (readonly [name: string, args: object])[]) {
+  const [old, migrated] = agents
+  return [await old.reply(requestOf(...calls)), await migrated.reply(requestOf(...calls))] as const
+}
+
+// By the first words of each item of the page.
+const changes: { readonly [words: string]: () => Promise<void> } = {
+  async '`execute` called directly validates nothing'() {
+    const inputSchema = z.object({ city: z.string() })
+    const old = ai.tool({ inputSchema, execute: ({ city }) => `21 degrees in ${city}` })
+    expect(await old.execute({ city: 7 } as never, { toolCallId: 'x', messages: [], context: {} })).toBe(
+      '21 degrees in 7',
+    )
+    const handler = ({ city }: { city: string }): string => `21 degrees in ${city}`
+    const weather = tool({ name: 'weather', description: 'The weather', inputSchema, handler })
+    expect(await weather({ city: 'Oslo' })).toBe('21 degrees in Oslo')
+    await expect(weather({ city: 7 } as never)).rejects.toMatchObject({ code: 'E_INVALID_TOOL_ARGS' })
+  },
+  async 'The executor validates, not the SDK'() {
+    const [old, migrated] = await bothOf(['search_products', { query: ' TEA ' }])
+    expect(old.steps[0]?.toolCalls[0]?.input).toMatchObject({ query: 'tea', limit: 2 })
+    expect(migrated.steps[0]?.toolCalls[0]?.input).toEqual({ query: ' TEA ' })
+    const asked: string[] = []
+    const refund = ai.tool({ inputSchema: z.object({ cents: z.number() }), execute: ({ cents }) => cents })
+    const executor = createExecutor({ tools: await fromAiSdk({ refund }) })
+    for (const tools of [{ refund }, aiSdkTools({ executor, session: 'chat-1' }).tools]) {
+      const { model, messages } = requestOf(['refund', { cents: 'x' }])
+      const repairToolCall = async (): Promise<null> => {
+        asked.push('repair')
+        return null
+      }
+      await ai.generateText({ model, tools, messages, repairToolCall })
+    }
+    expect(asked).toEqual(['repair'])
+  },
+  async 'What a generator yields comes as the preliminary output'() {
+    const outputs: unknown[] = []
+    for (const { respond } of agents) {
+      const { messages: _messages, ...request } = requestOf(['track_parcel', { id: 'o-1' }])
+      const uiMessages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Where is it?' }] }]
+      const stream = await respond({ ...request, uiMessages })
+      let first: unknown
+      for await (const chunk of stream) {
+        if (chunk.type === 'tool-output-available' && chunk.preliminary === true) first ??= chunk.output
+      }
+      outputs.push(first)
+    }
+    const data = { id: 'o-1', state: 'packed' }
+    expect(outputs).toEqual([data, { status: 'running', progress: { type: 'yield', data } }])
+  },
+  async 'Parts of a `dynamicTool`'() {
+    const types: unknown[] = []
+    for (const { respond } of agents) {
+      const { messages: _messages, ...request } = requestOf(['shelf_report', { aisle: 3 }])
+      const uiMessages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'Is it full?' }] }]
+      let parts: readonly { readonly type: string }[] = []
+      for await (const state of ai.readUIMessageStream({ stream: await respond({ ...request, uiMessages }) }))
+        parts = state.parts
+      types.push(parts.find(({ type }) => type.includes('tool'))?.type)
+    }
+    expect(types).toEqual(['dynamic-tool', 'tool-shelf_report'])
+  },
+  async 'An id of a call that comes twice in a session'() {
+    deeds.length = 0
+    const [, migrated] = agents
+    const request = requestOf(['refund', { id: 'o-1', cents: 5 }])
+    const again = requestOf(['refund', { id: 'o-1', cents: 5 }])
+    const other = requestOf(['refund', { id: 'o-1', cents: 6 }])
+    await migrated.reply(request)
+    const { chatId } = request
+    expect((await migrated.reply({ ...again, chatId })).steps[0]?.toolResults[0]?.output).toEqual({ refunded: 5 })
+    const refused = await migrated.reply({ ...other, chatId })
+    expect(refused.steps[0]?.content.find(({ type }) => type === 'tool-error')).toMatchObject({ toolName: 'refund' })
+    expect(deeds).toEqual(['refund o-1 5'])
+  },
+  ...sharedChanges,
+}
+
+describe.skipIf(missing !== undefined)('what changes, as the page says:', () => {
+  test.each(page.changes)('%s', async (item) => {
+    const [[, change] = []] = Object.entries(changes).filter(([words]) => item.startsWith(words))
+    expect(change, 'it has a test').toBeDefined()
+    await change?.()
+  })
+
+  test('nothing else: each of these tests is of an item', () => {
+    expect(page.changes).toHaveLength(Object.keys(changes).length)
+  })
+})
+
+describe.skipIf(missing !== undefined)('the migrated agent', () => {
+  test('has no error of type, nor had the old one', async () => {
+    const compiler = join(import.meta.dirname, '../../../node_modules/typescript7/bin/tsc')
+    const checked = promisify(execFile)(process.execPath, [compiler, '-p', import.meta.dirname])
+    expect(await checked.catch((error: { stdout: string }) => error.stdout)).toMatchObject({ stdout: '' })
+  })
+})

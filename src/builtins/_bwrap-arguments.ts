@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { asAnything } from './_root.ts'
+import { asAnything } from './_held-directory.ts'
 
 /** How much a command may use. */
 export interface BubblewrapLimits {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { DirectoryRoot } from './_root.ts'
 import { quotedPath, refusal } from './_words.ts'
 
@@ -5,6 +6,6 @@ import { quotedPath, refusal } from './_words.ts'
 export function directoryOf(root: DirectoryRoot, path: string = '.'): Promise<string> {
   return root.at(path, async ({ stats, name, names }) => {
     if (name !== undefined && stats?.isDirectory() !== true) throw refusal(`${quotedPath(path)} is no directory.`)
-    return [root.path, ...names].join('/')
+    return join(root.path, ...names)
   })
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { constants, type BigIntStats } from 'node:fs'
-import { link, lstat, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { link, lstat, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { descriptorPath, readUpTo, type PathEnd, type FileOwner, type PathPlace, type DirectoryRoot } from './_root.ts'
+import type { HeldDirectory } from './_held-directory.ts'
+import { readUpTo, type PathEnd, type FileOwner, type PathPlace, type DirectoryRoot } from './_root.ts'
 import type {
   FileAccess,
   FileContent,
@@ -16,8 +17,6 @@ import { NameQueue } from './_name-queue.ts'
 import { walkFrom } from './_walk.ts'
 import { systemCode, quotedPath, refusal } from './_words.ts'
 
-const toRead = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
-const toCreate = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 /** Bytes that one read gives at most. */
 const mostRead = 67_108_864
 /** All that this process writes, by the identity of the file: no other write comes between the look at a version and the new file. */
@@ -40,7 +39,7 @@ export class RootFiles implements FileAccess {
 
   constructor(root: DirectoryRoot, protect: readonly string[] = protectedNames, mayWrite = true) {
     this.#root = root
-    this.#protected = new Set(protect.map((name) => name.toLowerCase()))
+    this.#protected = new Set(protect.map(root.rules.broadFold))
     this.#mayWrite = mayWrite
   }
 
@@ -49,7 +48,7 @@ export class RootFiles implements FileAccess {
       const { found, stats } = regular(place, path)
       if (found === undefined || stats === undefined) throw missing(path)
       options.signal?.throwIfAborted()
-      const handle = await open(descriptorPath(found), toRead)
+      const handle = await found.open()
       try {
         return {
           bytes: await readRange(handle, Number(stats.size), options, path),
@@ -73,7 +72,7 @@ export class RootFiles implements FileAccess {
       async (place) => {
         const { stats } = regular(place, path)
         this.#requireWritable(place.names, path)
-        return replace(place, bytes, stats, this.#root.owner, options, path)
+        return replace(place, bytes, stats, this.#root, options, path)
       },
       (names) => this.#requireWritable(names, path),
     )
@@ -90,7 +89,7 @@ export class RootFiles implements FileAccess {
 
   async identify(path: string): Promise<string> {
     try {
-      return await this.#root.at(path, pathIdentity)
+      return await this.#root.at(path, (place) => pathIdentity(place, this.#root))
     } catch (error) {
       if (systemCode(error) !== 'ENOENT') throw error
       return join(this.#root.path, path) // its directory is not made yet
@@ -102,7 +101,7 @@ export class RootFiles implements FileAccess {
   }
 
   #requireWritable(names: readonly string[], path: string): void {
-    const name = names.find((each) => this.#protected.has(each.toLowerCase()))
+    const name = names.find((each) => this.#protected.has(this.#root.rules.broadFold(each)))
     if (name === undefined) return
     throw refusal(
       `${quotedPath(path)} is protected: ${quotedPath(name)} is never written, since programs of the host obey it.`,
@@ -111,13 +110,13 @@ export class RootFiles implements FileAccess {
 }
 
 /** Returns what all paths to a name have in common, in every root above it: its directory and the name in it. */
-async function pathIdentity({ steps, name = '.' }: PathPlace): Promise<string> {
-  const { dev, ino } = (await steps.at(-1)?.handle.stat({ bigint: true })) ?? {}
-  return [dev, ino, name].join(':')
+async function pathIdentity({ directory, name = '.' }: PathPlace, { rules }: DirectoryRoot): Promise<string> {
+  const { dev, ino } = await directory.stat()
+  return [dev, ino, rules.fold(name)].join(':')
 }
 
-async function fileStatus({ found, stats, name }: PathEnd): Promise<FileStatus | null> {
-  const currentStats = stats ?? (name === undefined ? await found?.stat({ bigint: true }) : undefined)
+async function fileStatus({ stats, name }: PathEnd, directory?: HeldDirectory): Promise<FileStatus | null> {
+  const currentStats = stats ?? (name === undefined ? await directory?.stat() : undefined)
   if (currentStats === undefined) return null
   const kind = currentStats.isFile() ? 'file' : currentStats.isDirectory() ? 'directory' : 'other'
   return { kind, size: Number(currentStats.size), version: fileVersion(currentStats) }
@@ -144,7 +143,8 @@ function missing(path: string): Error {
 
 /** Tells one state of a file from another, also of another file of the same name. */
 export function fileVersion({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':')
+  // The number of a volume is told in two lengths on Windows.
+  return [process.platform === 'win32' ? 0 : dev, ino, size, mtimeNs, ctimeNs].join(':')
 }
 
 async function readRange(handle: FileHandle, size: number, options: ReadOptions, path: string): Promise<Uint8Array> {
@@ -164,21 +164,25 @@ async function replace(
   place: PathPlace,
   bytes: Uint8Array,
   before: BigIntStats | undefined,
-  owner: FileOwner | undefined,
+  root: DirectoryRoot,
   { expect, signal }: WriteOptions,
   path: string,
 ): Promise<{ readonly version: string; readonly created: boolean }> {
-  const temporary = place.at(`.${randomBytes(9).toString('hex')}.tmp`)
-  const handle = await open(temporary, toCreate, 0o666)
+  const { directory, name = '.' } = place
+  const temporaryName = `.${randomBytes(9).toString('hex')}.tmp`
+  const temporary = directory.at(temporaryName)
+  const target = directory.at(name)
+  const handle = await directory.create(temporaryName)
   try {
     await handle.writeFile(bytes)
-    await adopt(handle, before, owner)
+    await adopt(handle, before, root.owner)
     await handle.sync()
-    return await writes.take([await pathIdentity(place)], signal, async () => {
-      requireSameFile(await present(place), expect, path)
+    return await writes.take([await pathIdentity(place, root)], signal, async () => {
+      requireSameFile(await present(target), expect, path)
+      await directory.verify()
       signal?.throwIfAborted()
-      if (expect === null) await link(temporary, place.at())
-      else await rename(temporary, place.at())
+      if (expect === null) await link(temporary, target)
+      else await rename(temporary, target)
       // Before the version is taken: the end of the second name changes the file's time of change.
       if (expect === null) await unlink(temporary)
       return { version: fileVersion(await handle.stat({ bigint: true })), created: before === undefined }
@@ -202,9 +206,9 @@ async function adopt(handle: FileHandle, before: BigIntStats | undefined, owner:
 }
 
 /** What has the name now. */
-async function present(place: PathPlace): Promise<BigIntStats | undefined> {
+async function present(path: string): Promise<BigIntStats | undefined> {
   try {
-    return await lstat(place.at(), { bigint: true })
+    return await lstat(path, { bigint: true })
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error

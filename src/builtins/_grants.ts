@@ -1,13 +1,16 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
+import { ToolFailure } from '../index.ts'
 import { RootFiles } from './_files.ts'
-import { DirectoryRoot } from './_root.ts'
+import { belowRoot } from './_path-rules.ts'
+import type { DirectoryRoot } from './_root.ts'
 import { systemCode, quotedPath, refusal } from './_words.ts'
 import { OutsideError, type FileAccess, type Grant } from './sandbox.ts'
 
 /** Returns where a path leads, with all links resolved. For a new file its directory decides. */
 async function realPathOf(root: DirectoryRoot, path: string): Promise<string> {
   const fullPath = resolve(root.path, path)
+  root.rules.requireLocal(fullPath)
   try {
     return await realpath(fullPath)
   } catch (error) {
@@ -26,7 +29,8 @@ export async function outsideOf(root: DirectoryRoot, path: string): Promise<stri
   }
   try {
     return await realPathOf(root, path)
-  } catch {
+  } catch (error) {
+    if (error instanceof ToolFailure) throw error
     throw refusal(`${quotedPath(path)} leads nowhere.`)
   }
 }
@@ -40,15 +44,18 @@ export async function grantOf(
 ): Promise<Grant> {
   const real = await realPathOf(root, path)
   const requestedPath = resolve(root.path, path)
-  const directory = await DirectoryRoot.open(real, root.owner).catch(() => undefined)
-  const own = directory ?? (await DirectoryRoot.open(dirname(real), root.owner))
+  const directory = await root.beside(real).catch(() => undefined)
+  const own = directory ?? (await root.beside(dirname(real)))
   const files = new RootFiles(own, protect, write)
   /** The path below the granted root that stands for a path of the model. */
   const insideOf = (other: string): string | undefined => {
     const fullPath = resolve(root.path, other)
-    if (fullPath === requestedPath || fullPath === real) return directory === undefined ? basename(real) : '.'
-    const base = directory && [requestedPath, real].find((each) => fullPath.startsWith(`${each}/`))
-    return base && fullPath.slice(base.length + 1)
+    for (const each of [requestedPath, real]) {
+      const below = belowRoot(fullPath, each, root.rules)
+      if (below === '.' && directory === undefined) return basename(real)
+      if (below !== undefined && directory !== undefined) return below
+    }
+    return undefined
   }
   const inside = (other: string): string => {
     const name = insideOf(other)

@@ -13,6 +13,7 @@ export function sandboxOver(
   const files = new RootFiles(root, protect)
   return {
     root: root.path,
+    paths: root.paths,
     readFile: (path, range) => files.readFile(path, range),
     writeFile: (path, bytes, write) => files.writeFile(path, bytes, write),
     stat: (path) => files.stat(path),

@@ -1,3 +1,4 @@
+import { sep } from 'node:path'
 import type { ToolContext } from '../index.ts'
 import type { Confirmed, Decision, Middleware, Validated } from '../extension.ts'
 import { Sessions } from './_sessions.ts'
@@ -109,7 +110,7 @@ export class Outside {
 }
 
 function isBelow({ path }: Grant, real: string): boolean {
-  return real.startsWith(`${path}/`)
+  return real.startsWith(path + sep)
 }
 
 function areSamePaths(before: readonly AskedPath[], now: readonly AskedPath[]): boolean {

@@ -1,3 +1,4 @@
+import { belowRoot, namesIn, type PathRules } from './_path-rules.ts'
 import { OutsideError } from './sandbox.ts'
 import { quotedPath, refusal } from './_words.ts'
 
@@ -9,12 +10,12 @@ const longestFilePath = 4_095
  * @param roots The absolute paths of the root.
  * @throws {OutsideError} if it is absolute and not within a root. `ToolFailure` if it is no path.
  */
-export function pathNames(path: unknown, roots: readonly string[]): string[] {
+export function pathNames(path: unknown, roots: readonly string[], rules: PathRules): string[] {
   if (typeof path !== 'string' || path === '') throw refusal('A path is a text that is not empty.')
   if (path.includes('\0')) throw refusal('A path has no NUL character.')
   if (!path.isWellFormed()) throw refusal('A path is valid Unicode: this one has half of a surrogate pair.')
   if (Buffer.byteLength(path) > longestFilePath) throw refusal(`A path has at most ${longestFilePath} bytes.`)
-  return pathParts(pathWithin(path, roots, path))
+  return pathParts(pathWithin(path, roots, path, rules), rules)
 }
 
 /** Splits the target of a link. @throws {OutsideError} if it is absolute and not within a root. */
@@ -22,21 +23,24 @@ export function namesOfTarget(
   target: string,
   roots: readonly string[],
   path: string,
+  rules: PathRules,
 ): { readonly names: string[]; readonly isAbsolute: boolean } {
-  const isAbsolute = target.startsWith('/')
-  return { names: pathParts(isAbsolute ? pathWithin(target, roots, path) : target), isAbsolute }
+  const isAbsolute = rules.isAbsolute(target)
+  return { names: pathParts(isAbsolute ? pathWithin(target, roots, path, rules) : target, rules), isAbsolute }
 }
 
 /** @param shown The path for the message, which does not tell the target of a link. */
-function pathWithin(path: string, roots: readonly string[], displayPath: string): string {
-  if (!path.startsWith('/')) return path
-  const root = roots.find((each) => path === each || path.startsWith(`${each}/`))
-  if (root === undefined) throw new OutsideError(displayPath, roots[0] ?? '')
-  return path.slice(root.length) || '.'
+function pathWithin(path: string, roots: readonly string[], displayPath: string, rules: PathRules): string {
+  if (!rules.isAbsolute(path)) return path
+  for (const root of roots) {
+    const below = belowRoot(path, root, rules)
+    if (below !== undefined) return below
+  }
+  throw new OutsideError(displayPath, roots[0] ?? '')
 }
 
-function pathParts(path: string): string[] {
-  const all = path.split('/')
+function pathParts(path: string, { separator }: PathRules): string[] {
+  const all = namesIn(path, separator)
   const names = all.filter((name) => name !== '' && name !== '.')
   const last = all.at(-1)
   if (last === '' || last === '.') names.push('.')

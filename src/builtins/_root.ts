@@ -1,56 +1,46 @@
-import { constants, type BigIntStats } from 'node:fs'
-import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import type { BigIntStats } from 'node:fs'
+import { lstat, readlink, realpath, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { InvalidConfigurationError } from '../errors.ts'
+import {
+  DescriptorDirectory,
+  descriptorPath,
+  entryAt,
+  type FileOwner,
+  type HeldDirectory,
+  type NamedEntry,
+} from './_held-directory.ts'
 import { pathNames, namesOfTarget, requireShortName } from './_path.ts'
+import { byteRules, isRootOfAll, unixRules, windowsRules, type PathRules } from './_path-rules.ts'
+import { RealPathDirectory } from './_real-path-directory.ts'
 import { OutsideError } from './sandbox.ts'
 import { systemCode, pathFailure, quotedPath, refusal } from './_words.ts'
 
-/** A descriptor that only names a place: it cannot be read, and opening it has no effect on devices and pipes. */
-const pathOnly = 0o10000000
-export const asDirectory: number = pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW
-export const asAnything: number = pathOnly | constants.O_NOFOLLOW
+export type { FileOwner } from './_held-directory.ts'
+
 const mostLinks = 40
 const deepestDirectory = 256
 
-/** The user to whom new files belong, if it is not the user of this process. */
-export interface FileOwner {
-  readonly uid: number
-  readonly gid: number
-}
-
-interface DirectoryStep {
-  readonly handle: FileHandle
-  readonly name: string
-}
+/** How the paths of a workspace are kept within it. */
+export type PathSafety = 'descriptor' | 'real-path'
 
 /** What a path leads to. */
 export interface PathEnd {
   /** The last name; `undefined` if the path is that of a directory itself. */
   readonly name: string | undefined
-  /** What has the name, opened without an effect; `undefined` if there is none. */
-  readonly found: FileHandle | undefined
+  /** What has the name; `undefined` if there is none. */
+  readonly found: NamedEntry | undefined
   readonly stats: BigIntStats | undefined
 }
 
-/** Where a path leads: a name in a directory that is held open. */
+/** Where a path leads: a name in a directory that is held. */
 export interface PathPlace extends PathEnd {
   /** The directories from the root to the one that holds the name. */
-  readonly steps: readonly DirectoryStep[]
+  readonly steps: readonly HeldDirectory[]
+  /** The one that holds the name. */
+  readonly directory: HeldDirectory
   /** The names from the root, without links. */
   readonly names: readonly string[]
-  /** Returns the path of the name, or of another one beside it, through the descriptor of the directory. */
-  readonly at: (name?: string) => string
-}
-
-/** The path of a name in an open directory. No link on the way can lead elsewhere. */
-export function pathIn(directory: FileHandle, name: string): string {
-  return `/proc/self/fd/${directory.fd}/${name}`
-}
-
-/** The path that opens what a descriptor names. */
-export function descriptorPath(handle: FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`
 }
 
 /** Returns bytes of an open file, or fewer if it ends before. */
@@ -71,51 +61,76 @@ export async function readUpTo(
   return bytes.subarray(0, filled)
 }
 
+interface RootOptions {
+  /** Default: `descriptor` on Linux, `real-path` elsewhere. */
+  readonly paths?: PathSafety
+  /** Default: the user of this process. */
+  readonly owner?: FileOwner | undefined
+}
+
 /**
- * Everything below one directory. Each step of a path is opened from the descriptor of the step before and follows no link;
- * links are read, and resolved on the stack of these descriptors. So what is swapped meanwhile cannot lead out.
+ * Everything below one directory. Links are read, and resolved on a stack of directories. On Linux each step of a path is opened from
+ * the descriptor of the step before and follows no link: so what is swapped meanwhile cannot lead out. Elsewhere each step is
+ * looked at and its real path compared: that holds as long as nothing is swapped meanwhile.
  */
 export class DirectoryRoot {
   /** The real path. */
   readonly path: string
+  readonly paths: PathSafety
+  readonly rules: PathRules
   readonly owner: FileOwner | undefined
-  readonly #handle: FileHandle
+  readonly #top: HeldDirectory
   readonly #paths: readonly string[]
 
-  private constructor(handle: FileHandle, paths: readonly [string, ...string[]], owner: FileOwner | undefined) {
-    this.#handle = handle
+  private constructor(
+    top: HeldDirectory,
+    paths: readonly [string, ...string[]],
+    rules: PathRules,
+    { paths: safety, owner }: Required<RootOptions>,
+  ) {
+    this.#top = top
     this.#paths = paths
     this.path = paths[0]
+    this.paths = safety
+    this.rules = rules
     this.owner = owner
   }
 
-  /** @throws `E_INVALID_CONFIGURATION` if the path is no directory, or this is not Linux with `/proc`. */
-  static async open(path: string, owner?: FileOwner): Promise<DirectoryRoot> {
-    if (process.platform !== 'linux') {
+  /** @throws `E_INVALID_CONFIGURATION` if the path is no directory, or its paths cannot be held so here. */
+  static async open(path: string, options: RootOptions = {}): Promise<DirectoryRoot> {
+    const { owner, paths = process.platform === 'linux' ? 'descriptor' : 'real-path' } = options
+    if (paths === 'descriptor' && process.platform !== 'linux') {
       throw new InvalidConfigurationError(
-        `A workspace of this machine needs Linux: on ${process.platform} no path can be held. Use a remote sandbox, or a container.`,
+        `Paths are held by descriptors on Linux alone: on ${process.platform}, \`paths\` is 'real-path'. Use a remote sandbox, or a container, for more.`,
       )
     }
     try {
       const real = await realpath(path)
-      if (real === '/') throw new Error('it is the root of the file system')
-      const handle = await open(real, asDirectory)
-      await (await open(pathIn(handle, '.'), asDirectory)).close() // fails if there is no /proc
-      return new DirectoryRoot(handle, [real, resolve(path)], owner)
+      const rules = paths === 'descriptor' ? byteRules : await rulesAt(real)
+      if (isRootOfAll(real, rules)) throw new Error('it is the root of the file system')
+      const top =
+        paths === 'descriptor' ? await DescriptorDirectory.open(real) : await RealPathDirectory.open(real, rules)
+      return new DirectoryRoot(top, [real, resolve(path)], rules, { paths, owner })
     } catch (cause) {
-      const words = `The workspace ${quotedPath(String(path))} is no directory that can be opened through /proc: ${(cause as Error).message}.`
+      const how = paths === 'descriptor' ? ' through /proc' : ''
+      const words = `The workspace ${quotedPath(String(path))} is no directory that can be opened${how}: ${(cause as Error).message}.`
       throw new InvalidConfigurationError(words, { cause })
     }
   }
 
+  /** Opens another directory in the same way. */
+  beside(path: string): Promise<DirectoryRoot> {
+    return DirectoryRoot.open(path, this)
+  }
+
   close(): Promise<void> {
-    return this.#handle.close()
+    return this.#top.close()
   }
 
   /** Finds what a path leads to, and calls `use` with it. Makes nothing. The descriptors are closed afterwards. */
-  async find<Value>(path: string, use: (found: PathEnd) => Promise<Value>): Promise<Value> {
-    const direct = await this.#direct(pathNames(path, this.#paths))
-    if (direct === undefined) return this.at(path, use)
+  async find<Value>(path: string, use: (found: PathEnd, directory?: HeldDirectory) => Promise<Value>): Promise<Value> {
+    const direct = await this.#direct(pathNames(path, this.#paths, this.rules))
+    if (direct === undefined) return this.at(path, (place) => use(place, place.directory))
     try {
       return await use(direct)
     } catch (error) {
@@ -131,13 +146,14 @@ export class DirectoryRoot {
    */
   async #direct(names: readonly string[]): Promise<PathEnd | undefined> {
     const name = names.at(-1)
-    if (name === undefined || name === '.' || names.length > deepestDirectory) return undefined
+    if (this.paths !== 'descriptor' || name === undefined || name === '.' || names.length > deepestDirectory)
+      return undefined
     const path = names.join('/')
-    const found = await open(pathIn(this.#handle, path), asAnything).catch(() => undefined)
+    const found = await entryAt(this.#top.at(path), name).catch(() => undefined)
     if (found === undefined) return undefined
     try {
-      const stats = await found.stat({ bigint: true })
-      if (!stats.isSymbolicLink() && (await readlink(descriptorPath(found))) === `${this.path}/${path}`)
+      const { stats } = found
+      if (!stats.isSymbolicLink() && (await readlink(descriptorPath(found.handle))) === `${this.path}/${path}`)
         return { found, stats, name }
     } catch {
       // it has gone: the walk tells
@@ -156,8 +172,9 @@ export class DirectoryRoot {
     use: (place: PathPlace) => Promise<Value>,
     onMake?: (names: readonly string[]) => void,
   ): Promise<Value> {
-    const walk = new Walk(path, pathNames(path, this.#paths), { handle: this.#handle, name: '' }, this.#paths)
+    const walk = new Walk(path, pathNames(path, this.#paths, this.rules), this.#top, this.#paths, this.rules)
     try {
+      if (this.paths !== 'descriptor') await this.#top.verify()
       const place = await walk.toEnd(onMake, this.owner)
       return await use(place)
     } catch (error) {
@@ -168,21 +185,35 @@ export class DirectoryRoot {
   }
 }
 
+/** Returns the rules of the file system that holds a directory. */
+async function rulesAt(real: string): Promise<PathRules> {
+  if (process.platform === 'win32') return windowsRules
+  const name = basename(real)
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase()
+  const [stats, otherStats] = await Promise.all(
+    [name, other].map((each) => lstat(join(dirname(real), each), { bigint: true }).catch(() => undefined)),
+  )
+  const isSensitive = name === other ? process.platform === 'linux' : stats?.ino !== otherStats?.ino
+  return unixRules(isSensitive)
+}
+
 type OnMake = ((names: readonly string[]) => void) | undefined
 
 class Walk {
   readonly #path: string
   readonly #queue: string[]
-  readonly #stack: [DirectoryStep, ...DirectoryStep[]]
+  readonly #stack: [HeldDirectory, ...HeldDirectory[]]
   readonly #roots: readonly string[]
-  #found: FileHandle | undefined
+  readonly #rules: PathRules
+  #found: NamedEntry | undefined
   #links = 0
 
-  constructor(path: string, names: string[], root: DirectoryStep, roots: readonly string[]) {
+  constructor(path: string, names: string[], root: HeldDirectory, roots: readonly string[], rules: PathRules) {
     this.#path = path
     this.#queue = names
     this.#stack = [root]
     this.#roots = roots
+    this.#rules = rules
   }
 
   async toEnd(onMake: OnMake, owner: FileOwner | undefined): Promise<PathPlace> {
@@ -192,10 +223,11 @@ class Walk {
       if (name === '.') continue
       if (name === '..') {
         if (this.#stack.length === 1) throw new OutsideError(this.#path, this.#roots[0] ?? '')
-        await this.#stack.pop()?.handle.close()
+        await this.#stack.pop()?.close()
         continue
       }
       requireShortName(name, this.#path)
+      this.#rules.requireName(name, this.#path)
       if (this.#queue.length > 0) await this.#enter(name, onMake, owner)
       else {
         const place = await this.#last(name)
@@ -206,9 +238,9 @@ class Walk {
 
   /** Opens a directory on the way, or puts the target of a link in its place. */
   async #enter(name: string, onMake: OnMake, owner: FileOwner | undefined): Promise<void> {
-    const step = pathIn(this.#top, name)
+    const top = this.#top
     try {
-      this.#stack.push({ handle: await open(step, asDirectory), name })
+      this.#stack.push(await top.enter(name))
       if (this.#stack.length > deepestDirectory)
         throw refusal(`${quotedPath(this.#path)} is more than ${deepestDirectory} directories deep.`)
     } catch (error) {
@@ -216,37 +248,21 @@ class Walk {
       if (code === 'ENOTDIR' || code === 'ELOOP') return this.#follow(name, error)
       if (code !== 'ENOENT' || onMake === undefined) throw error
       onMake([...this.#names, name, ...this.#queue])
-      await this.#make(step, owner)
+      await top.make(name, owner)
       this.#again(name)
-    }
-  }
-
-  async #make(step: string, owner: FileOwner | undefined): Promise<void> {
-    try {
-      await mkdir(step)
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw error
-      return
-    }
-    if (owner === undefined) return
-    const newDirectory = await open(step, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-    try {
-      await newDirectory.chown(owner.uid, owner.gid)
-    } finally {
-      await newDirectory.close()
     }
   }
 
   /** Opens what has the last name. Returns `undefined` if it is a link, whose target is to be walked. */
   async #last(name: string): Promise<PathPlace | undefined> {
     try {
-      this.#found = await open(pathIn(this.#top, name), asAnything)
+      this.#found = await this.#top.look(name)
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return this.#place(name, undefined)
       throw error
     }
-    const stats = await this.#found.stat({ bigint: true })
-    if (!stats.isSymbolicLink()) return this.#place(name, stats)
+    const { stats } = this.#found
+    if (!stats.isSymbolicLink()) return this.#place(this.#found.name, stats)
     await this.#found.close()
     this.#found = undefined
     await this.#follow(name)
@@ -256,7 +272,7 @@ class Walk {
   async #follow(name: string, otherwise?: unknown): Promise<void> {
     let target: string
     try {
-      target = await readlink(pathIn(this.#top, name))
+      target = await this.#top.target(name)
     } catch (error) {
       if (systemCode(error) === 'EINVAL' && otherwise !== undefined && systemCode(otherwise) === 'ENOTDIR')
         throw otherwise
@@ -264,7 +280,7 @@ class Walk {
       return
     }
     this.#count()
-    const { names, isAbsolute } = namesOfTarget(target, this.#roots, this.#path)
+    const { names, isAbsolute } = namesOfTarget(target, this.#roots, this.#path, this.#rules)
     if (isAbsolute) await this.#toRoot()
     // A link to a directory may be the last name; what follows decides whether it has to be one.
     if (this.#queue.length > 0 && names.at(-1) === '.') names.pop()
@@ -281,22 +297,20 @@ class Walk {
   }
 
   #place(name: string | undefined, stats: BigIntStats | undefined): PathPlace {
-    const top = this.#top
     const names = name === undefined ? this.#names : [...this.#names, name]
-    const found = name === undefined ? top : this.#found
-    return { steps: this.#stack, name, found, stats, names, at: (other = name ?? '.') => pathIn(top, other) }
+    return { steps: this.#stack, directory: this.#top, name, found: this.#found, stats, names }
   }
 
   get #names(): string[] {
     return this.#stack.slice(1).map(({ name }) => name)
   }
 
-  get #top(): FileHandle {
-    return (this.#stack.at(-1) ?? this.#stack[0]).handle
+  get #top(): HeldDirectory {
+    return this.#stack.at(-1) ?? this.#stack[0]
   }
 
   async #toRoot(): Promise<void> {
-    await Promise.all(this.#stack.splice(1).map(({ handle }) => handle.close()))
+    await Promise.all(this.#stack.splice(1).map((directory) => directory.close()))
   }
 
   async close(): Promise<void> {

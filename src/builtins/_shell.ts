@@ -5,7 +5,7 @@ import { setImmediate as yieldLoop, setTimeout as pause } from 'node:timers/prom
 import { timerLength } from '../extension.ts'
 import type { Guard } from './_guard.ts'
 import { Ends } from './_output.ts'
-import type { FileOwner } from './_root.ts'
+import type { FileOwner } from './_held-directory.ts'
 import { refusal } from './_words.ts'
 import type { ExecOptions, ExecResult } from './sandbox.ts'
 
@@ -44,15 +44,31 @@ export function requireCommand(command: string): void {
   }
 }
 
-/** A shell's command that closes the descriptors above 2. Node does not close those that it inherited itself. */
-const closeInherited = 'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done'
+/**
+ * Returns a shell's command that closes the descriptors above 2. Node does not close those that it inherited itself.
+ *
+ * @param descriptors The directory that lists them.
+ */
+function closeInherited(descriptors = '/proc/self/fd'): string {
+  return `for fd in ${descriptors}/*; do fd=\${fd##*/}; [ "$fd" -le 2 ] || eval "exec $fd>&-"; done`
+}
 
 /** What a shell of this machine waits for. */
 export const go = 'go\n'
 
 /** Returns the arguments that run a command in a shell without other descriptors, once there is `go` on descriptor 3. */
 export function shellFor(command: string): [program: string, ...args: string[]] {
-  return ['/bin/bash', '-c', `read -r -u 3 || exit 137; ${closeInherited}; exec /bin/bash -c "$1"`, 'bash', command]
+  const close = closeInherited(process.platform === 'linux' ? undefined : '/dev/fd')
+  return ['/bin/bash', '-c', `read -r -u 3 || exit 137; ${close}; exec /bin/bash -c "$1"`, 'bash', command]
+}
+
+/** @throws `ToolFailure` if a platform has no process groups, and so nothing that would end what a command started. */
+export function requireProcessGroups(platform: string = process.platform): void {
+  if (platform !== 'win32') return
+  throw refusal(
+    'This sandbox runs no commands on Windows: nothing there would end what a command started.',
+    'Use the tools for files.',
+  )
 }
 
 /**
@@ -71,7 +87,7 @@ export function firstShellFor(
     '  [ "$path" -ef "/proc/self/fd/$n" ] || { echo "$path was swapped while the sandbox was set up." >&2; exit 1; }',
     '  n=$((n + 1))',
     'done',
-    closeInherited,
+    closeInherited(),
     'exec 3>&2 2> /dev/null', // the shell itself says nothing of how the command ended
     `(exec 2>&3 3>&-; ${limits} && exec /bin/bash -c "$1")`,
     'exit',

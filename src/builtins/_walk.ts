@@ -1,16 +1,9 @@
-import { constants, type Dirent } from 'node:fs'
-import { lstat, open, opendir, type FileHandle } from 'node:fs/promises'
-import { basename } from 'node:path'
+import type { Dirent } from 'node:fs'
+import { lstat, opendir } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type { HeldDirectory } from './_held-directory.ts'
 import { IgnoreFile } from './_ignore.ts'
-import {
-  asAnything,
-  asDirectory,
-  pathIn,
-  descriptorPath,
-  readUpTo,
-  type PathPlace,
-  type DirectoryRoot,
-} from './_root.ts'
+import { readUpTo, type PathPlace, type DirectoryRoot } from './_root.ts'
 import type { WalkedFile, WalkOptions } from './sandbox.ts'
 import { systemCode, quotedPath, refusal } from './_words.ts'
 
@@ -19,7 +12,7 @@ const largestIgnoreFile = 65_536
 
 /** What is known on the way down. */
 interface Level {
-  readonly handle: FileHandle
+  readonly directory: HeldDirectory
   /** From the root; empty, or with a slash at its end. */
   readonly prefix: string
   readonly ignores: readonly { readonly file: IgnoreFile; readonly prefix: string }[]
@@ -38,15 +31,15 @@ export async function* walkFrom(
   options: WalkOptions,
 ): AsyncGenerator<WalkedFile, void, undefined> {
   const start = await root.at(path, async (place) => {
-    const { steps, name, stats, names } = place
+    const { steps, name = '.', stats, names } = place
     requireStart(place, path)
     if (stats?.isFile()) {
       return { file: { path: names.join('/'), size: Number(stats.size), modifiedAt: Number(stats.mtimeMs) } }
     }
     const ignores: Level['ignores'][number][] = []
-    const above = name === undefined ? steps.slice(0, -1) : steps
-    for (const [index, { handle }] of above.entries()) {
-      const file = options.hidden === true ? undefined : await ignoreFileIn(handle)
+    const above = place.name === undefined ? steps.slice(0, -1) : steps
+    for (const [index, directory] of above.entries()) {
+      const file = options.hidden === true ? undefined : await ignoreFileIn(directory)
       if (file !== undefined)
         ignores.push({
           file,
@@ -57,10 +50,10 @@ export async function* walkFrom(
         })
     }
     const prefix = names.map((each) => `${each}/`).join('')
-    return { level: { handle: await open(place.at(), asDirectory), prefix, ignores } }
+    return { level: { directory: await place.directory.enter(name), prefix, ignores } }
   })
   if (start.file !== undefined) {
-    if (options.matches?.(start.file.path, basename(start.file.path)) !== false) yield start.file
+    if (options.matches?.(start.file.path, posix.basename(start.file.path)) !== false) yield start.file
     return
   }
   const budget = { left: options.limit ?? 100_000, from: start.level.prefix.length }
@@ -78,47 +71,47 @@ export function startOf(root: DirectoryRoot, path: string): Promise<string> {
 
 /** Refuses what is neither a file nor a directory: a pipe would be waited for. */
 function requireStart({ found, stats, name }: PathPlace, path: string): void {
-  if (found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
+  if (name !== undefined && found === undefined) throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' })
   if (name === undefined || stats?.isFile() === true || stats?.isDirectory() === true) return
   throw refusal(`${quotedPath(path)} is neither a file nor a directory.`)
 }
 
 async function* below(
-  { handle, prefix, ignores }: Level,
+  { directory, prefix, ignores }: Level,
   options: WalkOptions,
   budget: Budget,
   depth: number,
 ): AsyncGenerator<WalkedFile, void, undefined> {
   try {
     options.signal?.throwIfAborted()
-    const entries = await directoryEntries(handle, budget)
+    const entries = await directoryEntries(directory, budget)
     const own = entries.some(({ name }) => name === '.gitignore') && options.hidden !== true
-    const file = own ? await ignoreFileIn(handle) : undefined
+    const file = own ? await ignoreFileIn(directory) : undefined
     const all = file === undefined ? ignores : [...ignores, { file, prefix }]
     for (const entry of entries) {
       const path = prefix + entry.name
       const isDirectory = entry.isDirectory()
       if (isLeftOut(entry.name, path, isDirectory, all, options.hidden === true)) continue
       if (isDirectory && depth < deepestWalk) {
-        const next = await entered(handle, entry.name)
+        const next = await entered(directory, entry.name)
         if (next !== undefined)
-          yield* below({ handle: next, prefix: `${path}/`, ignores: all }, options, budget, depth + 1)
+          yield* below({ directory: next, prefix: `${path}/`, ignores: all }, options, budget, depth + 1)
       } else if (entry.isFile() && options.matches?.(path, path.slice(budget.from)) !== false) {
-        const stats = await lstat(pathIn(handle, entry.name)).catch(() => undefined)
+        const stats = await lstat(directory.at(entry.name)).catch(() => undefined)
         if (stats?.isFile()) {
-          const read = (end: number): Promise<Uint8Array> => readIn(handle, entry.name, end)
+          const read = (end: number): Promise<Uint8Array> => readIn(directory, entry.name, end)
           yield { path, size: stats.size, modifiedAt: stats.mtimeMs, read }
         }
       }
     }
   } finally {
-    await handle.close()
+    await directory.close()
   }
 }
 
-async function directoryEntries(handle: FileHandle, budget: Budget): Promise<Dirent[]> {
+async function directoryEntries(directory: HeldDirectory, budget: Budget): Promise<Dirent[]> {
   const entries: Dirent[] = []
-  for await (const entry of await opendir(descriptorPath(handle), { bufferSize: 256 })) {
+  for await (const entry of await opendir(directory.at(), { bufferSize: 256 })) {
     if (--budget.left < 0) break
     entries.push(entry)
   }
@@ -143,9 +136,9 @@ function isLeftOut(
 }
 
 /** Returns `undefined` if the directory has gone, or was replaced. */
-async function entered(handle: FileHandle, name: string): Promise<FileHandle | undefined> {
+async function entered(directory: HeldDirectory, name: string): Promise<HeldDirectory | undefined> {
   try {
-    return await open(pathIn(handle, name), asDirectory)
+    return await directory.enter(name)
   } catch (error) {
     if (systemCode(error) === 'EMFILE' || systemCode(error) === 'ENFILE') throw error
     return undefined
@@ -153,14 +146,13 @@ async function entered(handle: FileHandle, name: string): Promise<FileHandle | u
 }
 
 /** Reads a file of a directory that is held. @throws if it is no regular file any more. */
-async function readIn(directory: FileHandle, name: string, most: number): Promise<Uint8Array> {
-  const named = await open(pathIn(directory, name), asAnything)
+async function readIn(directory: HeldDirectory, name: string, most: number): Promise<Uint8Array> {
+  const named = await directory.look(name)
   try {
-    const stats = await named.stat()
-    if (!stats.isFile()) throw new Error('It is no regular file.')
-    const file = await open(descriptorPath(named), constants.O_RDONLY | constants.O_NONBLOCK)
+    if (!named.stats.isFile()) throw new Error('It is no regular file.')
+    const file = await named.open()
     try {
-      return await readUpTo(file, Math.min(most, stats.size))
+      return await readUpTo(file, Math.min(most, Number(named.stats.size)))
     } finally {
       await file.close()
     }
@@ -169,7 +161,7 @@ async function readIn(directory: FileHandle, name: string, most: number): Promis
   }
 }
 
-async function ignoreFileIn(directory: FileHandle): Promise<IgnoreFile | undefined> {
+async function ignoreFileIn(directory: HeldDirectory): Promise<IgnoreFile | undefined> {
   try {
     const bytes = await readIn(directory, '.gitignore', largestIgnoreFile + 1)
     return bytes.length > largestIgnoreFile ? undefined : await IgnoreFile.of(Buffer.from(bytes).toString())

@@ -129,7 +129,7 @@ export async function bubblewrap(options: BubblewrapOptions): Promise<Sandbox> {
   if (program === undefined) throw wrongBubblewrap('needs the program bwrap: install the package bubblewrap')
   const filter = seccompFilter(unixSockets)
   requireOwner(options)
-  const root = await DirectoryRoot.open(options.root, user)
+  const root = await DirectoryRoot.open(options.root, { owner: user })
   const walls: Walls = {
     root: root.path,
     network,

@@ -174,6 +174,11 @@ export interface Sandbox extends FileAccess {
   /** What holds against a hostile command: nothing, the namespaces of processes, or a machine of its own. */
   readonly isolation: 'none' | 'process' | 'machine'
   readonly root: string
+  /**
+   * How paths are kept within the root: by descriptors, so that what is swapped meanwhile cannot lead out, or by a comparison of
+   * real paths before each use, which holds only if nothing is swapped meanwhile. Default: the sandbox does not tell.
+   */
+  readonly paths?: 'descriptor' | 'real-path'
   /** Searches faster than a walk would. Only if the sandbox has an engine for it. */
   search?(query: SearchQuery): AsyncIterable<Match>
   /** Runs a command in a shell, and ends with it all that it started. An exit code other than 0 is a result. */

@@ -65,6 +65,12 @@ test('what is swapped for links while it is read and written leads nowhere (CVE-
   expect(readdirSync(outside)).toEqual(['secret.txt'])
 })
 
+test('what is swapped while real paths are compared is promised nothing', (context) => {
+  context.skip(
+    'left out: `paths: real-path` promises nothing about races; real-path.test.ts has the comparisons that it makes',
+  )
+})
+
 const licences = '/usr/share/common-licenses'
 const cannot = missing ?? (existsSync(join(licences, 'GPL-3')) ? undefined : `there is no ${licences}`)
 

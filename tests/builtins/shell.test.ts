@@ -8,6 +8,7 @@ import { canary, local, temporary, workspace } from './_workspace.ts'
 import { localSandbox } from 'toolwright/builtins/local'
 
 describeSandbox('localSandbox', () => local(workspace().root))
+describeSandbox('localSandbox with real paths', () => local(workspace().root, { paths: 'real-path' }))
 
 test('localSandbox says once that commands are not isolated', async () => {
   const told: string[] = []

@@ -219,9 +219,22 @@ export function fromMastra(tools: readonly MastraForeignTool[], options: FromMas
       if (error === true) throw new ToolFailure(String(message)) // what Mastra's own validation returns
       return mastraModelOutput(theirs, output)
     }
-    const schema = inputSchema as Schema
+    const schema = checkingSchema(inputSchema as Schema)
     return foreignTool({ name, description, inputSchema: schema, requiresConfirmation, handler }, options)
   })
+}
+
+/** Returns a schema that checks args and leaves them as they came. Mastra's own function parses them: a transform runs once. */
+function checkingSchema(schema: Schema): Schema {
+  if (typeof schema === 'boolean' || !('~standard' in schema)) return schema
+  const { '~standard': standard } = schema as StandardSchemaV1
+  const read = (outcome: StandardSchemaV1.Result<unknown>, value: unknown): StandardSchemaV1.Result<unknown> =>
+    outcome.issues === undefined ? { value } : outcome
+  const validate = (value: unknown): ReturnType<StandardSchemaV1.Props['validate']> => {
+    const outcome = standard.validate(value)
+    return outcome instanceof Promise ? outcome.then((later) => read(later, value)) : read(outcome, value)
+  }
+  return { '~standard': { ...standard, validate } } as Schema
 }
 
 /** Returns the result with the words for the model, if the tool has its own. */

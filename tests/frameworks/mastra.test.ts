@@ -136,6 +136,20 @@ describe.skipIf(missing !== undefined)('fromMastra', () => {
     expect((await executor.execute({ name: 'weather', args: { city: 'Atlantis' } })).status).toBe('waiting')
   })
 
+  test('parses args once, so that a transform gets what the model sent', async () => {
+    const plan = createTool({
+      id: 'plan',
+      description: 'Plans',
+      inputSchema: z.object({ day: z.iso.date().transform((day) => new Date(day)), days: z.number().default(2) }),
+      execute: ({ day, days }) => Promise.resolve(`${day.getUTCFullYear()}, ${days} days`),
+    })
+    const [made] = fromMastra([plan as never])
+    expect(made?.describe().inputSchema).toMatchObject({ properties: { days: { default: 2 } }, required: ['day'] })
+    const executor = createExecutor({ tools: [made!] })
+    expect((await executor.execute({ name: 'plan', args: { day: '2026-05-01' } })).value).toBe('2026, 2 days')
+    expect((await executor.execute({ name: 'plan', args: { day: 'May' } })).error?.code).toBe('E_INVALID_TOOL_ARGS')
+  })
+
   test('passes on errors and the signal, and fails if a tool suspends its run', async () => {
     const make = (id: string, execute: (context: { abortSignal?: AbortSignal; suspend?: never }) => Promise<unknown>) =>
       createTool({

@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)('fromMastra', () => {
       inputSchema: z.object({ day: z.iso.date().transform((day) => new Date(day)), days: z.number().default(2) }),
       execute: ({ day, days }) => Promise.resolve(`${day.getUTCFullYear()}, ${days} days`),
     })
-    const [made] = fromMastra([plan as never])
+    const [made] = fromMastra([plan])
     expect(made?.describe().inputSchema).toMatchObject({ properties: { days: { default: 2 } }, required: ['day'] })
     const executor = createExecutor({ tools: [made!] })
     expect((await executor.execute({ name: 'plan', args: { day: '2026-05-01' } })).value).toBe('2026, 2 days')

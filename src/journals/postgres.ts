@@ -12,7 +12,15 @@ import { nameInTables } from './_options.ts'
 import { closedJournal, pageLength, type Row } from './_rows.ts'
 import { within } from './_within.ts'
 import { NotifyBus } from './postgres/_bus.ts'
-import { connectPool, isUndone, postgresRefusal, type JournalPool, type PostgresPool } from './postgres/_connection.ts'
+import {
+  connectPool,
+  isOfPg,
+  isUndone,
+  postgresRefusal,
+  StatementRunner,
+  type JournalPool,
+  type PostgresPool,
+} from './postgres/_connection.ts'
 import { PostgresStatements } from './postgres/_statements.ts'
 import { prepareJournal, type JournalTables } from './postgres/_tables.ts'
 import { PostgresWatch } from './postgres/_watch.ts'
@@ -27,6 +35,13 @@ export interface PostgresJournalOptions {
   readonly prefix?: string
   /** How long the server may take to answer, in milliseconds. Default: 10,000. */
   readonly timeout?: number
+  /**
+   * Whether the server prepares once what each call needs, by name. That saves it about a third of its time. The journal stops by
+   * itself if a pooler between loses the names: PgBouncer in transaction mode before version 1.21, or with
+   * `max_prepared_statements = 0`. Amazon RDS Proxy keeps a connection for each client then: say `false`. Default: `true` for a
+   * connection string and a `Pool` of `pg`, which takes statements with names; else `false`.
+   */
+  readonly prepare?: boolean
   /**
    * Whether changes are told by `NOTIFY`, which takes a lock of the whole server at each commit. Without it there is no
    * `watch` and no `bus`. Default: `true`.
@@ -69,9 +84,10 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     schema: nameInTables,
     prefix: nameInTables,
     timeout: timerOption,
+    prepare: booleanOption,
     notify: booleanOption,
   })
-  const { schema = 'public', prefix = 'toolwright_', timeout = 10_000, notify = true } = options
+  const { schema = 'public', prefix = 'toolwright_', timeout = 10_000, prepare = isOfPg(pool), notify = true } = options
   const table = (name: string): string => `"${schema}"."${prefix}${name}"`
   const [calls, owners, cuts, take] = (['calls', 'owners', 'cuts', 'take'] as const).map(table) as [
     string,
@@ -80,6 +96,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     string,
   ]
   const tables: JournalTables = { calls, owners, cuts, take, schema, prefix }
+  const runner = new StatementRunner(prepare)
   let connection: Promise<JournalPool> | undefined
   let preparation: Promise<void> | undefined
   let isClosed = false
@@ -91,11 +108,11 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
   }
 
   /** Runs one statement. Retries it if the server undid it because of other statements. */
-  async function ask(text: string, values?: unknown[]): Promise<readonly Row[]> {
+  async function ask(text: string, values?: unknown[], isFrequent = false): Promise<readonly Row[]> {
     if (isClosed) throw closedJournal()
     for (let attempt = 1; ; attempt++) {
       try {
-        const { rows } = await within(timeout, async () => (await connected()).query(text, values))
+        const { rows } = await within(timeout, async () => runner.run(await connected(), text, values, isFrequent))
         return rows
       } catch (error) {
         if (attempt === 5 || !isUndone(error)) throw postgresRefusal(error)
@@ -103,7 +120,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
     }
   }
 
-  async function query(text: string, values?: unknown[]): Promise<readonly Row[]> {
+  async function query(text: string, values?: unknown[], isFrequent?: boolean): Promise<readonly Row[]> {
     const prepared = (preparation ??= prepareJournal(ask, tables))
     try {
       await prepared
@@ -111,7 +128,7 @@ export function postgresJournal(pool: PostgresPool | string, options: PostgresJo
       if (preparation === prepared) preparation = undefined // the next query tries again
       throw error
     }
-    return ask(text, values)
+    return ask(text, values, isFrequent)
   }
 
   const statements = new PostgresStatements(query, tables, notify)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { createExecutor, tool } from 'toolwright'
 import { InvalidConfigurationError } from 'toolwright/errors'
-import { postgresJournal } from 'toolwright/journals/postgres'
+import { postgresJournal, type PostgresPool } from 'toolwright/journals/postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   held,
@@ -14,11 +14,15 @@ import {
   type Opened,
 } from '../conformance/journals.ts'
 import { startListener } from '../servers/listener.ts'
+import { startPgbouncer } from '../servers/pgbouncer.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') console.warn(`The tests of postgresJournal are skipped: ${server}.`)
+
+const pooler = typeof server === 'string' ? server : await startPgbouncer(server)
+if (pooler !== server && typeof pooler === 'string') console.warn(`A test of postgresJournal is skipped: ${pooler}.`)
 
 const url = 'postgres://localhost/calls'
 
@@ -35,6 +39,7 @@ describe('postgresJournal takes', () => {
     ['no timeout of 0', () => postgresJournal(url, { timeout: 0 })],
     ['no timeout that is no number', () => postgresJournal(url, { timeout: Number.NaN })],
     ['no yes or no that is a word', () => postgresJournal(url, { notify: 'no' as never })],
+    ['no preparation that is a number', () => postgresJournal(url, { prepare: 1 as never })],
     ['no option that it does not have', () => postgresJournal(url, { table: 'calls' } as never)],
   ])('%s', (_, make) => {
     expect(make).toThrow(InvalidConfigurationError)
@@ -110,6 +115,7 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     await Promise.all(closings.map((close) => close()))
     for (let index = 0; index < count; index++) await pool.query(`DROP SCHEMA IF EXISTS "${run}_${index}" CASCADE`)
     await pool.end()
+    if (typeof pooler !== 'string') await pooler.stop()
     await server.stop()
   })
 
@@ -161,6 +167,72 @@ describe.skipIf(typeof server === 'string')('on a server,', () => {
     await one.claim(fixtureRecord('a'), 'mine')
     expect(await other.read('a')).toBe(null)
     expect(await other.claim(fixtureRecord('a'), 'mine')).not.toBe(null)
+  })
+
+  describe('postgresJournal has the server prepare what each call needs:', () => {
+    /** Runs calls over one connection, and returns how many statements the server has prepared on it. */
+    async function preparedBy(
+      options: { readonly prepare?: boolean },
+      wrap = (own: pg.Pool): PostgresPool => own,
+    ): Promise<number> {
+      const own = new pg.Pool({ connectionString, max: 1 })
+      const journal = postgresJournal(wrap(own), { schema: await newSchema(), ...options })
+      const executor = createExecutor({ tools: [tool('add', () => 2)], use: [journal] })
+      for (let call = 0; call < 3; call++) expect((await executor.execute({ name: 'add' })).status).toBe('ok')
+      const { rows } = await own.query(`SELECT name FROM pg_prepared_statements WHERE name LIKE 'toolwright%'`)
+      await executor.close()
+      await own.end()
+      return rows.length
+    }
+
+    test('a claim, a write and a sign of life, over a pool of pg', async () => {
+      expect(await preparedBy({})).toBe(3)
+    })
+
+    test('nothing if it is told so', async () => {
+      expect(await preparedBy({ prepare: false })).toBe(0)
+    })
+
+    test('nothing over a pool that may not know names', async () => {
+      expect(await preparedBy({}, (own) => ({ query: (text, values) => own.query(text, values) }))).toBe(0)
+    })
+
+    test.skipIf(typeof pooler === 'string')(
+      'nothing more once a pooler has lost a name, and no call notices',
+      async () => {
+        if (typeof pooler === 'string') return
+        const own = new pg.Pool({ connectionString: pooler.connectionString, max: 8 })
+        const asked: string[] = []
+        const watched = new Proxy(own, {
+          get: (target, key) =>
+            key === 'query'
+              ? (statement: unknown, values?: unknown[]) => {
+                  asked.push(typeof statement === 'string' ? 'text' : 'name')
+                  return target.query(statement as string, values)
+                }
+              : Reflect.get(target, key),
+        })
+        const journal = postgresJournal(watched, { schema: await newSchema(), notify: false })
+        const reports: unknown[] = []
+        const executor = createExecutor({
+          tools: [tool('add', () => 2)],
+          use: [journal],
+          report: (error) => reports.push(error),
+        })
+        const calls = Array.from({ length: 200 }, async (_, index) =>
+          executor.execute({ name: 'add', args: { index } }),
+        )
+        const results = await Promise.all(calls)
+        expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['ok']))
+        asked.length = 0
+        expect((await executor.execute({ name: 'add' })).status).toBe('ok')
+        expect(new Set(asked)).toEqual(new Set(['text']))
+        expect(await executor.calls.list({ limit: 500 })).toHaveLength(201)
+        await executor.close()
+        await own.end()
+        expect(reports).toEqual([])
+      },
+    )
   })
 
   test('postgresJournal makes nothing where its tables are, so that it may run without the right to', async () => {

@@ -97,7 +97,7 @@ function directoryOfBinaries(): string | undefined {
 }
 
 /** Postgres refuses to run as root. */
-function userOfServers(): { uid?: number; gid?: number } | undefined {
+export function userOfServers(): { uid?: number; gid?: number } | undefined {
   if (process.getuid?.() !== 0) return {}
   try {
     const id = (flag: string): number =>
@@ -108,7 +108,8 @@ function userOfServers(): { uid?: number; gid?: number } | undefined {
   }
 }
 
-async function accepting(connectionString: string): Promise<void> {
+/** Waits until a server accepts connections. */
+export async function accepting(connectionString: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString })
     client.on('error', () => {})

@@ -1,3 +1,4 @@
+import { sha256 } from '#sha256'
 import { JournalError } from '../../errors.ts'
 import { journalError, type Row } from '../_rows.ts'
 
@@ -22,6 +23,15 @@ export interface PostgresPool {
   readonly options?: { readonly max?: number | undefined } | undefined
 }
 
+/** What runs a statement by a name, under which each connection has the server prepare it once. `pg.Pool` is one. */
+interface PreparingPool {
+  query(statement: {
+    readonly name: string
+    readonly text: string
+    readonly values: unknown[]
+  }): ReturnType<PostgresPool['query']>
+}
+
 /** A pool that the journal made. */
 export interface JournalPool extends PostgresPool {
   end(): Promise<void>
@@ -41,6 +51,51 @@ export async function connectPool(connectionString: string, timeout: number): Pr
   })
   pool.on('error', () => {}) // an idle connection failed: the next statement opens another, or fails with the reason
   return pool
+}
+
+/** Whether a pool prepares statements by name, as far as one can see: `pg` makes it. */
+export function isOfPg(pool: PostgresPool | string): boolean {
+  return typeof pool === 'string' || ('Client' in pool && 'options' in pool)
+}
+
+/** Runs statements. Those that are frequent are prepared by name, unless a pooler between loses their names. */
+export class StatementRunner {
+  readonly #names = new Map<string, string>()
+  #prepares: boolean
+
+  constructor(prepares: boolean) {
+    this.#prepares = prepares
+  }
+
+  async run(
+    pool: PostgresPool,
+    text: string,
+    values: unknown[] | undefined,
+    isFrequent: boolean,
+  ): ReturnType<PostgresPool['query']> {
+    if (!this.#prepares || !isFrequent || values === undefined) return pool.query(text, values)
+    try {
+      return await (pool as unknown as PreparingPool).query({ name: this.#nameOf(text), text, values })
+    } catch (error) {
+      if (!isNameLost(error)) throw error
+      this.#prepares = false // nothing has run
+      return pool.query(text, values)
+    }
+  }
+
+  #nameOf(text: string): string {
+    const former = this.#names.get(text)
+    if (former !== undefined) return former
+    const name = `toolwright_${sha256(text).slice(0, 32)}`
+    this.#names.set(text, name)
+    return name
+  }
+}
+
+/** Whether the server has no statement of a name, or has another: the connection behind a pooler has changed. */
+function isNameLost(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return code === '26000' || code === '42P05'
 }
 
 /** Whether an error is a serialization failure or a deadlock. The server then undid the statement. */

@@ -13,12 +13,15 @@ export const limitOfPayload = 8_000
 /** The longest payload that is certain to fit, in characters. */
 const longestPayload = 2_500
 
+type StatementTexts = Readonly<Record<'claim' | 'write' | 'read' | 'takeOver' | 'take' | 'settled' | 'beat', string>>
+
 /** What the journal asks of its tables. Each change is one statement. */
 export class PostgresStatements implements Rows {
   readonly channel: string
   readonly #ask: RunStatement
   readonly #tables: JournalTables
   readonly #notifies: boolean
+  readonly #texts: StatementTexts
   readonly #clock = new ServerClock()
 
   constructor(ask: RunStatement, tables: JournalTables, notifies: boolean) {
@@ -26,85 +29,38 @@ export class PostgresStatements implements Rows {
     this.#tables = tables
     this.#notifies = notifies
     this.channel = `toolwright_${sha256(tables.calls).slice(0, 32)}`
+    this.#texts = statementTexts(tables, notifies ? this.channel : undefined)
   }
 
   async claim(columns: Columns, owner: string, session: string): Promise<boolean> {
     const { id, text, session: key, state, waits, createdAt, expiresAt, settledAt, queue, fingerprint, alone } = columns
+    const payload = payloadOf(id, session, changeOf(columns))
     const rows = await this.#ask(
-      this.#telling(
-        `INSERT INTO ${this.#tables.calls} (id, owner, held_since, version, record, session, state, waits, created_at,
-          expires_at, settled_at, queue, alone, fingerprint, changed)
-        VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, $13, CASE WHEN $5 <> 'running' THEN txid_current() END)
-        ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
-        '$10',
-      ),
-      [
-        id,
-        owner,
-        text,
-        key,
-        state,
-        waits,
-        createdAt,
-        expiresAt,
-        settledAt,
-        payloadOf(id, session, changeOf(columns)),
-        queue,
-        alone,
-        fingerprint,
-      ],
+      this.#texts.claim,
+      [id, owner, text, key, state, waits, createdAt, expiresAt, settledAt, payload, queue, alone, fingerprint],
+      true,
     )
     return rows.length === 1
   }
 
   async write(columns: Columns, { owner, number }: Fence, session: string): Promise<boolean> {
     const { id, text, state, waits, expiresAt, settledAt, queue, fingerprint, alone } = columns
+    const payload = payloadOf(id, session, changeOf(columns))
     const rows = await this.#ask(
-      this.#telling(
-        `UPDATE ${this.#tables.calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
-          waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
-          changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
-        WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
-        '$9',
-      ),
-      [
-        id,
-        owner,
-        number,
-        text,
-        state,
-        waits,
-        expiresAt,
-        settledAt,
-        payloadOf(id, session, changeOf(columns)),
-        queue,
-        alone,
-        fingerprint,
-      ],
+      this.#texts.write,
+      [id, owner, number, text, state, waits, expiresAt, settledAt, payload, queue, alone, fingerprint],
+      true,
     )
     return rows.length === 1
   }
 
-  /** Tells watches of a change, in the same statement. */
-  #telling(change: string, payload: string): string {
-    // The parameter has its type from the cast also if nothing is told.
-    const notification = this.#notifies ? `pg_notify('${this.channel}', ${payload}::text)::text` : `${payload}::text`
-    return `WITH change AS (${change})
-      SELECT version, CASE WHEN changed = txid_current() THEN ${notification} END FROM change`
-  }
-
   async read(id: string): Promise<Row | undefined> {
-    const [row] = await this.#ask(`SELECT record, owner, version FROM ${this.#tables.calls} WHERE id = $1`, [id])
+    const [row] = await this.#ask(this.#texts.read, [id], true)
     return row
   }
 
   async takeOver(id: string, { owner: former, number }: Fence, owner: string): Promise<boolean> {
-    const rows = await this.#ask(
-      `UPDATE ${this.#tables.calls} SET owner = $4, held_since = version + 1, version = version + 1,
-        updated_at = clock_timestamp()
-      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING version`,
-      [id, former, number, owner],
-    )
+    const rows = await this.#ask(this.#texts.takeOver, [id, former, number, owner], true)
     return rows.length === 1
   }
 
@@ -114,10 +70,7 @@ export class PostgresStatements implements Rows {
       'invocationId' in wanted
         ? [wanted.invocationId, null, [], []]
         : [null, sessionKey(wanted.queue), wanted.except, (wanted.lacking ?? []).map(sessionKey)]
-    return this.#ask(
-      `SELECT id, record, owner, version FROM ${this.#tables.take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer, $7::text[])`,
-      [owner, Date.now(), id, queue, except, wanted.limit, lacking],
-    )
+    return this.#ask(this.#texts.take, [owner, Date.now(), id, queue, except, wanted.limit, lacking], true)
   }
 
   /**
@@ -176,25 +129,12 @@ export class PostgresStatements implements Rows {
   }
 
   settledOf(ids: readonly string[]): Promise<readonly Row[]> {
-    return this.#ask(
-      `SELECT id, record, owner, version FROM ${this.#tables.calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
-      [ids],
-    )
+    return this.#ask(this.#texts.settled, [ids], true)
   }
 
   /** Records a sign of life. Returns the invocations that the owner was asked to cancel. */
   async beat(owner: string): Promise<string[]> {
-    const { calls, owners } = this.#tables
-    const [row] = await this.#ask(
-      `WITH beat AS (
-        INSERT INTO ${owners} (owner) VALUES ($1)
-        ON CONFLICT (owner) DO UPDATE SET beat_at = clock_timestamp() RETURNING beat_at
-      )
-      SELECT 1000 * extract(epoch FROM beat_at)::float8 AS at,
-        (SELECT json_agg(id)::text FROM ${calls} WHERE owner = $1 AND cancel AND state <> 'settled') AS ids
-      FROM beat`,
-      [owner],
-    )
+    const [row] = await this.#ask(this.#texts.beat, [owner], true)
     this.#clock.remember(Number(row?.['at']))
     const ids = row?.['ids']
     return typeof ids === 'string' ? (JSON.parse(ids) as string[]) : []
@@ -260,6 +200,50 @@ export class PostgresStatements implements Rows {
       [since],
     )
     return { rows, next }
+  }
+}
+
+/**
+ * Returns the statements that every call or every owner needs.
+ *
+ * @param channel On which watches are told of changes, if they are.
+ */
+function statementTexts({ calls, owners, take }: JournalTables, channel: string | undefined): StatementTexts {
+  /** Tells watches of a change, in the same statement. */
+  const telling = (change: string, payload: string): string => {
+    // The parameter has its type from the cast also if nothing is told.
+    const notification = channel === undefined ? `${payload}::text` : `pg_notify('${channel}', ${payload}::text)::text`
+    return `WITH change AS (${change})
+      SELECT version, CASE WHEN changed = txid_current() THEN ${notification} END FROM change`
+  }
+  return {
+    claim: telling(
+      `INSERT INTO ${calls} (id, owner, held_since, version, record, session, state, waits, created_at,
+        expires_at, settled_at, queue, alone, fingerprint, changed)
+      VALUES ($1, $2, 0, 0, $3, $4, $5, $6, $7, $8, $9, $11, $12, $13, CASE WHEN $5 <> 'running' THEN txid_current() END)
+      ON CONFLICT (id) DO NOTHING RETURNING version, changed`,
+      '$10',
+    ),
+    write: telling(
+      `UPDATE ${calls} SET version = version + 1, record = $4, updated_at = clock_timestamp(), state = $5,
+        waits = $6, expires_at = $7, settled_at = $8, queue = $10, alone = $11, fingerprint = $12,
+        changed = CASE WHEN state = 'waiting' OR $5 <> 'running' THEN txid_current() ELSE changed END
+      WHERE id = $1 AND owner = $2 AND held_since <= $3 RETURNING version, changed`,
+      '$9',
+    ),
+    read: `SELECT record, owner, version FROM ${calls} WHERE id = $1`,
+    takeOver: `UPDATE ${calls} SET owner = $4, held_since = version + 1, version = version + 1,
+        updated_at = clock_timestamp()
+      WHERE id = $1 AND owner = $2 AND version = $3 AND state <> 'settled' RETURNING version`,
+    take: `SELECT id, record, owner, version FROM ${take}($1::text, $2::float8, $3::text, $4::text, $5::text[], $6::integer, $7::text[])`,
+    settled: `SELECT id, record, owner, version FROM ${calls} WHERE id = ANY($1::text[]) AND state = 'settled'`,
+    beat: `WITH beat AS (
+        INSERT INTO ${owners} (owner) VALUES ($1)
+        ON CONFLICT (owner) DO UPDATE SET beat_at = clock_timestamp() RETURNING beat_at
+      )
+      SELECT 1000 * extract(epoch FROM beat_at)::float8 AS at,
+        (SELECT json_agg(id)::text FROM ${calls} WHERE owner = $1 AND cancel AND state <> 'settled') AS ids
+      FROM beat`,
   }
 }
 

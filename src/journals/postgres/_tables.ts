@@ -13,8 +13,8 @@ export interface JournalTables {
   readonly prefix: string
 }
 
-/** Runs one statement. */
-export type RunStatement = (text: string, values?: unknown[]) => Promise<readonly Row[]>
+/** Runs one statement. If it is frequent, a connection has the server prepare it once. */
+export type RunStatement = (text: string, values?: unknown[], isFrequent?: boolean) => Promise<readonly Row[]>
 
 const journalVersion = '5'
 const linedVersion = '4'

@@ -17,6 +17,7 @@ export interface Row {
 export interface Page {
   readonly text: string
   readonly rows: readonly Row[]
+  readonly steps: readonly string[]
   /** The items of the list of what changes. */
   readonly changes: readonly string[]
 }
@@ -25,8 +26,15 @@ export interface Page {
 export function skillOf(name: string): Page {
   const text = readFileSync(join(root, 'src', 'skills', name, 'SKILL.md'), 'utf8')
   const [, list = ''] = text.split('## What changes\n')
-  const changes = [...list.matchAll(/^- ([^]*?)(?=\n- |\n\n)/gm)].map(([, item = '']) => item.replaceAll('\n  ', ' '))
-  return { text, rows: rowsOf(text), changes }
+  const [, steps = ''] = text.split('## Steps\n')
+  return { text, rows: rowsOf(text), steps: itemsOf(steps, /^\d+\. /gm), changes: itemsOf(list, /^- /gm) }
+}
+
+/** Returns the items at the beginning of a text, each in one line. */
+function itemsOf(text: string, mark: RegExp): string[] {
+  const [list = ''] = text.trim().split('\n\n')
+  const [, ...items] = `\n${list}`.split(mark)
+  return items.map((item) => item.trim().replaceAll(/\n */g, ' '))
 }
 
 /** Reads the table below a heading of the page about all migrations. */
@@ -46,9 +54,9 @@ function rowsOf(text: string): Row[] {
 
 /** The names in the code of a cell: what stands between backticks, but for texts and words of the language. */
 export function namesIn(text: string): string[] {
-  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replaceAll(/'[^']*'/g, ''))
-  const names = spans.flatMap((code) => code.match(/[A-Za-z_]\w*/g) ?? [])
-  return names.filter((name) => !/^(?:return|yield|declare|module|interface|true)$/.test(name))
+  const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replaceAll(/'[^']*'|^npm .*/g, ''))
+  const names = spans.flatMap((code) => code.match(/\b[A-Za-z_]\w*/g) ?? [])
+  return names.filter((name) => !/^(?:return|yield|declare|module|interface|new|true)$/.test(name))
 }
 
 /** Whether a page names what a file uses: a name, a module, or a text of an option. */

@@ -22,6 +22,8 @@ const toolsAfter = namesOf('migrate-from-ai-sdk', 'after/tools.ts')
 describe('the page about the migration', () => {
   // What stands for something else, and what this agent does not have.
   const placeholders = ['input', 'options', 'context', 'schema', 'words', 'value', 'strict']
+  // What only other programs have, and the tools of the page.
+  const elsewhere = ['sqliteJournal', 'ToolLoopAgent', 'experimental_context', 'pay', 'weather']
   const namesOfCell = (cell: string): string[] => namesIn(cell).filter((name) => !placeholders.includes(name))
 
   test.each(page.rows)('has a row about what the agent had and has: $theirs', ({ theirs, ours }) => {
@@ -31,6 +33,12 @@ describe('the page about the migration', () => {
     expect(has.filter((name) => !after.used.has(name))).toEqual([])
     const gone = had.filter((name) => !has.includes(name))
     expect(gone.filter((name) => toolsAfter.used.has(name))).toEqual([])
+  })
+
+  test.each(page.steps)('has a step that the agent took: %s', (step) => {
+    const isTaken = (name: string): boolean =>
+      [wrapped, after].some(({ used }) => used.has(name)) || before.used.has(name)
+    expect(namesIn(step).filter((name) => !elsewhere.includes(name) && !isTaken(name))).toEqual([])
   })
 
   test('names all that the migrated agent has and the old one had not', () => {

@@ -13,8 +13,9 @@ const colours = {
   dark: { text: '#f0f6fc', faint: '#9198a1', line: '#3d444d', ours: '#4493f8', others: '#6e7781' },
 } as const
 
-const width = 760
-const left = 300
+const plot = 400
+/** How much of a name's line a character takes at most, in bold. */
+const character = 8
 const right = 60
 const step = 24
 const top = 40
@@ -26,11 +27,13 @@ const top = 40
  */
 export function chart(title: string, bars: readonly Bar[], theme: Theme): string {
   const { text, faint, line, ours, others } = colours[theme]
+  const left = 20 + character * Math.max(...bars.map(({ name }) => name.length))
+  const width = left + plot + right
   const logarithms = bars.map(({ ratio }) => Math.log10(ratio))
   const first = Math.floor(Math.min(...logarithms, 0))
   const last = Math.ceil(Math.max(...logarithms, 0.01))
   const at = (ratio: number): number => {
-    return Math.round(left + ((Math.log10(ratio) - first) / (last - first)) * (width - left - right))
+    return Math.round(left + ((Math.log10(ratio) - first) / (last - first)) * plot)
   }
   const height = top + bars.length * step + 14
   const grid = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index)).map((ratio) => {

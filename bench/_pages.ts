@@ -2,6 +2,7 @@
 import prettier from 'prettier'
 import { chart, type Bar, type Theme } from './_chart.ts'
 import { inUnit, type Words } from './_results.ts'
+import { question as questionOf } from './_question.ts'
 import type { BenchSummary, Summary, SummaryTable } from './_summary.ts'
 
 /** The end of the line, or the line before the table, that is written here. */
@@ -85,35 +86,95 @@ function lineOf({ overhead }: Summary): string {
   return `What a call costs, if the same steps by hand cost 1: ${figures}. ${rest}`
 }
 
-/** What a bench asks, if its tables do not say it. */
-const introductions: Readonly<Record<string, string>> = {
-  'rivals-validation': ' A tool takes a number, and the model sends text: does the handler run?',
-}
-
-/** All figures of all benches. */
+/** What three questions of those who choose come to, then all figures of all benches. */
 function pageOf(summary: Summary): string {
-  const benches = Object.entries(summary).map(([name, bench]) =>
-    [
-      `## ${name}`,
-      `\`npm run bench ${name}\`, ${place(bench)}${introductions[name] ?? ''}`,
-      ...(name === 'rivals' || name === 'validation' ? [picture(name, 'charts')] : []),
-      ...bench.words.map(marked),
-      ...bench.tables.map(tableOf),
-    ].join('\n\n'),
-  )
+  const topics = Object.entries(summary).map(([name, bench]) => {
+    const question = questionOf(name)
+    const tables = [...bench.words.map(marked), ...bench.tables.map(tableOf)].join('\n\n')
+    const run = `\`npm run bench ${name}\`, ${place(bench)}`
+    return `<details>\n<summary><b>${name}</b>: ${question}</summary>\n\n${run}\n\n${tables}\n\n</details>`
+  })
   return [
     '# Benches',
     '<!-- This page is written by `npm run bench:report` from bench/summary.json. -->',
+    'Three answers for those who choose come first. A **ratio** compares with the first line, in one process: it holds on other machines. A time is that of one machine on one day.',
+    ...costOfValidators(summary['validation']),
+    ...costBesideOthers(summary['rivals']),
+    ...refusals(summary['rivals-validation']),
+    '## All figures',
     [
       '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything.',
       '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
       '- `npm run bench:report` writes this page, the charts and a line of the front page from what was measured last.',
     ].join('\n'),
-    'Variants of one question are measured in one process, interleaved, in alternating order: a ratio is worth comparing, a time is that of this machine on that day. What happens once in a process (loading, the first call) is measured in fresh ones. Where a figure has no spread it is a size or a count, the same on every machine.',
-    'The **floor** is the least that a call can cost which is checked and identified: Zod, the library `canonicalize`, SHA-256, the handler and two events, by hand. The **tight floor** is the same with a canonical writer of twenty lines in place of the library, which knows that it is given a plain tree, and checks nothing: a kernel that takes args from strangers cannot use it. `overhead` measures both side by side; its ratios are to the tight floor, and so are the goals that it holds the pipeline against. `rivals`, `batch`, `startup` and `telemetry` compare with the floor that has the library.',
-    'The rivals are installed in `bench/rivals`, apart, at exactly the versions of its lock; each does what its own loop does for one tool call, through what it exports.',
-    ...benches,
+    'Variants of one question are measured in one process, interleaved, in alternating order. What happens once in a process (loading, the first call) is measured in fresh ones. If a figure has no spread, it is a size or a count, the same on every machine.',
+    'The **floor** is the least that a call can cost which is checked and identified: Zod, the library `canonicalize`, SHA-256, the handler and two events, by hand. The **tight floor** has a canonical writer of twenty lines in place of the library. It knows that it is given a plain tree, and checks nothing: a kernel that takes args from strangers cannot use it. `overhead` measures both, and its ratios are to the tight floor. `rivals`, `batch`, `startup` and `telemetry` compare with the floor that has the library.',
+    ...topics,
   ].join('\n\n')
+}
+
+/** What a validator costs. */
+function costOfValidators(bench: BenchSummary | undefined): readonly string[] {
+  const titles = ['valid input, 338', 'invalid input', 'from nothing', 'valid input, hot, where no code']
+  const tables = titles.map((title) => tableAt(bench, title))
+  const [valid, , , codeless] = tables
+  const names = valid?.rows.map(([name]) => name) ?? []
+  const timeOf = (of: SummaryTable | undefined, name: string): number =>
+    of?.rows.find(([other]) => other === name)?.[1] ?? NaN
+  const cells = names.map((name) => [
+    name.includes(' ') ? name : `\`${name}\``,
+    ...tables.map((of) => inUnit(timeOf(of, name)) || 'cannot'),
+  ])
+  const zod = timeOf(valid, 'zod')
+  const compiled = (zod / timeOf(valid, 'z.compile')).toFixed(1)
+  const [fastest = '', fastestTime = NaN] = leastOf(valid, (name) => name.endsWith('()'))
+  const [codelessName = ''] = leastOf(codeless, (name) => name.endsWith('()'))
+  return [
+    '## What does a validator cost?',
+    picture('validation', 'charts'),
+    `**Keep the library that you like**: Zod takes ${inUnit(zod)} for args of 338 bytes. If that is much for you, \`z.compile\` makes the same schema ${compiled} times as fast. The fastest is \`${fastest}\` (${inUnit(fastestTime)}), but look at its first answer. If your platform makes no code from text, as Cloudflare Workers, it is \`${codelessName}\`.`,
+    table(['', 'valid args', 'invalid args', 'first answer of a process', 'valid, no code from text'], cells),
+    'Names with brackets are the wrappers of this package. *Alone* means that the library says only yes or no: it names no issue, so a model could not correct its args. `ajv()` and `ajv, alone` have the same options.',
+    `\`npm run bench validation\`, ${place(bench)}`,
+  ]
+}
+
+/** Returns the variant that takes least, and its median. */
+function leastOf(of: SummaryTable | undefined, isMeant: (name: string) => boolean): readonly [string, number] | [] {
+  const rows =
+    of?.rows.flatMap(([name, median]) => (median !== null && isMeant(name) ? [[name, median] as const] : [])) ?? []
+  return rows.toSorted(([, one], [, other]) => one - other)[0] ?? []
+}
+
+/** What one call costs through this package and through others. */
+function costBesideOthers(bench: BenchSummary | undefined): readonly string[] {
+  const [idle, real] = ['a call that does nothing', '2 ms of work'].map((title) => tableAt(bench, title))
+  const features = bench?.words[0]
+  const figure = (of: SummaryTable | undefined, name: string): string => {
+    const [, median = null] = of?.rows.find(([other]) => other === name) ?? []
+    return median === null ? '' : inUnit(median)
+  }
+  const cells = features?.cells.map((line) => [...line, figure(idle, line[0] ?? ''), figure(real, line[0] ?? '')]) ?? []
+  return [
+    '## What does a call cost, beside other packages?',
+    picture('rivals', 'charts'),
+    'A call that **does nothing** shows what a package adds at least. The last column is a call with **2 ms of work and a result of 10 kB**: what the processor does beyond the handler. Compare packages that do the same: one that neither checks nor records is fast because of that.',
+    table([...(features?.head ?? []), 'does nothing', '10 kB after 2 ms'], cells),
+    'Each package is installed at the version of the table, apart from this one, and does what its own loop does for one tool call, through what it exports.',
+    `\`npm run bench rivals\`, ${place(bench)}`,
+  ]
+}
+
+/** Who runs a handler with args that its schema refuses. */
+function refusals(bench: BenchSummary | undefined): readonly string[] {
+  const others = bench?.words[0]?.cells.filter(([name]) => name !== 'toolwright') ?? []
+  const trusting = others.filter((line) => line.includes('HANDLER RAN'))
+  return [
+    '## Who runs a handler with wrong args?',
+    `A tool takes a number, and the model sends text. **${trusting.length} of ${others.length} other packages run the handler** with one kind of schema or another. None says so: ask with the schemas that you use.`,
+    ...(bench?.words.map(marked) ?? []),
+    `\`npm run bench rivals-validation\`, ${place(bench)}`,
+  ]
 }
 
 function place(bench: BenchSummary | undefined): string {

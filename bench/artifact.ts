@@ -1,5 +1,5 @@
-// What questions about large artifacts cost, in files, as they are kept: against reading the whole and splitting it, which is
-// what everybody does who has no index. "Cold" is the first question that is asked of an artifact, "again" a later one.
+// What questions about large artifacts cost, in files, as they are kept: against reading the whole and splitting it,
+// as a program without an index does. "Cold" is the first question that is asked of an artifact, "again" a later one.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

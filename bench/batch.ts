@@ -1,4 +1,4 @@
-// What a call costs where many are in flight together, in time and in memory.
+// What a call costs if many are in flight together, in time and in memory.
 import { createExecutor, tool } from 'toolwright'
 import * as zod from 'zod'
 import { floorOf } from './_floor.ts'

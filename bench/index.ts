@@ -1,10 +1,11 @@
 // Runs the benches that are named: `npm run bench canonical overhead`; `npm run bench all` runs all of them. Each has a
 // process of its own, because what one makes the engine learn about a function would be carried into the next.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { against } from './_against.ts'
+import { question } from './_question.ts'
 
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && !file.startsWith('_') && file !== 'index.ts')
@@ -34,15 +35,4 @@ if (unknown.length > 0) {
     })
     if (status !== 0) process.exitCode = 1
   }
-}
-
-/** The first sentence of a bench says what it answers. */
-function question(name: string): string {
-  const [comment = ''] =
-    /^\/\/ .*(\n\/\/ .*)*/.exec(readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8')) ?? []
-  const [sentence = ''] = comment
-    .replaceAll(/\n?\/\/ /g, ' ')
-    .trim()
-    .split(/(?<=\.) /)
-  return sentence
 }

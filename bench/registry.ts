@@ -1,4 +1,4 @@
-// Whether a call costs more where there are more tools to choose from, and what it costs to hold and list them.
+// Whether a call costs more if there are more tools to choose from, and what it costs to hold and list them.
 import { createExecutor, tool, ToolRegistry, type Tool } from 'toolwright'
 import * as zod from 'zod'
 import { compare, printTable } from './_runner.ts'

@@ -1,4 +1,4 @@
-// What keeping a result costs. In memory it is measured against one SHA-256 over the bytes, which everybody pays who names
+// What keeping a result costs. In memory it is measured against one SHA-256 over the bytes, which each program pays that names
 // contents by their hash; on the disk against SHA-256, write and fsync by hand. Streams come in pieces of 64 kB.
 import { createHash } from 'node:crypto'
 import { mkdtemp, open, rm, unlink } from 'node:fs/promises'

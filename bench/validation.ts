@@ -1,4 +1,4 @@
-// What each validator costs: on valid, invalid and large input, the first time in a process, and where code may not be made from text.
+// What each validator costs: on valid, invalid and large input, the first time in a process, and if no code may be made from text.
 import type { StandardSchemaV1 } from 'toolwright'
 import { printTable, rowsOf, type Row } from './_results.ts'
 import { compare, freshly } from './_runner.ts'

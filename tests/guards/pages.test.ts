@@ -29,4 +29,27 @@ describe('the figures on the pages', () => {
       expect.stringMatching(/whole pipeline \d.*\(https:\/\/.*\/bench\/README\.md\)\. <!-- .*bench:report.* -->$/),
     ])
   })
+
+  it('begin with three answers for those who choose, and have each bench in a part of its own that is closed', () => {
+    const page = read('bench/README.md')
+    expect([...page.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)).toEqual([
+      'What does a validator cost?',
+      'What does a call cost, beside other packages?',
+      'Who runs a handler with wrong args?',
+      'All figures',
+    ])
+    const topics = [...page.matchAll(/^<details>\n<summary><b>([\w-]+)<\/b>: \S.*<\/summary>$/gm)].map(
+      ([, name]) => name,
+    )
+    expect(topics).toEqual(Object.keys(summary))
+  })
+
+  it.each(['rivals-light', 'rivals-dark', 'validation-light', 'validation-dark'])(
+    'cut no name in the chart %s',
+    (name) => {
+      const names = read(`bench/charts/${name}.svg`).matchAll(/<text x="(\d+)"[^>]*text-anchor="end"[^>]*>([^<]*)</g)
+      // No character of a sans-serif font at this size is wider than 8 on average, in bold.
+      for (const [, end, words = ''] of names) expect(Number(end) - 8 * words.length, words).toBeGreaterThanOrEqual(0)
+    },
+  )
 })

@@ -103,7 +103,7 @@ function pageOf(summary: Summary): string {
     ...refusals(summary['rivals-validation']),
     '## All figures',
     [
-      '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything.',
+      '- `npm run bench` lists what there is to measure, `npm run bench <name>` measures it and prints a table, `npm run bench all` measures everything. `npm run bench -- <name> --quick` takes fewer rounds, and keeps no figures.',
       '- `npm run bench -- --against <commit> [name]` compares the working tree with another commit, in processes that take turns.',
       '- `npm run bench:report` writes this page, the charts and a line of the front page from what was measured last.',
     ].join('\n'),
@@ -179,8 +179,9 @@ function refusals(bench: BenchSummary | undefined): readonly string[] {
 
 function place(bench: BenchSummary | undefined): string {
   if (bench === undefined) return ''
-  const { machine, date } = bench
-  return `Node ${machine.node.slice(1)}, ${machine.cores} cores (${machine.processor}), ${date}.`
+  const { machine, date, seconds } = bench
+  const time = seconds === undefined ? '' : ` It takes about ${seconds} s.`
+  return `Node ${machine.node.slice(1)}, ${machine.cores} cores (${machine.processor}), ${date}.${time}`
 }
 
 /** On one line, since a page has few. */

@@ -39,10 +39,15 @@ export interface Machine {
 export interface Results {
   readonly bench: string
   readonly date: string
+  /** How long it took. */
+  readonly seconds?: number
   readonly machine: Machine
   readonly rows: readonly Row[]
   readonly words: readonly Words[]
 }
+
+/** Whether fewer rounds are to do, whose figures are printed and not kept: `npm run bench <name> -- --quick`. */
+export const isQuick: boolean = process.env['BENCH_QUICK'] === '1'
 
 const kept: { rows: Row[]; words: Words[] } = { rows: [], words: [] }
 const program = process.argv[1] ?? ''
@@ -134,7 +139,7 @@ function printColumns(lines: readonly (readonly string[])[], leftAligned: number
 
 /** Writes what was printed when the process ends, however it does. */
 function keep(): void {
-  if (!isBench || kept.rows.length + kept.words.length > 0) return
+  if (!isBench || isQuick || kept.rows.length + kept.words.length > 0) return
   process.once('exit', () => {
     const bench = basename(program, '.ts')
     const machine: Machine = {
@@ -142,7 +147,8 @@ function keep(): void {
       processor: cpus()[0]?.model.trim() ?? process.arch,
       cores: availableParallelism(),
     }
-    const results: Results = { bench, date: new Date().toISOString(), machine, ...kept }
+    const seconds = Math.ceil(performance.now() / 1e3)
+    const results: Results = { bench, date: new Date().toISOString(), seconds, machine, ...kept }
     const folder = join(import.meta.dirname, 'results')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, `${bench}.json`), `${JSON.stringify(results)}\n`)

@@ -1,12 +1,12 @@
 // How benches measure: variants of one question interleaved in one process, since only ratios taken in one process are worth
 // comparing; and fresh processes for what happens but once in a process.
 import { spawnSync } from 'node:child_process'
-import { rowsOf, type Row } from './_results.ts'
+import { isQuick, rowsOf, type Row } from './_results.ts'
 
 export { printTable, type Row } from './_results.ts'
 
 export interface Options {
-  /** How often each variant is measured. Default: the variable `BENCH_ROUNDS`, or 41. */
+  /** How often each variant is measured. Default: the variable `BENCH_ROUNDS`, or 41; 9 with `--quick`. */
   readonly rounds?: number
   /** How long one measurement lasts, in milliseconds. Default: 5. */
   readonly duration?: number
@@ -33,7 +33,7 @@ export let sink: unknown
 export async function compare(
   title: string,
   variants: Record<string, () => unknown>,
-  { rounds = Number(process.env['BENCH_ROUNDS'] ?? 41), duration = 5, clock = 'wall' }: Options = {},
+  { rounds = Number(process.env['BENCH_ROUNDS'] ?? (isQuick ? 9 : 41)), duration = 5, clock = 'wall' }: Options = {},
 ): Promise<Row[]> {
   const now = clock === 'wall' ? wallTime : processorTime
   const subjects = []
@@ -75,7 +75,7 @@ export async function compare(
 export async function compareProcessorTime(
   title: string,
   variants: Record<string, () => Promise<unknown>>,
-  { rounds = 21, calls = 100 }: { readonly rounds?: number; readonly calls?: number } = {},
+  { rounds = isQuick ? 5 : 21, calls = 100 }: { readonly rounds?: number; readonly calls?: number } = {},
 ): Promise<Row[]> {
   const samples: Record<string, number[]> = Object.fromEntries(Object.keys(variants).map((name) => [name, []]))
   const entries = Object.entries(variants)
@@ -104,7 +104,7 @@ export function freshly<Name extends string>(
 ): Record<Name, number[][]> {
   const entries = Object.entries(programs) as [Name, readonly string[]][]
   const printed = Object.fromEntries(entries.map(([name]) => [name, []])) as unknown as Record<Name, number[][]>
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < (isQuick ? Math.min(rounds, 2) : rounds); round++) {
     for (const [name, program] of round % 2 === 0 ? entries : entries.toReversed()) {
       const { stdout, stderr, status } = spawnSync(process.execPath, program, { encoding: 'utf8' })
       if (status !== 0) throw new Error(`${name} failed:\n${stderr}`)

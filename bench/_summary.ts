@@ -19,6 +19,8 @@ export interface SummaryTable {
 export interface BenchSummary {
   /** The day of the run, as in `2026-11-22`. */
   readonly date: string
+  /** How long it took. Earlier runs do not say it. */
+  readonly seconds?: number
   readonly machine: Machine
   readonly tables: readonly SummaryTable[]
   readonly words: readonly Words[]
@@ -30,7 +32,7 @@ export type Summary = Readonly<Record<string, BenchSummary>>
 /** Puts new results in the place of old ones; a bench that was not run keeps what it had. */
 export function summaryOf(results: readonly Results[], before: Summary): Summary {
   const summary: Record<string, BenchSummary> = { ...before }
-  for (const { bench, date, machine, rows, words } of results) {
+  for (const { bench, date, seconds, machine, rows, words } of results) {
     const titles = [...new Set(rows.map(({ title }) => title))]
     const tables = titles.map((title) =>
       tableOf(
@@ -38,7 +40,7 @@ export function summaryOf(results: readonly Results[], before: Summary): Summary
         rows.filter((row) => row.title === title),
       ),
     )
-    summary[bench] = { date: date.slice(0, 10), machine, tables, words }
+    summary[bench] = { date: date.slice(0, 10), ...(seconds !== undefined && { seconds }), machine, tables, words }
   }
   return Object.fromEntries(Object.entries(summary).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }

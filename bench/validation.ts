@@ -100,7 +100,7 @@ const makers: Record<string, () => Promise<StandardSchemaV1>> = {
   'ajv()': async () => {
     const { Ajv } = await import('ajv')
     const { ajv } = await import('toolwright/validators/ajv')
-    return ajv(new Ajv())(searchJsonSchema)
+    return ajv(new Ajv({ allErrors: true }))(searchJsonSchema)
   },
 }
 

@@ -476,13 +476,13 @@ describe("a client's answer", () => {
     let asked = 0
     const runner = { type: 'client', run: () => answers[asked++]?.promise }
     const form = work('ask', () => 'ours', { type: 'client', requiresResponse: true, outputSchema: { type: 'string' } })
-    const free = work('free', () => pause(60).then(() => answers.forEach(({ resolve }) => resolve('filled in'))))
+    const free = work('free', () => pause(400).then(() => answers.forEach(({ resolve }) => resolve('filled in'))))
     const alone = work('alone', () => 'ran', { traits: { concurrent: false } })
     const executor = createExecutor({
       tools: [form, free, alone],
       use: [{ runners: [runner] }],
       concurrency: 1,
-      timeout: 30,
+      timeout: 300,
     })
     const calls = [{ name: 'ask' }, { name: 'ask' }, { name: 'ask' }, { name: 'alone' }]
     const settling = executor.executeToolCalls(calls)

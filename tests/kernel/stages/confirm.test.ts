@@ -138,10 +138,10 @@ describe('a tool that wants to be confirmed', () => {
   test('waits for the person outside the deadline of the call', async () => {
     const { executor } = asking(
       async () => {
-        await pause(60)
+        await pause(400)
         return { decision: 'allow' }
       },
-      { timeout: 30 },
+      { timeout: 300 },
     )
     expect((await executor.execute({ name: 't' })).status).toBe('ok')
   })

@@ -75,6 +75,7 @@ describe('a handler', () => {
     const note = (reason: unknown): void => void unhandled.push(reason)
     process.on('unhandledRejection', note)
     const stubborn = work('t', async (_, { emit }) => {
+      await turn() // by then the timer of the deadline is set
       await pause(40)
       emit('late')
       throw new Error('late')

@@ -42,8 +42,9 @@ function all(value: unknown): string {
 }
 
 function leaks(everything: string): readonly string[] {
-  const found = [...everything.matchAll(new RegExp(`.{0,100}(?:${canary}|${pin}).{0,20}`, 'g'))]
-  return found.map(([around]) => around)
+  // What stands around is cut out afterwards: as part of the pattern it would be tried at every character.
+  const found = everything.matchAll(new RegExp(`${canary}|${pin}`, 'g'))
+  return Array.from(found, ({ index }) => everything.slice(Math.max(0, index - 100), index + 30))
 }
 
 const formats = [anthropic(), openai(), openaiResponses(), gemini(), aiSdk(), mcp()]

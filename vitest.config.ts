@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig, type ViteUserConfigFnObject } from 'vitest/config'
 import { fewRuns, heavy } from './tests/heavy.ts'
@@ -17,10 +18,14 @@ const configuration: ViteUserConfigFnObject = defineConfig(({ mode }) => ({
     // Tests wait for what happens, not for a time: a slow machine makes them slower, and only what hangs fails.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    ...(mode === 'fast' && {
-      exclude: [...configDefaults.exclude, ...heavy.keys()],
-      env: { FUZZ_RUNS: process.env['FUZZ_RUNS'] ?? String(fewRuns) },
-    }),
+    // By itself, the runner leaves one processor to itself, which waits most of the time.
+    maxWorkers: '100%',
+    env: {
+      // Workers, and the hundreds of processes that tests start, compile what they import once for all.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled'),
+      ...(mode === 'fast' && { FUZZ_RUNS: process.env['FUZZ_RUNS'] ?? String(fewRuns) }),
+    },
+    ...(mode === 'fast' && { exclude: [...configDefaults.exclude, ...heavy.keys()] }),
     // The types of the providers' own libraries are checked by tests/examples/agent-loop.test.ts, if they are installed.
     typecheck: {
       enabled: true,

@@ -59,7 +59,7 @@ export function start(
   const [first = '', ...rest] = command
   // These decide about colours too; a test says itself what its terminal is like.
   const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...inherited } = process.env
-  return spawn(first, rest, { cwd: root, env: { ...inherited, NODE_COMPILE_CACHE: place('cache'), ...env } })
+  return spawn(first, rest, { cwd: root, env: { ...inherited, ...env } })
 }
 
 /** Waits for a process, with all that it wrote. */

@@ -7,11 +7,17 @@ afterEach(() => {
 })
 
 /** What a run prints at its end whose tests came to these states, each with the note. */
-function printed(states: readonly string[], note?: string, options: LeftOut = {}): string {
+function printed(
+  states: readonly string[],
+  note?: string,
+  options: LeftOut = {},
+  faults: readonly Error[] = [],
+): string {
   let output = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((output += String(text)), true))
   const tests = states.map((state, index) => ({ fullName: `suite > test ${index}`, result: () => ({ state, note }) }))
-  const module = { relativeModuleId: 'tests/a.test.ts', children: { allTests: () => tests }, errors: () => [] }
+  const children = { allTests: () => tests, allSuites: () => [{ errors: () => faults }] }
+  const module = { relativeModuleId: 'tests/a.test.ts', children, errors: () => [] }
   new ClosingLine(options).onTestRunEnd([module as unknown as TestModule], [])
   vi.restoreAllMocks()
   return output
@@ -24,6 +30,12 @@ test('the closing line says how many tests passed and failed, alone', () => {
 test('the closing line says how many tests were skipped, and the lines before it which', () => {
   expect(printed(['passed', 'skipped', 'pending'])).toBe(
     '\nskipped: tests/a.test.ts > suite > test 1\nskipped: tests/a.test.ts > suite > test 2\n1 passed, 0 failed, 2 skipped\n',
+  )
+})
+
+test('the closing line counts a suite as failed whose tests could not begin', () => {
+  expect(printed(['passed', 'skipped'], undefined, {}, [new Error('no server')])).toBe(
+    '\nskipped: tests/a.test.ts > suite > test 1\n1 passed, 1 failed, 1 skipped\n',
   )
 })
 

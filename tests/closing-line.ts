@@ -36,6 +36,8 @@ export default class ClosingLine implements Reporter {
         else skipped.push(test.fullName)
       }
       if (module.errors().length > 0) counts.failed++
+      // What is prepared before the tests of a suite may fail, which skips them.
+      for (const suite of module.children.allSuites()) if (suite.errors().length > 0) counts.failed++
       counts.skipped += skipped.length
       const named = skipped.length > mostNamed ? [`${skipped.length} of its ${size} tests`] : skipped
       lines += named.map((name) => `skipped: ${module.relativeModuleId} > ${name}\n`).join('')

@@ -46,7 +46,11 @@ const filesByReason: Readonly<Record<string, readonly string[]>> = {
     'tests/mcp/server-http.test.ts',
     'tests/examples/mcp-server/filesystem.test.ts',
   ],
-  'real sandboxes and floods of output': ['tests/builtins/bubblewrap.test.ts', 'tests/builtins/flood.test.ts'],
+  'real sandboxes and floods of output': [
+    'tests/builtins/bubblewrap.test.ts',
+    'tests/builtins/flood.test.ts',
+    'tests/builtins/sandbox-runtime.test.ts',
+  ],
   'the inbox of waiting calls, over every journal': [
     'tests/cli/inbox.test.ts',
     'tests/kernel/waiting/inbox.test.ts',

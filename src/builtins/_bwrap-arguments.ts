@@ -31,7 +31,9 @@ export const ripgrepInside = '/run/rg'
 /** What bwrap reads from descriptor 3 before it sets anything up. Without it the other arguments are refused. */
 export const firstArgument = '--unshare-pid\0'
 
-const ofEtc = 'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nsswitch.conf ssl localtime'.split(' ')
+/** What programs need of `/etc`. */
+export const ofEtc: readonly string[] =
+  'ld.so.cache ld.so.conf ld.so.conf.d alternatives passwd group nsswitch.conf ssl localtime'.split(' ')
 const ofEtcWithNetwork = ['resolv.conf', 'hosts', 'gai.conf', 'services']
 
 /** Returns the arguments of bwrap up to the program that it runs. */

@@ -68,13 +68,26 @@ export class Commands {
   #begin(program: Program, options: ExecOptions): RunningProgram {
     if (this.#isClosed) {
       letGo(program)
+      program.onEnd?.()
       throw refusal('The sandbox is closed.')
     }
-    const running = startProgram(program, (this.#guard ??= takeGuard()), options)
+    const running = this.#started(program, (this.#guard ??= takeGuard()), options)
     this.#running.add(running)
-    const forget = (): void => void this.#running.delete(running)
+    const forget = (): void => {
+      this.#running.delete(running)
+      program.onEnd?.()
+    }
     running.done.then(forget, forget)
     return running
+  }
+
+  #started(program: Program, guard: Guard, options: ExecOptions): RunningProgram {
+    try {
+      return startProgram(program, guard, options)
+    } catch (error) {
+      program.onEnd?.()
+      throw error
+    }
   }
 }
 

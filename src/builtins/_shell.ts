@@ -32,6 +32,8 @@ export interface Program {
   readonly held?: readonly number[]
   /** Whether its child takes all others with it when it ends, and so has nothing to do before. */
   readonly hasInit?: boolean
+  /** Called once it has ended, or is not to run. */
+  readonly onEnd?: () => void
 }
 
 /** @throws `ToolFailure` if a command cannot be given to a shell as it is. */
@@ -193,7 +195,7 @@ function spawned(program: Program, signal: AbortSignal | undefined): ChildProces
   }
 }
 
-/** Closes what a program holds of this process. */
+/** Closes the descriptors that a program holds of this process. */
 export function letGo({ held = [] }: Program): void {
   for (const descriptor of held) closeSync(descriptor)
 }

@@ -100,6 +100,7 @@ describe('every leaf is bundled for browsers, but for those of Node', () => {
   const ofNode = [
     'builtins/bubblewrap',
     'builtins/local',
+    'builtins/sandbox-runtime',
     'builtins/tools',
     'client/node',
     'devtools/inspector',

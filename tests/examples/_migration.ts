@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createExecutor, tool } from 'toolwright'
 import ts from 'typescript'
-import { expect, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -38,7 +38,7 @@ function itemsOf(text: string, mark: RegExp): string[] {
 }
 
 /** Reads the table below a heading of the page about all migrations. */
-export function movingRows(heading: string): Row[] {
+function movingRows(heading: string): Row[] {
   const page = readFileSync(join(root, 'src', 'MIGRATING.md'), 'utf8')
   const [, section = ''] = page.split(`## ${heading}\n`)
   return rowsOf(section.split('\n## ')[0] ?? '')
@@ -53,14 +53,14 @@ function rowsOf(text: string): Row[] {
 }
 
 /** The names in the code of a cell: what stands between backticks, but for texts and words of the language. */
-export function namesIn(text: string): string[] {
+function namesIn(text: string): string[] {
   const spans = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code.replaceAll(/'[^']*'|^npm .*/g, ''))
   const names = spans.flatMap((code) => code.match(/\b[A-Za-z_]\w*/g) ?? [])
   return names.filter((name) => !/^(?:return|yield|declare|module|interface|new|true)$/.test(name))
 }
 
 /** Whether a page names what a file uses: a name, a module, or a text of an option. */
-export function isTold({ text }: Page, name: string): boolean {
+function isTold({ text }: Page, name: string): boolean {
   if (/^\w+$/.test(name)) return new RegExp(`\\b${name}\\b`).test(text)
   return name.startsWith('.') || text.includes(name)
 }
@@ -72,7 +72,7 @@ export interface Names {
 }
 
 /** Reads the names of the files of an example, without their comments. */
-export function namesOf(example: string, ...files: string[]): Names {
+function namesOf(example: string, ...files: string[]): Names {
   const used = new Set<string>()
   const declared = new Set<string>()
   for (const file of files) {
@@ -133,4 +133,54 @@ export const sharedChanges: { readonly [words: string]: () => Promise<void> } = 
     await executor.executeToolCalls(Array.from({ length: 9 }, () => ({ name: 'count' })))
     expect(most).toBe(3)
   },
+}
+
+/**
+ * Describes what holds a page about a migration to its example.
+ *
+ * @param name The folder of the example, and of the skill.
+ * @param heading Of the page about all libraries.
+ * @param words `placeholders` stand for something else in the rows. `elsewhere` only other programs have.
+ */
+export function describeMigrationPage(
+  name: string,
+  heading: string,
+  { placeholders, elsewhere }: { readonly placeholders: readonly string[]; readonly elsewhere: readonly string[] },
+): void {
+  const page = skillOf(name)
+  const before = namesOf(name, 'chat.ts', 'before/tools.ts', 'before/agent.ts')
+  const wrapped = namesOf(name, 'wrapped/agent.ts')
+  const after = namesOf(name, 'after/tools.ts', 'after/agent.ts')
+  const toolsAfter = namesOf(name, 'after/tools.ts')
+  const namesOfCell = (cell: string): string[] => namesIn(cell).filter((word) => !placeholders.includes(word))
+
+  describe('the page about the migration', () => {
+    test.each(page.rows)('has a row about what the agent had and has: $theirs', ({ theirs, ours }) => {
+      const had = namesOfCell(theirs)
+      const has = namesOfCell(ours)
+      expect(had.filter((word) => !before.used.has(word))).toEqual([])
+      expect(has.filter((word) => !after.used.has(word))).toEqual([])
+      const gone = had.filter((word) => !has.includes(word))
+      expect(gone.filter((word) => toolsAfter.used.has(word))).toEqual([])
+    })
+
+    test.each(page.steps)('has a step that the agent took: %s', (step) => {
+      const isTaken = (word: string): boolean => [before, wrapped, after].some(({ used }) => used.has(word))
+      expect(namesIn(step).filter((word) => !elsewhere.includes(word) && !isTaken(word))).toEqual([])
+    })
+
+    test('names all that the migrated agent has and the old one had not', () => {
+      for (const { used, declared } of [wrapped, after]) {
+        const isNew = (word: string): boolean =>
+          !before.used.has(word) && !before.declared.has(word) && !declared.has(word)
+        const added = [...used].filter(isNew)
+        expect(added.length).toBeGreaterThan(8)
+        expect(added.filter((word) => !isTold(page, word))).toEqual([])
+      }
+    })
+
+    test('has the rows of the page about all libraries', () => {
+      expect(movingRows(heading)).toEqual(page.rows)
+    })
+  })
 }

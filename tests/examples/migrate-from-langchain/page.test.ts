@@ -10,49 +10,14 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { framework } from '../../frameworks/_framework.ts'
 import { missing } from '../../frameworks/_installed.ts'
-import { isTold, movingRows, namesIn, namesOf, sharedChanges, skillOf } from '../_migration.ts'
+import { describeMigrationPage, sharedChanges, skillOf } from '../_migration.ts'
 
 const page = skillOf('migrate-from-langchain')
-const before = namesOf('migrate-from-langchain', 'chat.ts', 'before/tools.ts', 'before/agent.ts')
-const wrapped = namesOf('migrate-from-langchain', 'wrapped/agent.ts')
-const after = namesOf('migrate-from-langchain', 'after/tools.ts', 'after/agent.ts')
-const toolsAfter = namesOf('migrate-from-langchain', 'after/tools.ts')
-
-describe('the page about the migration', () => {
+describeMigrationPage('migrate-from-langchain', 'From LangChain', {
   // What stands for something else. The agent of LangGraph has its `ToolNode` within, and needs no loop without LangGraph.
-  const placeholders = ['function', 'fields', 'words', 'value', 'config', 'calls', 'ToolNode', 'executeToolCalls']
+  placeholders: ['function', 'fields', 'words', 'value', 'config', 'calls', 'ToolNode', 'executeToolCalls'],
   // What only other programs have, and the tools of the page.
-  const elsewhere = ['context', 'store', 'calls', 'decide', 'weather']
-  const namesOfCell = (cell: string): string[] => namesIn(cell).filter((name) => !placeholders.includes(name))
-
-  test.each(page.rows)('has a row about what the agent had and has: $theirs', ({ theirs, ours }) => {
-    const had = namesOfCell(theirs)
-    const has = namesOfCell(ours)
-    expect(had.filter((name) => !before.used.has(name))).toEqual([])
-    expect(has.filter((name) => !after.used.has(name))).toEqual([])
-    const gone = had.filter((name) => !has.includes(name))
-    expect(gone.filter((name) => toolsAfter.used.has(name))).toEqual([])
-  })
-
-  test.each(page.steps)('has a step that the agent took: %s', (step) => {
-    const isTaken = (name: string): boolean =>
-      [wrapped, after].some(({ used }) => used.has(name)) || before.used.has(name)
-    expect(namesIn(step).filter((name) => !elsewhere.includes(name) && !isTaken(name))).toEqual([])
-  })
-
-  test('names all that the migrated agent has and the old one had not', () => {
-    for (const { used, declared } of [wrapped, after]) {
-      const isNew = (name: string): boolean =>
-        !before.used.has(name) && !before.declared.has(name) && !declared.has(name)
-      const added = [...used].filter(isNew)
-      expect(added.length).toBeGreaterThan(8)
-      expect(added.filter((name) => !isTold(page, name))).toEqual([])
-    }
-  })
-
-  test('has the rows of the page about all libraries', () => {
-    expect(movingRows('From LangChain')).toEqual(page.rows)
-  })
+  elsewhere: ['context', 'store', 'calls', 'decide', 'weather'],
 })
 
 const { AIMessage, ToolMessage } = await framework(() => import('@langchain/core/messages'))

@@ -93,7 +93,7 @@ export class ToolError<Code extends ErrorCode = ErrorCode> extends Error {
     this.code = new.target.code as Code
     const [category, , retryable = false]: ErrorRow = table[this.code]
     Object.defineProperty(this, 'name', { value: classNameOf(this.code), configurable: true, writable: true })
-    Object.defineProperty(this, errorBrand, { value: true })
+    Object.defineProperty(this, errorBrand, { value: this })
     this.category = details.category ?? category
     this.retryable = details.retryable ?? retryable
     this.exposed = details.exposed ?? true
@@ -152,10 +152,10 @@ function firstOf(issues: readonly Issue[]): readonly Issue[] {
   return more === 0 ? first : [...first, { message: `and ${more} more`, path: [] }]
 }
 
-/** Whether an object has a brand. A thrown value may be a proxy whose traps throw. */
+/** Whether a value is its own brand. A proxy has its target's; its traps may throw at any time. */
 function isBranded(value: unknown, brand: symbol): boolean {
   try {
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
+    return (value as never)[brand] === value && Object.hasOwn(value as object, brand)
   } catch {
     return false
   }
@@ -287,7 +287,7 @@ export class ToolFailure extends Error {
   constructor(message: string, details: { recommendations?: readonly string[]; retryable?: boolean } = {}) {
     super(message)
     Object.defineProperty(this, 'name', { value: 'ToolFailure', configurable: true, writable: true })
-    Object.defineProperty(this, failureBrand, { value: true })
+    Object.defineProperty(this, failureBrand, { value: this })
     this.recommendations = Array.isArray(details.recommendations) ? details.recommendations.map(String) : []
     this.retryable = details.retryable ?? false
   }

@@ -7,6 +7,7 @@ import {
   type ErrorCode,
 } from '../kernel/errors.ts'
 import type { Redactor } from '../kernel/call/redactor.ts'
+import { errorWords } from '../kernel/outcome/failure.ts'
 
 /** Also masks plain JSON. */
 interface DataRedactor extends Redactor {
@@ -49,9 +50,8 @@ export function redactError(error: ToolError, redactor: DataRedactor, isIdentifi
   const isExposed = error.exposed && !(instead !== undefined && code === 'E_TOOL_DOWNSTREAM_ERROR')
   Object.assign(maskedError, { exposed: isExposed })
   if (toolFailure !== undefined) {
-    const { message: words, recommendations, retryable } = toolFailure
-    const details = { recommendations: recommendations.map((each) => redactor.text(each)), retryable }
-    Object.defineProperty(maskedError, 'cause', { value: new ToolFailure(redactor.text(words), details) })
+    const words = redactor.text(errorWords(toolFailure).message)
+    Object.defineProperty(maskedError, 'cause', { value: new ToolFailure(words, maskedError) })
   }
   if (error instanceof ToolDeniedError && error.toolResult !== undefined) {
     try {

@@ -75,8 +75,13 @@ describe('errors are known by their brand', () => {
   test.each([
     ['a proxy that throws', hostile()],
     ['a revoked proxy', revoked()],
+    ['a proxy around an error', new Proxy(new ToolDeniedError('no'), {})],
+    ['a proxy around a failure', new Proxy(new ToolFailure('no'), {})],
+    ['an object that inherits from an error', Object.create(new ToolDeniedError('no')) as object],
+    ['a mock that has itself in every member', new Proxy({}, { get: (_, __, itself: object) => itself })],
   ])('also where it is asked of %s', (_, value) => {
     expect(isToolError(value)).toBe(false)
+    expect(value instanceof ToolError).toBe(false)
     expect(value instanceof ToolFailure).toBe(false)
   })
 

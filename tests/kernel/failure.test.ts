@@ -14,6 +14,13 @@ class Unreadable extends Error {
   }
 }
 
+function withThrowing(member: string, error: Error): Error {
+  const get = (): never => {
+    throw new Error('no')
+  }
+  return Object.defineProperty(error, member, { get })
+}
+
 const thrown: readonly (readonly [string, () => unknown])[] = [
   ['null', () => null],
   ['undefined', () => undefined],
@@ -26,15 +33,7 @@ const thrown: readonly (readonly [string, () => unknown])[] = [
   ['an error without a name', () => Object.assign(new Error('words'), { name: '' })],
   ['an error whose name is no string', () => Object.assign(new Error('words'), { name: 5 })],
   ['an error whose message throws', () => new Unreadable()],
-  [
-    'an error whose code throws',
-    () =>
-      Object.defineProperty(new Error('words'), 'code', {
-        get: () => {
-          throw new Error('no')
-        },
-      }),
-  ],
+  ['an error whose code throws', () => withThrowing('code', new Error('words'))],
   ['a plain object', () => ({ reason: 'words' })],
   [
     'an object that refers to itself',
@@ -64,6 +63,11 @@ const thrown: readonly (readonly [string, () => unknown])[] = [
   [
     'a failure whose recommendations are no strings',
     () => new ToolFailure('words', { recommendations: [Symbol('x'), 5] as never }),
+  ],
+  ['a failure whose recommendations throw', () => withThrowing('recommendations', new ToolFailure('words'))],
+  [
+    'an error of ours that does not say if it may be retried',
+    () => withThrowing('retryable', new ToolDeniedError('words')),
   ],
 ]
 

@@ -14,14 +14,10 @@ import { shortened } from '../json/shortened.ts'
 
 const longestFailureLine = 1_000
 
-/** A name and a message, read from anything that can be thrown. */
-interface Words {
-  readonly name: string
-  readonly message: string
-}
+const unreadWords = 'something was thrown that cannot be read'
 
 /** Reads a thrown value. It may be no error, and its getters may throw too. */
-export function errorWords(thrown: unknown): Words {
+export function errorWords(thrown: unknown): Pick<Error, 'name' | 'message'> {
   try {
     if (typeof thrown !== 'object' || thrown === null) return { name: 'Error', message: String(thrown) }
     const { name, message } = thrown as { readonly name?: unknown; readonly message?: unknown }
@@ -31,7 +27,7 @@ export function errorWords(thrown: unknown): Words {
       message: withoutCredentials(shortened(words, longestMessage)) + connectionOf(thrown, words),
     }
   } catch {
-    return { name: 'Error', message: 'something was thrown that cannot be read' }
+    return { name: 'Error', message: unreadWords }
   }
 }
 
@@ -67,13 +63,17 @@ export function downstream(toolName: string, thrown: unknown): ToolDownstreamErr
   const { name, message } = errorWords(thrown)
   const category = categoryOf(thrown)
   const isTransient = category === 'network' || category === 'rate_limit'
-  const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
-  return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
-    cause: thrown === undefined ? new Error('undefined') : thrown, // an error has no cause that is undefined
-    category,
-    retryable: retryable || (isToolError(thrown) && thrown.retryable),
-    recommendations,
-  })
+  try {
+    const { retryable = isTransient, recommendations } = thrown instanceof ToolFailure ? thrown : {}
+    return new ToolDownstreamError(`Tool ${JSON.stringify(toolName)} failed: ${name}: ${message}`, {
+      cause: thrown === undefined ? new Error('undefined') : thrown, // an error has no cause that is undefined
+      category,
+      retryable: retryable || (isToolError(thrown) && thrown.retryable),
+      recommendations,
+    })
+  } catch {
+    return downstream(toolName, unreadWords)
+  }
 }
 
 /** Returns the failure in a result of exactly the form `{ ok: false, error, recommendations?, note? }`. */

@@ -62,10 +62,10 @@ export function countEvent(event: ToolEvent, parcel: Received, targets: EventTar
   if (field !== undefined && hasObservers(parcel, targets)) copyField(event, field, parcel, targets)
 }
 
+type Mask = 'args' | 'text' | 'value'
+
 /** What hides a secret in a field that comes from a caller, a handler or a person: the masked args, or a method of the redactor. */
-type Masks = {
-  readonly [Name in ToolEventName]?: { readonly [Field in keyof Bodies[Name]]?: 'args' | 'text' | 'value' }
-}
+type Masks = { readonly [Name in ToolEventName]: { readonly [Field in keyof Bodies[Name]]?: Mask } }
 
 const masks: Masks = {
   'call:received': { args: 'args' },
@@ -73,21 +73,21 @@ const masks: Masks = {
   'call:resumed': { note: 'text', args: 'args' },
   'tool:start': { input: 'args' },
   'tool:progress': { type: 'text', data: 'value' },
+  'tool:end': {},
+  'call:settled': {},
 }
 
 function maskedBody<Name extends ToolEventName>(name: Name, body: Bodies[Name], redactor: Redactor): Bodies[Name] {
   const masked = { ...body } as Record<string, unknown>
-  for (const [field, method] of Object.entries(
-    (masks[name] ?? {}) as Readonly<Record<string, 'args' | 'text' | 'value'>>,
-  )) {
+  for (const [field, method] of Object.entries<Mask>(masks[name])) {
     if (masked[field] !== undefined) masked[field] = redactor[method](masked[field] as never)
   }
   return masked as Bodies[Name]
 }
 
 /**
- * Makes an event, with the secrets of its call masked. It takes a raw body: no emitter has to mask. Only the error of a result is
- * masked before, with the result.
+ * Makes an event, with the secrets of its call masked. It takes a raw body. Only errors are masked before: that of a result, and
+ * that which a retry tells.
  *
  * Each of its two shapes has one literal, which engines build fastest.
  */

@@ -231,6 +231,44 @@ describe('the page of the events', () => {
   })
 })
 
+describe('the sections of the pages', () => {
+  const withoutCode = (text: string): string => text.replace(/^```[^]*?^```$/gm, '')
+
+  /** The places of a page that a link may name, as those who show pages make them of its headings. */
+  function placesIn(page: string): Set<string> {
+    const headings = [...withoutCode(textOf(page)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+    return new Set(
+      headings.map((heading) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\w\- ]/g, '')
+          .replaceAll(' ', '-'),
+      ),
+    )
+  }
+
+  it.each(everyPage)('are where %s says', (page) => {
+    const links = [...textOf(page).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)]
+    const lost = links.filter(([, file = '', place = '']) => {
+      if (/^L\d+$/.test(place)) return false
+      return !placesIn(file === '' ? page : join(page, '..', file)).has(place)
+    })
+    expect(lost.map(([link]) => link)).toEqual([])
+  })
+
+  // A script writes the page of the benches, and the front page links to others.
+  const read = everyPage.filter((page) => !/^(?:bench\/)?README/.test(page))
+
+  it.each(read.filter((page) => textOf(page).split('\n').length > 160))(
+    'are listed at the beginning of %s, which is long',
+    (page) => {
+      const [list = ''] = /^On this page: [^]*?\.$/m.exec(textOf(page).split('\n').slice(0, 60).join('\n')) ?? []
+      const sections = [...withoutCode(textOf(page)).matchAll(/^## (.+)$/gm)].length
+      expect([...list.matchAll(/\]\(#/g)].length).toBeGreaterThanOrEqual(sections)
+    },
+  )
+})
+
 describe('the pages of tasks', () => {
   it.each(everyPage.filter((page) => !withoutRecipe.includes(page)))(
     '%s has a recipe within its first 25 lines',

@@ -16,6 +16,7 @@ import type { Kernel } from './kernel.ts'
 import type { Observer } from './call/events.ts'
 import { check, validateOutput } from './stages/check.ts'
 import { invalidOutput } from './schema/validator.ts'
+import { keepShapes } from './shapes.ts'
 import { stampTool } from './stages/resolve.ts'
 import { validate, validateArgs } from './stages/validate.ts'
 
@@ -105,12 +106,16 @@ export async function callBound(
   return artifact
 }
 
+/** What `shapes.ts` does not keep. */
+const keptIdentities: Identity[] = []
 let bare: Kernel | undefined
 let callCount = 0
 
 /** The kernel of direct calls: it has no extensions, and no policy decides about a call. */
 function bareKernel(): Kernel {
   if (bare !== undefined) return bare
+  keepShapes()
+  keptIdentities.push(new ApplicationIdentity('', undefined))
   const owner = crypto.randomUUID()
   const { kernel } = assemble({ inlineLimit: Infinity }, () => owner)
   return (bare = { ...kernel, owns: () => false, spool: { ...kernel.spool, keepBeside: refuseToKeep } })

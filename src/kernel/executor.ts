@@ -19,6 +19,7 @@ import type { Received, Resumption } from './call/parcel.ts'
 import type { Kernel } from './kernel.ts'
 import { execute, executeOnce } from './pipeline.ts'
 import { policiesKey } from './run/policies.ts'
+import { keepShapes } from './shapes.ts'
 import { asyncDispose, streamEvents } from './run/stream.ts'
 import { invocationOf } from './call/wait.ts'
 import type { Evaluation, Invocable, InvokeResult, ToolExecutor, TurnOptions } from './executor-types.ts'
@@ -283,5 +284,6 @@ export function createExecutor(options: ExecutorOptions = {}): ToolExecutor {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidConfigurationError('createExecutor takes an object of options, such as { tools: [myTool] }.')
   }
+  keepShapes()
   return new Executor(options)
 }

@@ -54,7 +54,8 @@ export class Deadline {
   #timeout = 0
   readonly #callerSignal: AbortSignal | undefined
   #remaining = Infinity
-  #runningSince = 0
+  /** A double from the start, as the times that follow: a field that turns from an integer into one changes the hidden class. */
+  #runningSince = Infinity
   #isRunning = false
   readonly #alarms: Alarms | undefined
   #timer: ReturnType<typeof setTimeout> | undefined

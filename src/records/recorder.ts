@@ -26,6 +26,7 @@ import { inQueue } from './queued.ts'
 import { isSettled, snapshotOf } from './record.ts'
 import { recover } from './recover.ts'
 import { recall, replay } from './replay.ts'
+import { keepRecordShapes } from './shapes.ts'
 import { plainRecords, type OpenJournaled, type RecordedSettlement, type RecordFormat } from './settlement.ts'
 import { isLarge, storeContent } from './stored-content.ts'
 import type { RecordsContext } from '../kernel/executor-context.ts'
@@ -54,6 +55,7 @@ export class JournalRecorder implements Recorder {
     this.#journal = journal
     this.#kernel = kernel
     this.#format = format
+    keepRecordShapes(format)
     this.#chain = new SettlementChain(kernel.report)
     this.#cancellations = new Cancellations(journal, kernel, () => void this.beat())
     this.answers = new KeptAnswers(kernel, this)

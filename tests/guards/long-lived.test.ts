@@ -17,7 +17,7 @@ async function printed(program: string, call: string, ...flags: readonly string[
 // Each process that lives for long collects all garbage now and then. If the compiled code went with it, thousands of calls after
 // each collection would take twice the time. The `shapes.ts` of the kernel and of the records keep it.
 describe('between two calls', () => {
-  it.concurrent.each(['plain', 'watched'])(
+  it.each(['plain', 'watched', 'recorded'])(
     'an object is alive of each hidden class that the objects of a call have: %s',
     async (call) => {
       expect(JSON.parse(await printed('_shapes.ts', call))).toEqual([])
@@ -25,7 +25,7 @@ describe('between two calls', () => {
     60_000,
   )
 
-  it.concurrent.each(['bare', 'bare, compiled', 'an async handler', 'direct'])(
+  it.each(['bare', 'bare, compiled', 'an async handler', 'journaled', 'direct'])(
     'a full collection throws no compiled code away: %s',
     async (call) => {
       const [, after = ''] = (await printed('_long-lived.ts', call, '--trace-deopt')).split('-- full collection')
